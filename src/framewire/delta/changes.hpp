@@ -5,6 +5,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,6 +18,13 @@ struct Summary {
     std::uint32_t max_error = 0;      ///< largest |camera - R| after the update
     std::uint64_t squared_error = 0;  ///< sum of (camera - R)^2 after the update, for the PSNR
 };
+
+/// Adds what was found in another part of the frame.
+inline void add(Summary& sum, const Summary& more) {
+    sum.count += more.count;
+    sum.max_error = std::max(sum.max_error, more.max_error);
+    sum.squared_error += more.squared_error;
+}
 
 /// The report's three outputs (streaming report, section 2: h_pos, h_diff, h_xs) for a batch of streams: for stream s,
 /// summaries[s].count changes, their positions (byte index in the frame, rows without gaps, ascending) from

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"
-#include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/comparing/encoder_layout.hpp"
 #include "framewire/delta/packing/packed.hpp"
 
 namespace framewire::delta {

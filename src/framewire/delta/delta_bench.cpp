@@ -6,6 +6,7 @@
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
+#include "framewire/delta/packing/exact_packer.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "suites.hpp"
 
@@ -173,8 +174,14 @@ void bench_packing(Session& session, Executor& executor) {
     HostImage reference(bench_frame), held(bench_frame);
     copy(moments.reference.view(), reference.view());
     copy(moments.reference.view(), held.view());
+    delta::ExactPacker exact(bench_frame, pool);
     int moment = 0, held_moment = 0;
     const auto all_in = [&] {
+        moment ^= 1;
+        scratch.clear();
+        exact.pack_step(moments.images[moment].view(), reference.view(), threshold, scratch);
+    };
+    const auto by_list = [&] {
         moment ^= 1;
         encoder.encode(moments.images[moment].view(), reference.view(), found.view());
         scratch.clear();
@@ -184,15 +191,15 @@ void bench_packing(Session& session, Executor& executor) {
         held_moment ^= 1;
         unpacker.apply_changes(changes[held_moment], held.view());
     };
-    for (int turn = 0; turn < 2; ++turn) {
-        all_in();
+    for (int turn = 0; turn < 4; ++turn) {
+        turn < 2 ? all_in() : by_list();
         if (scratch != changes[moment]) fail(ErrorCode::internal, "what was compared is packed otherwise; not timed");
         read();
         Session::require_equal(held.view(), reference.view(), "unpacking what was compared");
     }
     const auto timings = session.time_cpu(
-        {all_in, [&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), threshold, scratch); }, read,
-         [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
+        {all_in, by_list, [&] { scratch.clear(), packer.pack_changes(moments.want[1].view(), threshold, scratch); },
+         read, [&] { scratch.clear(), packer.pack_picture(moments.images[1].view(), threshold, scratch); },
          [&] { unpacker.apply_picture(picture, viewer.view()); },
          [&] { decoder.decode(moments.want[1].view(), viewer.view()); }});
     delta::BoundedPacker bounded(bench_frame, 1, pool);
@@ -211,6 +218,7 @@ void bench_packing(Session& session, Executor& executor) {
                      .details = details});
     };
     const std::string operations[] = {"compare and pack 2 % in blobs",
+                                      "compare, list and pack 2 % in blobs",
                                       fmt::format("pack 2 % in blobs to {} bytes", changes[1].size()),
                                       "unpack the same",
                                       fmt::format("pack a picture to {} bytes", picture.size()),

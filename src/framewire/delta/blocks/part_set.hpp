@@ -13,6 +13,12 @@ namespace framewire::delta {
 using PartSet = std::uint64_t;
 constexpr PartSet part_bit(int column, int row) { return PartSet{1} << (column + parts_per_row * row); }
 
+/// What of a block changes.
+struct BlockChanges {
+    PartSet parts = 0;
+    std::uint32_t count = 0;  ///< bytes
+};
+
 /// Calls body(left, top, width, height), in pixels of the block, for each part of `parts` that the block has.
 template <class Body>
 void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {

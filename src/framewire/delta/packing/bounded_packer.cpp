@@ -4,7 +4,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/packed.hpp"
-#include "framewire/delta/pictures/picture_coder.hpp"
+#include "framewire/delta/packing/picture_packer.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 #include "framewire/delta/prediction/quantization/step_sizes.hpp"
@@ -34,12 +34,17 @@ struct BoundedPacker::State {
     std::vector<Summary> found;
     std::vector<int> coded;
     std::array<PredictionEncoder, most_block_workers> encoders;
-    std::array<PictureEncoder, most_block_workers> pictures;
+    PicturePacker pictures;
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // a first picture without loss
 
     State(const Shape& of, int effort, const ThreadPool* pool_)
-        : shape(of), grid(of), pool(pool_), after(of), found(static_cast<std::size_t>(grid.count())) {
+        : shape(of),
+          grid(of),
+          pool(pool_),
+          after(of),
+          found(static_cast<std::size_t>(grid.count())),
+          pictures(of, pool) {
         encoders.fill(PredictionEncoder(Effort::of(effort)));
         coded.reserve(found.size());
     }
@@ -63,15 +68,6 @@ struct BoundedPacker::State {
                 found[static_cast<std::size_t>(block)].count = count;
             }
         });
-    }
-
-    /// Packs `camera` without loss into `whole`.
-    void pack_whole(HostView<const std::uint8_t> camera, int threshold) {
-        whole.clear();
-        writer.write({PackedHead::Kind::picture, threshold}, coded, grid.count(), pool, whole,
-                     [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
-                         pictures[worker].encode(camera, grid.place(block), bytes);
-                     });
     }
 
     Summary sum() const {
@@ -100,7 +96,8 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     state.coded.resize(state.found.size());
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
-    state.pack_whole(camera, threshold);
+    state.whole.clear();
+    state.pictures.pack(camera, threshold, state.whole);
     const int within = first_threshold(threshold);
     const auto before = out.size();
     if (within > 0) {

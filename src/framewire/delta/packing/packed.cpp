@@ -12,9 +12,10 @@ void BlockWriter::finish(const PackedHead& head, std::span<const int> coded, int
     out.push_back(static_cast<std::uint8_t>(head.kind));
     out.push_back(static_cast<std::uint8_t>(head.threshold));
     DirectoryWriter directory(out);
-    for (std::size_t i = 0; i < coded.size(); ++i) directory.add(coded[i], places_[i].bytes);
+    for (const int block : coded) directory.add(block, places_[static_cast<std::size_t>(block)].bytes);
     directory.finish(blocks);
-    for (const auto& place : places_) {
+    for (const int block : coded) {
+        const auto& place = places_[static_cast<std::size_t>(block)];
         const auto* const from = bytes_[place.worker].data() + place.from;
         out.insert(out.end(), from, from + place.bytes);
     }

@@ -69,13 +69,13 @@ public:
     template <class Encode>
     void write(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
                std::vector<std::uint8_t>& out, Encode&& encode) {
-        begin(coded.size());
+        begin(blocks);
         for_blocks(pool, coded.size(), [&](std::size_t worker, std::size_t from, std::size_t to) {
             auto& bytes = bytes_[worker];
             for (auto i = from; i < to; ++i) {
                 const auto before = bytes.size();
                 encode(worker, coded[i], bytes);
-                places_[i] = {worker, before, bytes.size() - before};
+                place_of(coded[i]) = {worker, before, bytes.size() - before};
             }
         });
         finish(head, coded, blocks, out);
@@ -86,7 +86,7 @@ public:
     void write_groups(const PackedHead& head, std::span<const int> coded, std::span<const std::size_t> order,
                       std::span<const std::size_t> ends, int blocks, const ThreadPool* pool,
                       std::vector<std::uint8_t>& out, Encode&& encode) {
-        begin(coded.size());
+        begin(blocks);
         for_block_groups(pool, ends.size(), [&](std::size_t worker, std::size_t group) {
             const auto from = group ? ends[group - 1] : 0;
             const auto of = order.subspan(from, ends[group] - from);
@@ -94,22 +94,44 @@ public:
             auto& bytes = bytes_[worker];
             auto at = bytes.size();
             encode(worker, of, bytes, std::span(sizes).first(of.size()));
-            for (std::size_t i = 0; i < of.size(); at += sizes[i++]) places_[of[i]] = {worker, at, sizes[i]};
+            for (std::size_t i = 0; i < of.size(); at += sizes[i++]) place_of(coded[of[i]]) = {worker, at, sizes[i]};
         });
         finish(head, coded, blocks, out);
     }
+    /// The same where it is seen only then which blocks are to be coded, in so many groups: encode(worker, group,
+    /// bytes, took) calls took(block, bytes) for each that it appended, in the same order.
+    template <class Encode>
+    void write_found(const PackedHead& head, std::size_t groups, int blocks, const ThreadPool* pool,
+                     std::vector<std::uint8_t>& out, Encode&& encode) {
+        begin(blocks);
+        std::fill(places_.begin(), places_.end(), Place{});
+        for_block_groups(pool, groups, [&](std::size_t worker, std::size_t group) {
+            auto& bytes = bytes_[worker];
+            encode(worker, group, bytes, [&, at = bytes.size()](int block, std::size_t size) mutable {
+                place_of(block) = {worker, at, size};
+                at += size;
+            });
+        });
+        found_.clear();
+        for (int block = 0; block < blocks; ++block)
+            if (place_of(block).bytes > 0) found_.push_back(block);
+        finish(head, found_, blocks, out);
+    }
 
 private:
-    void begin(std::size_t count) {
-        places_.resize(count);
+    void begin(int blocks) {
+        places_.resize(static_cast<std::size_t>(blocks));
         for (auto& bytes : bytes_) bytes.clear();
     }
     void finish(const PackedHead& head, std::span<const int> coded, int blocks, std::vector<std::uint8_t>& out) const;
 
     struct Place {
-        std::size_t worker, from, bytes;
+        std::size_t worker = 0, from = 0, bytes = 0;
     };
-    std::vector<Place> places_;  // of the blocks, in what workers wrote
+    Place& place_of(int block) { return places_[static_cast<std::size_t>(block)]; }
+
+    std::vector<Place> places_;  // of each block that is coded, in what workers wrote
+    std::vector<int> found_;     // of write_found(): those blocks
     std::array<std::vector<std::uint8_t>, most_block_workers> bytes_;
 };
 

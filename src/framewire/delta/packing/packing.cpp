@@ -5,7 +5,7 @@
 #include "framewire/delta/blocks/changes_coder.hpp"
 #include "framewire/delta/blocks/grid.hpp"
 #include "framewire/delta/packing/packed.hpp"
-#include "framewire/delta/pictures/picture_coder.hpp"
+#include "framewire/delta/packing/picture_packer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,12 +32,6 @@ private:
 
 }  // namespace
 
-/// What of a block changes.
-struct BlockChanges {
-    PartSet parts = 0;
-    std::uint32_t count = 0;
-};
-
 struct Packer::State {
     Shape shape;
     BlockGrid grid;
@@ -50,14 +44,16 @@ struct Packer::State {
     std::vector<std::size_t> order, ends;  // of those, see BlockWriter
     BlockWriter writer;
 
-    struct Worker {
-        ChangesEncoder changes;
-        PictureEncoder picture;
-    };
-    std::array<Worker, most_block_workers> workers{};
+    std::array<ChangesEncoder, most_block_workers> encoders;
+    PicturePacker pictures;
 
     State(const Shape& of, const ThreadPool* pool_)
-        : shape(of), grid(of), pool(pool_), differences(of), changed(static_cast<std::size_t>(grid.count())) {
+        : shape(of),
+          grid(of),
+          pool(pool_),
+          differences(of),
+          changed(static_cast<std::size_t>(grid.count())),
+          pictures(of, pool) {
         for (std::size_t i = 0; i < column_bits.size(); ++i)
             column_bits[i] = static_cast<std::uint8_t>(
                 part_bit(static_cast<int>(i) / (part_side * shape.channels) % parts_per_row, 0));
@@ -160,8 +156,8 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
                 const auto& changed = state.changed[static_cast<std::size_t>(block)];
                 blocks[i] = {state.grid.place(block), changed.parts, static_cast<int>(changed.count)};
             }
-            state.workers[worker].changes.encode(state.differences.view(), std::span(blocks).first(of.size()),
-                                                 threshold, to, sizes);
+            state.encoders[worker].encode(state.differences.view(), std::span(blocks).first(of.size()), threshold, to,
+                                          sizes);
         });
     for (const int block : state.coded) state.changed[static_cast<std::size_t>(block)] = {};
 }
@@ -170,12 +166,7 @@ void Packer::pack_picture(HostView<const std::uint8_t> picture, int threshold, s
     auto& state = *state_;
     validate_packed_threshold(threshold);
     validate(picture, state.shape, "the packer's picture");
-    state.coded.resize(static_cast<std::size_t>(state.grid.count()));
-    std::iota(state.coded.begin(), state.coded.end(), 0);
-    state.writer.write({Kind::picture, threshold}, state.coded, state.grid.count(), state.pool, out,
-                       [&](std::size_t worker, int block, std::vector<std::uint8_t>& to) {
-                           state.workers[worker].picture.encode(picture, state.grid.place(block), to);
-                       });
+    state.pictures.pack(picture, threshold, out);
 }
 
 }  // namespace framewire::delta

@@ -13,11 +13,4 @@ namespace framewire::delta {
 Summary block_distance(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                        const BlockPlace& block, int threshold);
 
-/// Adds what was found in another part of a frame.
-inline void add(Summary& sum, const Summary& more) {
-    sum.count += more.count;
-    sum.max_error = sum.max_error > more.max_error ? sum.max_error : more.max_error;
-    sum.squared_error += more.squared_error;
-}
-
 }  // namespace framewire::delta

@@ -1,7 +1,7 @@
 #include "framewire/delta/shared/landing.hpp"
 
 #include "framewire/cuda/device/check.hpp"
-#include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/comparing/encoder_layout.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device/build.hpp"
-#include "framewire/delta/encoder_launch.hpp"
-#include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/comparing/encoder_launch.hpp"
+#include "framewire/delta/comparing/encoder_layout.hpp"
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/shared/landing.hpp"
 

@@ -3,39 +3,23 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
-#include "framewire/delta/packing/packing.hpp"
+#include "framewire/delta/packing/exact_packer.hpp"
 #include "framewire/media/fwd/file/writer.hpp"
 #include "framewire/media/fwd/fwd.hpp"
 #include "framewire/media/fwd/settings.hpp"
 
-#include <optional>
 #include <utility>
+#include <variant>
 
 namespace framewire {
 namespace {
 
-// What an encoder that finds changes needs.
-struct ChangesPacker {
-    ChangesPacker(const delta::EncoderParameters& parameters, const Shape& shape, Executor& executor)
-        : encoder(parameters, shape, executor),
-          packer(shape, &executor.pool()),
-          threshold(parameters.effective_threshold()),
-          changes(shape) {}
+using FramePacker = std::variant<delta::ExactPacker, delta::BoundedPacker>;
 
-    void pack(HostView<const std::uint8_t> image, HostView<std::uint8_t> reference, bool whole, fwd::Bytes& out) {
-        if (whole) {
-            copy(image, reference);
-            return packer.pack_picture(reference, threshold, out);
-        }
-        encoder.encode(image, reference, changes.view());
-        packer.pack_changes(changes.view(), threshold, out);
-    }
-
-    delta::Encoder encoder;
-    delta::Packer packer;
-    int threshold;
-    delta::HostChanges changes;
-};
+FramePacker packer_for(const delta::EncoderParameters& encoder, const Shape& frame, const ThreadPool& pool) {
+    if (encoder.mode == delta::Mode::bounded) return delta::BoundedPacker(frame, encoder.effort, &pool);
+    return delta::ExactPacker(frame, &pool);
+}
 
 class FwdSink final : public Sink {
 public:
@@ -44,25 +28,19 @@ public:
           shape_(frame),
           executor_(BackendChoice::cpu, options.encoder_threads),
           reference_(frame),
-          writer_(call.path, recording(settings_, frame, rate, options), options.file_options(), executor_.pool()) {
-        const auto& encoder = settings_.encoder;
-        if (encoder.mode == delta::Mode::bounded)
-            bounded_.emplace(frame, encoder.effort, &executor_.pool());
-        else
-            changes_.emplace(encoder, frame, executor_);
-    }
+          writer_(call.path, recording(settings_, frame, rate, options), options.file_options(), executor_.pool()),
+          packer_(packer_for(settings_.encoder, frame, executor_.pool())) {}
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
         const bool whole = pictures_.is_due(time.seconds);
-        const int threshold = settings_.encoder.threshold;
+        const int threshold = settings_.encoder.effective_threshold();
         packed_.clear();
-        if (changes_)
-            changes_->pack(image, reference_.view(), whole, packed_);
-        else if (whole)
-            bounded_->pack_first(image, reference_.view(), threshold, packed_);
-        else
-            bounded_->pack_step(image, reference_.view(), threshold, packed_);
+        const auto pack = [&](auto& packer) {
+            whole ? packer.pack_first(image, reference_.view(), threshold, packed_)
+                  : packer.pack_step(image, reference_.view(), threshold, packed_);
+        };
+        std::visit(pack, packer_);
         writer_.write(packed_, time);
         if (whole) pictures_.wrote_one(time.seconds);
     }
@@ -88,8 +66,7 @@ private:
     HostImage reference_;  // R: what a reader gets
     fwd::Writer writer_;
     fwd::PictureClock pictures_{settings_.key_seconds};
-    std::optional<ChangesPacker> changes_;
-    std::optional<delta::BoundedPacker> bounded_;  // one of the two
+    FramePacker packer_;
     fwd::Bytes packed_;
 };
 

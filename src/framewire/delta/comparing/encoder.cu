@@ -1,9 +1,9 @@
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
+#include "framewire/delta/comparing/encoder_launch.hpp"
+#include "framewire/delta/comparing/encoder_layout.hpp"
 #include "framewire/delta/delta.hpp"
-#include "framewire/delta/encoder_launch.hpp"
-#include "framewire/delta/encoder_layout.hpp"
 
 #include <algorithm>
 #include <array>

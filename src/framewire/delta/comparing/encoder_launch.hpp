@@ -3,7 +3,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/stream.hpp"
 #include "framewire/delta/changes.hpp"
-#include "framewire/delta/encoder_layout.hpp"
+#include "framewire/delta/comparing/encoder_layout.hpp"
 
 #include <cstdint>
 #include <span>
