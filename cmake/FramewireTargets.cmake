@@ -248,7 +248,7 @@ function(framewire_tests name)
     # The libraries under test keep their -O2. -O0 compiles in 0.6 of -O1's time, and that in 0.7 of -O2's.
     set(optimisation -O$<BOOL:${arg_FORMULAS}>)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:${optimisation}>
-        $<$<COMPILE_LANGUAGE:CXX>:${arg_OPTIONS}>)
+        $<$<COMPILE_LANGUAGE:CXX>:${FRAMEWIRE_TEST_FLAGS};${arg_OPTIONS}>)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     framewire_joined(${target})
     add_test(NAME ${name} COMMAND ${target})
