@@ -67,8 +67,8 @@ public:
                 } else {
                     const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, error, zero));
                     const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, error, zero));
-                    squares = hn::Add(squares, hn::Add(multiply_add_pairs(Sums(), low, low),
-                                                       multiply_add_pairs(Sums(), high, high)));
+                    squares = hn::Add(
+                        squares, hn::Add(multiply_add_pairs(Sums(), low, low), multiply_add_pairs(Sums(), high, high)));
                 }
             }
             if constexpr (small) squares = hn::Add(squares, multiply_add_pairs(Sums(), step_squares, hn::Set(d16, 1)));

@@ -19,9 +19,10 @@ struct Strip {
     BlockPlace place;  ///< of all of them
 };
 
-/// Brings R, `reference`, up to `current` where it is off by more than `threshold`, within a strip. `differences` begins
-/// with the strip's first pixel, has whole blocks and is 0: where a byte changes it becomes new minus old modulo 256.
-/// What changes is added to `changes`, one for each block. Gives how many bytes changed, and the errors that are left.
+/// Brings R, `reference`, up to `current` where it is off by more than `threshold`, within a strip. `differences`
+/// begins with the strip's first pixel, has whole blocks and is 0: where a byte changes it becomes new minus old modulo
+/// 256. What changes is added to `changes`, one for each block. Gives how many bytes changed, and the errors that are
+/// left.
 Summary compare_strip(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference, const Strip& strip,
                       int threshold, HostView<std::uint8_t> differences, std::span<BlockChanges> changes);
 

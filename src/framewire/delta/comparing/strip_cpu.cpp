@@ -82,14 +82,13 @@ Summary compare_rows_of_strip(HostView<const std::uint8_t> current, HostView<std
     const auto begin = std::int64_t{strip.x} * channels, bytes = std::int64_t{strip.width} * channels;
     Summary found;
     for (int first = 0; first < strip.height; first += rows_at_once)
-        add(found, comparing::compare(
-                       threshold, [&](auto& comparison) HWY_ATTR {
-                           for (int y = first; y < std::min(first + rows_at_once, strip.height); ++y) {
-                               RowChanges<channels> row(differences.row(0, y), y / part_side, changes);
-                               comparison.add(current.row(0, strip.y + y) + begin,
-                                              reference.row(0, strip.y + y) + begin, bytes, row);
-                           }
-                       }));
+        add(found, comparing::compare(threshold, [&](auto& comparison) HWY_ATTR {
+                for (int y = first; y < std::min(first + rows_at_once, strip.height); ++y) {
+                    RowChanges<channels> row(differences.row(0, y), y / part_side, changes);
+                    comparison.add(current.row(0, strip.y + y) + begin, reference.row(0, strip.y + y) + begin, bytes,
+                                   row);
+                }
+            }));
     return found;
 }
 

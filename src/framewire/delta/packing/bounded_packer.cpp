@@ -9,7 +9,6 @@
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 #include "framewire/delta/prediction/quantization/step_sizes.hpp"
 
-#include <array>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -33,7 +32,7 @@ struct BoundedPacker::State {
     HostImage after;  // of the blocks that are coded
     std::vector<Summary> found;
     std::vector<int> coded;
-    std::array<PredictionEncoder, most_block_workers> encoders;
+    std::vector<PredictionEncoder> encoders;  // of each worker
     PicturePacker pictures;
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // a first picture without loss
@@ -45,7 +44,8 @@ struct BoundedPacker::State {
           after(of),
           found(static_cast<std::size_t>(grid.count())),
           pictures(of, pool) {
-        encoders.fill(PredictionEncoder(Effort::of(effort)));
+        encoders.reserve(block_workers(pool));
+        while (encoders.size() < block_workers(pool)) encoders.emplace_back(Effort::of(effort));
         coded.reserve(found.size());
     }
 

@@ -15,8 +15,8 @@ namespace framewire::delta {
 /// waits for pictures from memory, another one codes. Move-only; not for two threads at once.
 class ExactPacker {
 public:
-    /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share each frame; the
-    /// bytes are the same. Throws Error{usage} on another shape.
+    /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share each frame;
+    /// the bytes are the same. Throws Error{usage} on another shape.
     explicit ExactPacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~ExactPacker();
     ExactPacker(ExactPacker&&) noexcept;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -44,7 +43,7 @@ struct Packer::State {
     std::vector<std::size_t> order, ends;  // of those, see BlockWriter
     BlockWriter writer;
 
-    std::array<ChangesEncoder, most_block_workers> encoders;
+    std::vector<ChangesEncoder> encoders;  // of each worker
     PicturePacker pictures;
 
     State(const Shape& of, const ThreadPool* pool_)
@@ -53,6 +52,7 @@ struct Packer::State {
           pool(pool_),
           differences(of),
           changed(static_cast<std::size_t>(grid.count())),
+          encoders(block_workers(pool)),
           pictures(of, pool) {
         for (std::size_t i = 0; i < column_bits.size(); ++i)
             column_bits[i] = static_cast<std::uint8_t>(

@@ -6,7 +6,7 @@
 namespace framewire::delta {
 
 PicturePacker::PicturePacker(const Shape& shape, const ThreadPool* pool)
-    : grid_(shape), pool_(pool), blocks_(static_cast<std::size_t>(grid_.count())) {
+    : grid_(shape), pool_(pool), blocks_(static_cast<std::size_t>(grid_.count())), encoders_(block_workers(pool)) {
     std::iota(blocks_.begin(), blocks_.end(), 0);
 }
 

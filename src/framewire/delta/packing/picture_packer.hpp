@@ -6,7 +6,6 @@
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/pictures/picture_coder.hpp"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +14,8 @@ namespace framewire::delta {
 /// Packs whole pictures as they are. Not for two threads at once.
 class PicturePacker {
 public:
-    /// Of `shape`, one frame. Where there is a `pool`, which lives longer, its threads share the blocks of each picture.
+    /// Of `shape`, one frame. Where there is a `pool`, which lives longer, its threads share the blocks of each
+    /// picture.
     PicturePacker(const Shape& shape, const ThreadPool* pool);
 
     /// Appends a picture of that shape to `out`; `threshold`, 0..254, is only told.
@@ -24,8 +24,8 @@ public:
 private:
     BlockGrid grid_;
     const ThreadPool* pool_;
-    std::vector<int> blocks_;  // all of them
-    std::array<PictureEncoder, most_block_workers> encoders_;
+    std::vector<int> blocks_;               // all of them
+    std::vector<PictureEncoder> encoders_;  // of each worker
     BlockWriter writer_;
 };
 

@@ -10,7 +10,6 @@
 #include "framewire/delta/prediction/prediction_decoder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <numeric>
@@ -46,7 +45,7 @@ struct Unpacker::State {
         PictureDecoder picture;
         PredictionDecoder prediction;
     };
-    std::array<Worker, most_block_workers> workers{};
+    std::vector<Worker> workers;
 
     State(const Shape& of, const ThreadPool* pool_)
         : shape(of),
@@ -54,7 +53,8 @@ struct Unpacker::State {
           pool(pool_),
           tiles(static_cast<std::size_t>(grid.count()) * tile_bytes(of)),
           after(of),
-          parts(static_cast<std::size_t>(grid.count())) {
+          parts(static_cast<std::size_t>(grid.count())),
+          workers(block_workers(pool)) {
         coded.reserve(parts.size());
         order.reserve(parts.size());
     }
