@@ -135,6 +135,7 @@ TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {
         slot.objects.wait();
     };
     slot.start(detector, 0);
+    slot.objects.wait();  // until then its frame may still be going up
     paint(slot.frame.host(), 3);
     run();
     ASSERT_GT(slot.objects.objects().size(), 300u);
