@@ -78,6 +78,12 @@ struct ExactPacker::State {
         }
     }
 
+    void check(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference, int threshold) const {
+        validate_packed_threshold(threshold);
+        validate(camera, shape, "the exact packer's frame");
+        validate(reference, shape, "the exact packer's reference");
+    }
+
     /// Calls took(block, bytes) for each block that changes.
     template <class Took>
     void pack(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
@@ -120,9 +126,7 @@ ExactPacker& ExactPacker::operator=(ExactPacker&&) noexcept = default;
 Summary ExactPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                 std::vector<std::uint8_t>& out) {
     auto& state = *state_;
-    validate_packed_threshold(threshold);
-    validate(camera, state.shape, "the exact packer's frame");
-    validate(reference, state.shape, "the exact packer's reference");
+    state.check(camera, reference, threshold);
     state.pictures.pack(camera, threshold, out);
     copy(camera, reference);
     return {};
@@ -131,9 +135,7 @@ Summary ExactPacker::pack_first(HostView<const std::uint8_t> camera, HostView<st
 Summary ExactPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                std::vector<std::uint8_t>& out) {
     auto& state = *state_;
-    validate_packed_threshold(threshold);
-    validate(camera, state.shape, "the exact packer's frame");
-    validate(reference, state.shape, "the exact packer's reference");
+    state.check(camera, reference, threshold);
     for (auto& worker : state.workers) worker.found = {};
     state.writer.write_found(
         {PackedHead::Kind::changes, threshold}, state.strips.count(), state.grid.count(), state.pool, out,
