@@ -64,10 +64,13 @@ template <MemorySpace space>
 class ChangesBuffer {
 public:
     ChangesBuffer() = default;
-    /// `memory`: where a host's changes come from, as in HostBuffer.
-    template <class... Memory>
-    explicit ChangesBuffer(const Shape& shape, Memory&... memory)
-        : ChangesBuffer(shape.frames, shape.frame_bytes(), memory...) {}
+    explicit ChangesBuffer(const Shape& shape)
+        requires(space == MemorySpace::device)
+        : ChangesBuffer(shape.frames, shape.frame_bytes()) {}
+    /// `memory`: where a host's changes come from. Few bytes of a frame change, as a rule.
+    explicit ChangesBuffer(const Shape& shape, HostMemory& memory = sparse_memory())
+        requires(space == MemorySpace::host)
+        : ChangesBuffer(shape.frames, shape.frame_bytes(), memory) {}
     /// Room for `capacity` changes of each stream only: for those that are known to be no more.
     template <class... Memory>
     ChangesBuffer(int streams, std::int64_t capacity, Memory&... memory)
