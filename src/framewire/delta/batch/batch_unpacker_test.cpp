@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/delta/batch/test_scenes.hpp"
 #include "framewire/delta/blocks/grid.hpp"
+#include "framewire/delta/delta.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/packing/packed.hpp"

@@ -4,6 +4,7 @@
 #include "framewire/core/text/credentials.hpp"
 #include "framewire/core/text/shell_quoted.hpp"
 #include "framewire/detect/detector.hpp"
+#include "framewire/media/media.hpp"
 
 #include <fmt/format.h>
 

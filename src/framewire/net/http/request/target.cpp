@@ -3,6 +3,8 @@
 #include "framewire/core/text/printable.hpp"
 #include "framewire/net/http/request/raw_request.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace framewire::net::http {
