@@ -64,12 +64,11 @@ template <MemorySpace space>
 class ChangesBuffer {
 public:
     ChangesBuffer() = default;
-    explicit ChangesBuffer(const Shape& shape)
-        requires(space == MemorySpace::device)
+    explicit ChangesBuffer(const Shape& shape) requires(space == MemorySpace::device)
         : ChangesBuffer(shape.frames, shape.frame_bytes()) {}
     /// `memory`: where a host's changes come from. Few bytes of a frame change, as a rule.
-    explicit ChangesBuffer(const Shape& shape, HostMemory& memory = sparse_memory())
-        requires(space == MemorySpace::host)
+    explicit ChangesBuffer(const Shape& shape,
+                           HostMemory& memory = sparse_memory()) requires(space == MemorySpace::host)
         : ChangesBuffer(shape.frames, shape.frame_bytes(), memory) {}
     /// Room for `capacity` changes of each stream only: for those that are known to be no more.
     template <class... Memory>

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace framewire::app {
 namespace {
