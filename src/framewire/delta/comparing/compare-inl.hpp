@@ -47,7 +47,8 @@ public:
         const Bytes d8;
         const Pairs d16;
         const auto limit = limit_, zero = hn::Zero(d8);
-        auto largest = largest_;  // in registers: bytes that are written might be members
+        // Not the members: any byte that is stored might be one of theirs, so those would not stay in registers.
+        auto largest = largest_;
         auto squares = squares_;
         alignas(step_bytes) std::uint8_t differences[step_bytes] = {};
         std::int64_t i = 0;
