@@ -3,6 +3,7 @@
 #include "framewire/colour/yuv.hpp"
 #include "framewire/colour/yuv_picture.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/time/frame_time.hpp"
 #include "framewire/core/time/rational.hpp"
 #include "framewire/core/view.hpp"
@@ -48,6 +49,10 @@ public:
     /// Its planes, of which to_image() makes its image by YuvToImage; nothing where it makes it otherwise. They live as
     /// long as the picture.
     virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }
+
+    /// What makes rows of its image, where the image need not be in memory as a whole for that; else nothing. It lives
+    /// as long as the picture. Throws Error{source_lost} when the medium breaks off meanwhile.
+    virtual MakeRows rows() const { return {}; }
 };
 
 /// What is known of a source before its first frame.
@@ -60,6 +65,7 @@ struct SourceInfo {
     PictureFacts facts{};
     std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
     bool has_own_pictures = false;       ///< frames may have pictures of the medium's own
+    bool has_rows = false;               ///< such pictures may make their images row by row, and are of use for no more
 };
 
 /// Frames one after the other. Used by one thread at a time, but for set_adjustment().

@@ -44,6 +44,26 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
     EXPECT_EQ(result.description.filters.front().filter, "detect");
 }
 
+// Who draws on frames has them whole; otherwise a file's rows are read as they are looked at.
+TEST_P(Detect, FindsTheSameInRowsOfAFile) {
+    testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
+    for (const bool mixture : {false, true}) {
+        std::vector<Bytes> records, masks;
+        for (const bool whole : {true, false}) {
+            auto asked = options(fmt::format("raw:{}:size={}x{}", folder_ / "frames.bgr", width, height));
+            asked.job.replace = true;
+            if (mixture) asked.detector.parameters = {.min_area = 10};
+            if (!whole) asked.annotate.clear();
+            DetectJob detect(asked);
+            EXPECT_GT(detect.run().objects, 0);
+            records.push_back(read_file(folder_ / "out.jsonl"));
+            masks.push_back(read_file(folder_ / "mask.gray"));
+        }
+        EXPECT_EQ(records[0], records[1]);
+        EXPECT_EQ(masks[0], masks[1]);
+    }
+}
+
 TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
     for (const bool mixture : {false, true}) {
         auto asked = options(camera());

@@ -22,6 +22,24 @@ namespace {
 // One thread copies less from the page cache than memory gives, and than a GPU takes; larger pieces leave threads idle.
 constexpr std::int64_t piece_bytes = 128 << 10;
 
+struct Got {
+    std::int64_t bytes = 0;
+    int error = 0;  // what reading ended with, where not the file's end
+};
+
+Got read_from(int descriptor, std::int64_t position_bytes, unsigned char* data, std::int64_t bytes) {
+    std::int64_t there = 0;
+    while (there < bytes) {
+        const auto got =
+            ::pread(descriptor, data + there, static_cast<std::size_t>(bytes - there), position_bytes + there);
+        if (got > 0)
+            there += got;
+        else if (got == 0 || errno != EINTR)
+            return {there, got == 0 ? 0 : errno};
+    }
+    return {there, 0};
+}
+
 }  // namespace
 
 InputFile::InputFile(const std::string& path, std::stop_token stop)
@@ -32,7 +50,7 @@ InputFile::InputFile(const std::string& path, std::stop_token stop)
     struct stat status {};
     if (::fstat(descriptor_, &status) == 0) {
         if (S_ISREG(status.st_mode)) length_bytes_ = status.st_size;
-        own_file_ = S_ISREG(status.st_mode) && descriptor_ != STDIN_FILENO;
+        has_places_ = S_ISREG(status.st_mode) && descriptor_ != STDIN_FILENO;
         if (S_ISDIR(status.st_mode)) {
             if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
             fail(ErrorCode::no_input, "{} is a directory; a file is needed", name_);
@@ -50,19 +68,11 @@ std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
     std::atomic<int> error = 0;
     media_threads().for_chunks(
         static_cast<std::int64_t>(bytes), piece_bytes, [&](std::int64_t, std::int64_t at, std::int64_t piece_end) {
-            while (at < piece_end) {
-                const auto got =
-                    ::pread(descriptor_, data + at, static_cast<std::size_t>(piece_end - at), position_bytes_ + at);
-                if (got > 0) {
-                    at += got;
-                    continue;
-                }
-                if (got < 0 && errno == EINTR) continue;
-                if (got < 0) error = errno;
-                for (auto end = end_bytes.load(); at < end;)
-                    if (end_bytes.compare_exchange_weak(end, at)) break;
-                return;
-            }
+            const auto got = read_from(descriptor_, position_bytes_ + at, data + at, piece_end - at);
+            if (got.error != 0) error = got.error;
+            if (at + got.bytes == piece_end) return;
+            for (auto end = end_bytes.load(); at + got.bytes < end;)
+                if (end_bytes.compare_exchange_weak(end, at + got.bytes)) break;
         });
     if (error != 0 && end_bytes == 0) fail(ErrorCode::source_lost, "cannot read {}: {}", name_, std::strerror(error));
     position_bytes_ += end_bytes;
@@ -70,7 +80,7 @@ std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
 }
 
 std::size_t InputFile::fill(void* data, std::size_t bytes) {
-    if (own_file_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
+    if (has_places_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
     while (!stopped()) {
         pollfd waiting{descriptor_, POLLIN, 0};
         if (::poll(&waiting, 1, stop_poll_ms) == 0) continue;
@@ -96,8 +106,24 @@ std::size_t InputFile::read(void* data, std::size_t bytes) {
 }
 
 bool InputFile::go_to(std::int64_t position_bytes) {
-    if (!own_file_ || position_bytes < 0 || position_bytes > length_bytes_) return false;
+    if (!has_places_ || position_bytes < 0 || position_bytes > length_bytes_) return false;
     position_bytes_ = position_bytes;
+    begin_ = end_ = 0;
+    return true;
+}
+
+std::size_t InputFile::read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const {
+    const auto got =
+        read_from(descriptor_, position_bytes, static_cast<unsigned char*>(data), static_cast<std::int64_t>(bytes));
+    if (got.error != 0) fail(ErrorCode::source_lost, "cannot read {}: {}", name_, std::strerror(got.error));
+    return static_cast<std::size_t>(got.bytes);
+}
+
+bool InputFile::skip(std::int64_t bytes) {
+    const auto behind_bytes = position_bytes() + bytes;
+    struct stat status {};
+    if (!has_places_ || ::fstat(descriptor_, &status) != 0 || status.st_size < behind_bytes) return false;
+    position_bytes_ = behind_bytes;
     begin_ = end_ = 0;
     return true;
 }

@@ -24,6 +24,14 @@ public:
     /// The next byte, or -1 at the end.
     int get();
 
+    /// Whether the following two can be: of a regular file that is no standard input.
+    bool has_places() const { return has_places_; }
+    /// Reads `bytes` from a place on, by the calling thread alone; gives how many are there. From any thread, and
+    /// beside all that else is done. Throws Error{source_lost} when reading fails.
+    std::size_t read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const;
+    /// Goes behind the next bytes without reading them. False, and nothing changes, where not all of them are there.
+    bool skip(std::int64_t bytes);
+
     /// Where the next byte is, of a regular file that is no standard input.
     std::int64_t position_bytes() const { return position_bytes_ - static_cast<std::int64_t>(end_ - begin_); }
     /// Reads on from another place. False, and nothing changed, where that is none or this no such file.
@@ -42,7 +50,7 @@ private:
     std::stop_token stop_;
     int descriptor_ = -1;
     std::int64_t length_bytes_ = -1;
-    bool own_file_ = false;            // a regular one that nobody else reads on
+    bool has_places_ = false;
     std::int64_t position_bytes_ = 0;  // of it, behind what was read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

@@ -1,6 +1,7 @@
 #include "framewire/pipeline/frames/frame_detector.hpp"
 
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/pipeline/frames/cached_rows.hpp"
 #include "framewire/pipeline/planes/channel_weights.hpp"
 
 #include <cstring>
@@ -51,6 +52,16 @@ void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjec
                     convert.run_rows(picture, rows);
             },
             lists);
+    keep<MemorySpace::host>(objects);
+}
+
+void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
+    const auto lists = objects.objects_.lists<MemorySpace::host>();
+    const int channels = detector_.shape().channels;
+    if (detector_.rows_are_gray())
+        detector_.run(gray_rows(make, channels), lists);
+    else
+        detector_.run(channel_rows(make, detector_.shape().width, channels), lists);
     keep<MemorySpace::host>(objects);
 }
 

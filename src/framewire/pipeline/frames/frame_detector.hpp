@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/transfer.hpp"
 #include "framewire/cuda/twin.hpp"
@@ -56,10 +57,13 @@ public:
     /// nothing.
     void start(Frame& frame, FrameObjects& objects);
     /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
-    /// Returns when done. Where takes_planes().
+    /// Returns when done. Where goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
-    /// See MotionDetector::goes_by_rows().
-    bool takes_planes() const { return detector_.goes_by_rows(); }
+    /// The same with an image whose rows `make` makes, of the frames' channels: each once, or twice. Returns when done.
+    /// Where goes_by_rows(). Throws what `make` does.
+    void start(const MakeRows& make, FrameObjects& objects);
+    /// See MotionDetector.
+    bool goes_by_rows() const { return detector_.goes_by_rows(); }
 
 private:
     template <MemorySpace space>

@@ -3,6 +3,7 @@
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
 #include "framewire/colour/yuv_picture.hpp"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
@@ -58,6 +59,19 @@ struct Slot {
     HostImage mask;
 };
 
+MakeRows rows_of(HostView<const std::uint8_t> image) {
+    return [image](const ImageRows<std::uint8_t>& rows) {
+        const HostView<const std::uint8_t> part(image.row(0, rows.first), rows.view.shape());
+        copy(part, rows.view);
+    };
+}
+
+void require_same(Slot& slot, Slot& want, int number) {
+    EXPECT_TRUE(std::ranges::equal(slot.objects.objects(), want.objects.objects())) << number;
+    for (auto* one : {&slot, &want}) one->objects.unpack_mask(one->mask.view());
+    EXPECT_EQ(kit::first_difference(slot.mask.view(), want.mask.view()), std::nullopt) << number;
+}
+
 TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
     constexpr int frames = 23;
     HostImage all(shape.with_frames(frames));
@@ -90,37 +104,68 @@ TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
     }
 }
 
-// Planes that are converted by rows, against the same converted whole.
-TEST_P(FrameDetectorTest, PlanesGiveWhatTheirImagesGive) {
+// Planes that are converted by rows, and rows that are made, against the same whole.
+TEST_P(FrameDetectorTest, PlanesAndRowsGiveWhatTheirImagesGive) {
     constexpr Shape tall{1, 700, 161, 3};  // of several strips of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     for (const BackgroundModel& background :
          {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{}), BackgroundModel(RunningMean{0.2})}) {
         const DetectorParameters looking{
             .background = background, .blur_px = 3, .threshold = 10, .morphology = MedianWindow{3}, .min_area = 1};
-        FrameDetector by_planes(looking, tall, executor(), {}, true), by_images(looking, tall, executor(), {}, true);
-        ASSERT_EQ(by_planes.takes_planes(), GetParam() == Backend::cpu);
-        if (!by_planes.takes_planes()) return;
-        Slot planes(by_planes, executor(), tall), images(by_images, executor(), tall);
+        struct Looked {
+            FrameDetector detector;
+            Slot slot;
+        };
+        const auto make = [&] {
+            FrameDetector detector(looking, tall, executor(), {}, true);
+            Slot slot(detector, executor(), tall);
+            return Looked{std::move(detector), std::move(slot)};
+        };
+        auto planes = make(), rows = make(), images = make();
+        ASSERT_EQ(planes.detector.goes_by_rows(), GetParam() == Backend::cpu);
+        if (!planes.detector.goes_by_rows()) return;
         HostImage scene(tall);
         YuvPicture picture(info);
         std::int64_t objects = 0;
         for (int number = 0; number < 12; ++number) {
-            for (int part = 0; part < 7; ++part) {
-                const HostView<std::uint8_t> rows(scene.view().row(0, 100 * part), {1, 100, tall.width, 3});
-                paint(rows, number + part % 2);
-            }
+            for (int part = 0; part < 7; ++part)
+                paint({scene.view().row(0, 100 * part), {1, 100, tall.width, 3}}, number + part % 2);
             ImageToYuv(info, 3, executor().pool()).run(std::as_const(scene).view(), picture.view());
-            by_planes.start(std::as_const(picture).view(), planes.objects);
-            YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.frame.host());
-            by_images.start(images.frame, images.objects);
-            EXPECT_TRUE(std::ranges::equal(planes.objects.objects(), images.objects.objects())) << number;
-            planes.objects.unpack_mask(planes.mask.view());
-            images.objects.unpack_mask(images.mask.view());
-            EXPECT_EQ(kit::first_difference(planes.mask.view(), images.mask.view()), std::nullopt) << number;
-            objects += std::ssize(planes.objects.objects());
+            YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.slot.frame.host());
+            const auto image = std::as_const(images.slot.frame).host();
+            images.detector.start(images.slot.frame, images.slot.objects);
+            planes.detector.start(std::as_const(picture).view(), planes.slot.objects);
+            rows.detector.start(rows_of(image), rows.slot.objects);
+            for (auto* other : {&planes, &rows}) require_same(other->slot, images.slot, number);
+            objects += std::ssize(images.slot.objects.objects());
         }
         EXPECT_GT(objects, 50) << background.index();
+    }
+}
+
+TEST_P(FrameDetectorTest, RowsOfGrayFramesGiveWhatTheirImagesGive) {
+    if (GetParam() != Backend::cpu) GTEST_SKIP() << "rows are the CPU backend's";
+    constexpr Shape gray{1, 90, 161, 1};
+    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
+        const DetectorParameters looking{.background = background, .blur_px = 3, .min_area = 1};
+        FrameDetector by_rows(looking, gray, executor(), {}, true), by_images(looking, gray, executor(), {}, true);
+        Slot rows(by_rows, executor(), gray), images(by_images, executor(), gray);
+        for (int number = 0; number < 5; ++number) {
+            kit::fill(images.frame.host(), kit::Fill::noise, static_cast<std::uint64_t>(number));
+            by_images.start(images.frame, images.objects);
+            by_rows.start(rows_of(std::as_const(images.frame).host()), rows.objects);
+            require_same(rows, images, number);
+        }
+    }
+}
+
+TEST_P(FrameDetectorTest, ThrowsWhatMakingRowsThrows) {
+    if (GetParam() != Backend::cpu) GTEST_SKIP() << "rows are the CPU backend's";
+    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
+        FrameDetector detector({.background = background}, shape, executor());
+        auto objects = detector.make_objects();
+        const MakeRows make = [](const ImageRows<std::uint8_t>&) { fail(ErrorCode::source_lost, "gone"); };
+        EXPECT_THROW(detector.start(make, objects), Error);
     }
 }
 

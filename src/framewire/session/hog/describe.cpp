@@ -101,7 +101,7 @@ DescribeJob::State::State(const DescribeOptions& asked)
              job.input().info().frames != 1 || is_folder(options.input.source), job.sink_options().file_options()) {
     result.shape = hog.output_shape();
     auto& input = job.input();
-    if (hog.takes_planes() && options.steps_folder.empty()) input.give_unfiltered_pictures();
+    if (hog.goes_by_rows() && options.steps_folder.empty()) input.give_unfiltered_pictures();
     // A live source's next frame comes when this one is done: threads that share it have it sooner.
     if (input.backend() == Backend::cpu && !input.info().live && input.info().frames != 1)
         side_by_side.emplace(options.hog, input.shape(),

@@ -65,7 +65,9 @@ public:
 
     /// From now on frames may have their source's own picture in place of their image, where there are no filters. For
     /// stages that begin by start_on(). Before the first frame.
-    void give_unfiltered_pictures() { gives_own_ = info_.has_own_pictures && !before_ && moves_ && moves_->empty(); }
+    void give_unfiltered_pictures() {
+        gives_own_ = (info_.has_own_pictures || info_.has_rows) && !before_ && moves_ && moves_->empty();
+    }
 
     InputFrame make_frame();
     /// False when there is no further frame.

@@ -36,11 +36,12 @@ struct InputFrame {
     }
 };
 
-/// Begins `stage`, which takes planes as its own frames, on what comes of the filters.
+/// Begins `stage`, which takes planes and rows as its own frames, on what comes of the filters.
 template <class Stage, class Found>
 void start_on(InputFrame& frame, Stage& stage, Found& found) {
     if (const auto own = std::exchange(frame.own, nullptr)) {
         if (const auto planes = own->planes()) return stage.start(*planes, found);
+        if (const auto rows = own->rows()) return stage.start(rows, found);
         own->to_image(frame.captured.fill_on_host());
     }
     stage.start(frame.result(), found);

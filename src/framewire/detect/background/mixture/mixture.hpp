@@ -68,7 +68,6 @@ private:
 
     RowStrips make_strips() const;
     ChannelRows rows_in(const ImageRows<std::uint8_t>& strip) const;
-    void split_channels(const std::uint8_t* row, const ChannelRows& rows, int y) const;
     void update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
                     std::uint32_t* shadows, int row_words);
 

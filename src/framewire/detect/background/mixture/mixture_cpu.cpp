@@ -1,5 +1,6 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/background/mixture/mixture.hpp"
+#include "framewire/filters/channels/split_channels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/detect/background/mixture/mixture_cpu.cpp"
@@ -20,7 +21,6 @@ using namespace mixture_block;
 constexpr std::int64_t blocks_ahead = 4;  // to prefetch: 2 to 8 do about as well
 
 using Bytes = hn::CappedTag<std::uint8_t, block_px>;
-using B = hn::VFromD<Bytes>;
 constexpr int byte_lanes = static_cast<int>(hn::MaxLanes(Bytes()));
 
 // The pixels of a block, whose channels lie apart.
@@ -278,21 +278,6 @@ void update_row(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayo
     update(terms, seen, layout, blocks, y, {{row, channel_stride}, width, foreground, shadows});
 }
 
-// The bytes of each channel apart.
-void split_row(const std::uint8_t* row, int width, std::uint8_t* to, std::int64_t channel_stride) {
-    const Bytes d;
-    int x = 0;
-    for (; x + byte_lanes <= width; x += byte_lanes) {
-        B b, g, r;
-        hn::LoadInterleaved3(d, row + 3 * x, b, g, r);
-        hn::StoreU(b, d, to + x);
-        hn::StoreU(g, d, to + channel_stride + x);
-        hn::StoreU(r, d, to + 2 * channel_stride + x);
-    }
-    for (; x < width; ++x)
-        for (int c = 0; c < 3; ++c) to[c * channel_stride + x] = row[3 * x + c];
-}
-
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -301,7 +286,6 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(update_row);
-HWY_EXPORT(split_row);
 
 // In the memory of a strip.
 ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) const {
@@ -312,12 +296,6 @@ ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) con
 RowStrips MixtureBackground::make_strips() const {
     const int row_bytes = layout_.row_blocks * MixtureLayout::block_px * layout_.channels;
     return {{1, shape_.height, row_bytes, 1}, executor_->pool(), rows_in_cache(shape_.width)};
-}
-
-void MixtureBackground::split_channels(const std::uint8_t* row, const ChannelRows& rows, int y) const {
-    if (shape_.channels == 3)
-        return HWY_DYNAMIC_DISPATCH(split_row)(row, shape_.width, rows.row(y), rows.channel_stride);
-    std::copy_n(row, shape_.width, rows.row(y));
 }
 
 void MixtureBackground::update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
@@ -345,7 +323,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
         const auto rows = rows_in(strip);
         for (int y = rows.range.begin; y < rows.range.end; ++y)
             for (int frame = 0; frame < count; ++frame) {
-                split_channels(frames.row(frame, y), rows, y);
+                split_channels(frames.row(frame, y), shape_.width, shape_.channels, rows, y);
                 update_row(seen + static_cast<std::uint64_t>(frame), rows, y, foreground.row(frame, y),
                            shadows.data() ? shadows.row(frame, y) : nullptr, foreground.row_words());
             }

@@ -2,6 +2,7 @@
 
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/pipeline/frames/cached_rows.hpp"
 #include "framewire/pipeline/planes/channel_weights.hpp"
 
 namespace framewire {
@@ -40,6 +41,12 @@ void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptor
                 convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
             },
             HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
+    });
+}
+
+void FrameHog::start(const MakeRows& make, FrameDescriptors& out) {
+    executor_->step("hog", [&] {
+        hog_.run(gray_rows(make, 3), HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/rows/image_rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/transfer.hpp"
@@ -54,10 +55,13 @@ public:
     /// nothing. Throws Error{usage} on other shapes.
     void start(Frame& frame, FrameDescriptors& out);
     /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
-    /// Returns when done. Where takes_planes().
+    /// Returns when done. Where goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
-    /// See Hog::goes_by_rows().
-    bool takes_planes() const { return hog_.goes_by_rows(); }
+    /// The same with an image whose rows `make` makes, of the frames' channels: each once, or twice. Returns when done.
+    /// Where goes_by_rows(). Throws what `make` does.
+    void start(const MakeRows& make, FrameDescriptors& out);
+    /// See Hog.
+    bool goes_by_rows() const { return hog_.goes_by_rows(); }
 
 private:
     Executor* executor_;

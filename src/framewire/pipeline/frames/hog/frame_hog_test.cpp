@@ -43,14 +43,14 @@ struct Slot {
     FrameDescriptors out;
 };
 
-// Planes that are converted by rows, against the same converted whole.
-TEST_P(FrameHogTest, PlanesGiveWhatTheirImagesGive) {
-    EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).takes_planes());
+// Planes that are converted by rows, and rows that are made, against the same whole.
+TEST_P(FrameHogTest, PlanesAndRowsGiveWhatTheirImagesGive) {
+    EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).goes_by_rows());
     constexpr Shape tall{1, 2000, 161, 3};  // of several strips of rows
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
         FrameHog hog({.gradient = gradient}, tall, executor());
-        ASSERT_EQ(hog.takes_planes(), GetParam() == Backend::cpu);
-        if (!hog.takes_planes()) return;
+        ASSERT_EQ(hog.goes_by_rows(), GetParam() == Backend::cpu);
+        if (!hog.goes_by_rows()) return;
         const YuvInfo info{yuv_420, {YuvMatrix::bt601, true}, siting_centre, 1, tall.height, tall.width};
         YuvPicture picture(info);
         for (int plane = 0; plane < info.planes(); ++plane)
@@ -64,6 +64,16 @@ TEST_P(FrameHogTest, PlanesGiveWhatTheirImagesGive) {
         YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.frame.host());
         hog.start(images.frame, images.out);
         EXPECT_EQ(planes.values(), images.values());
+        FrameHog other({.gradient = gradient}, tall, executor());
+        Slot rows(other, executor(), tall);
+        const auto image = std::as_const(images.frame).host();
+        const MakeRows make = [&](const ImageRows<std::uint8_t>& into) {
+            copy(HostView<const std::uint8_t>(image.row(0, into.first), into.view.shape()), into.view);
+        };
+        for (int turn = 0; turn < 2; ++turn) {  // the second time levels are known
+            other.start(make, rows.out);
+            EXPECT_EQ(rows.values(), images.values());
+        }
     }
 }
 
