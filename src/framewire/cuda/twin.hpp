@@ -17,6 +17,15 @@ public:
         if (executor.backend() == Backend::cuda) device_ = Of<MemorySpace::device>(arguments...);
     }
 
+    /// The one on the GPU alone, with the CUDA backend: for who has other memory on the host.
+    template <class... Arguments>
+    static Twin on_gpu(const Executor& executor, Arguments... arguments) {
+        executor.require_space<MemorySpace::device>("a twin on the GPU alone");
+        Twin twin;
+        twin.device_ = Of<MemorySpace::device>(arguments...);
+        return twin;
+    }
+
     /// The one in `space`; without the CUDA backend that on the GPU is empty.
     template <MemorySpace space>
     auto& in() {

@@ -49,7 +49,11 @@ struct RunJob::State {
                                             failure.attempt([&] { video.finish(ending); });
                                             job.statistics().set_sent_bytes(video.bytes());
                                         }};
-        if (auto* const ahead = video.ahead()) write_ahead(stages, *ahead);
+        if (auto* const ahead = video.ahead()) {
+            write_ahead(stages, *ahead);
+            stages.fetchers = job.input().let_fetch(stages.waiters);
+        }
+        job.input().let_results_replace();
         job.run(stages, result);
     }
 

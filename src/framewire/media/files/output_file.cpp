@@ -245,7 +245,8 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 }
 
 int OutputFile::pieces_at_once(std::size_t bytes) const {
-    constexpr int most = 8;  // more bring little, and each holds a piece in memory
+    // More bring little, and each holds a piece in memory.
+    const int most = bytes >= 4 << 20 ? 10 : 8;
     return large_pages_ && bytes >= LargePageFile::least_bytes ? std::min(most, threads().threads()) : 0;
 }
 

@@ -50,7 +50,8 @@ Bytes by_rows(const OwnPicture& picture, const Shape& shape, int rows_each, std:
     const auto make = picture.rows();
     for (int first = 0; first < shape.height; first += rows_each) {
         const int count = std::min(rows_each, shape.height - first);
-        make({{memory.data() + first * stride, {1, count, shape.width, shape.channels}, stride, stride * count}, first});
+        make(
+            {{memory.data() + first * stride, {1, count, shape.width, shape.channels}, stride, stride * count}, first});
     }
     for (int y = 0; y < shape.height; ++y)
         result.insert(result.end(), memory.data() + y * stride, memory.data() + y * stride + shape.row_bytes());
@@ -74,8 +75,8 @@ TEST_P(Rows, AreThoseOfTheFileHoweverLong) {
         for (const int rows_each : {1, 10, 211})
             for (const int gap : {0, 5}) EXPECT_EQ(by_rows(picture, shape_, rows_each, gap), frames_[number]);
         picture.to_image(image_.view());
-        EXPECT_TRUE(std::ranges::equal(frames_[number], Bytes(image_.view().data(),
-                                                              image_.view().data() + shape_.bytes())));
+        EXPECT_TRUE(
+            std::ranges::equal(frames_[number], Bytes(image_.view().data(), image_.view().data() + shape_.bytes())));
         EXPECT_FALSE(picture.planes());
     }
 }
@@ -118,8 +119,7 @@ TEST_P(Rows, TellWhereTheFileIsCutOffMeanwhile) {
     const auto picture = source->own_picture();
     const auto left = shape_.bytes() + 100 * shape_.row_bytes() + 11;
     std::filesystem::resize_file(path_, static_cast<std::uintmax_t>(left));
-    const auto expected =
-        fmt::format("cut off in frame 1: {} of its {} bytes", left - shape_.bytes(), shape_.bytes());
+    const auto expected = fmt::format("cut off in frame 1: {} of its {} bytes", left - shape_.bytes(), shape_.bytes());
     for (const bool whole : {false, true}) {
         std::string message;
         const auto read_it = [&] {

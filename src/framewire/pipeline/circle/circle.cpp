@@ -35,6 +35,22 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
+// Threads that do the same of several slots at once, beside the stage whose turn a slot is next. The circle's mutex
+// guards all but the threads' number.
+struct Crew {
+    struct Done {
+        bool over = false;
+        std::exception_ptr failure;  // that stage's, after the frames before
+    };
+
+    Crew(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
+
+    int threads;
+    SlotQueue to_do;
+    std::vector<Done> done;
+    std::condition_variable called;
+};
+
 class Circle {
 public:
     Circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics)
@@ -43,11 +59,12 @@ public:
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
           sent_(static_cast<std::size_t>(options.slots), true),
+          read_ms_(static_cast<std::size_t>(options.slots)),
           process_ms_(static_cast<std::size_t>(options.slots)),
-          awaited_(static_cast<std::size_t>(options.slots)),
+          fetchers_(stages.fetch ? options.fetchers : 0, options.slots),
+          waiters_(stages.wait ? options.waiters : 0, options.slots),
           free_(options.slots),
           captured_(options.slots),
-          processed_(options.slots),
           to_send_(options.slots) {
         for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
     }
@@ -58,9 +75,14 @@ public:
                                          [this] { change_for_all([this] { closed_ = true; }); });
         {
             std::vector<std::jthread> threads;
-            threads.reserve(static_cast<std::size_t>(2 + options_.waiters));
+            threads.reserve(static_cast<std::size_t>(2 + fetchers_.threads + waiters_.threads));
             try {
-                for (int waiter = 0; waiter < waiters(); ++waiter) threads.emplace_back([this] { wait_for_all(); });
+                for (int fetcher = 0; fetcher < fetchers_.threads; ++fetcher)
+                    threads.emplace_back(
+                        [this] { work(fetchers_, captured_ended_, process_, [&](int slot) { fetch(slot); }); });
+                for (int waiter = 0; waiter < waiters_.threads; ++waiter)
+                    threads.emplace_back(
+                        [this] { work(waiters_, processed_ended_, send_, [&](int slot) { wait_for(slot); }); });
                 threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
             } catch (...) {  // no thread to be had: end those that run
@@ -91,7 +113,7 @@ private:
             const std::lock_guard lock(mutex_);
             apply();
         }
-        for (auto* stage : {&capture_, &process_, &wait_, &send_}) stage->notify_all();
+        for (auto* stage : {&capture_, &fetchers_.called, &process_, &waiters_.called, &send_}) stage->notify_all();
     }
 
     template <class Body>
@@ -129,7 +151,8 @@ private:
             const auto begin = Clock::now();
             if (!stages_.capture(slot, time)) return;
             const auto now = Clock::now();
-            statistics_.record(Stage::read, milliseconds(begin, now));
+            read_ms_[index] = milliseconds(begin, now);
+            if (fetchers_.threads == 0) statistics_.record(Stage::read, read_ms_[index]);
             if (time.captured == Clock::time_point{}) time.captured = now;
             if (options_.at_source_rate) {
                 // A camera would have had it no sooner.
@@ -139,47 +162,51 @@ private:
             }
             sent_[index] = !stages_.sends || stages_.sends(slot);
             if (sent_[index]) ++kept;
-            change(process_, [&] { captured_.push(slot); });
+            change(process_, [&] {
+                captured_.push(slot);
+                if (fetchers_.threads > 0) fetchers_.to_do.push(slot);
+            });
+            if (fetchers_.threads > 0) fetchers_.called.notify_one();
         }
+    }
+
+    void fetch(int slot) {
+        const auto begin = Clock::now();
+        stages_.fetch(slot);
+        statistics_.record(Stage::read, read_ms_[static_cast<std::size_t>(slot)] + milliseconds_since(begin));
     }
 
     void process_all() {
         for (;;) {
             const int slot = take(captured_, captured_ended_, process_);
             if (slot == no_slot) return;
+            if (fetchers_.threads > 0) let_end(fetchers_, slot, process_);
             const auto begin = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
             std::unique_lock lock(mutex_);
             process_.wait(lock, [&] { return to_send_.size() < options_.waiting || sent_ended_; });
             to_send_.push(slot);
-            if (waiters() > 0) processed_.push(slot);
+            if (waiters_.threads > 0) waiters_.to_do.push(slot);
             lock.unlock();
             send_.notify_one();
-            wait_.notify_one();
+            waiters_.called.notify_one();
         }
     }
 
-    int waiters() const { return stages_.wait ? options_.waiters : 0; }
-
-    // What has become of the wait for a slot.
-    struct Awaited {
-        bool over = false;
-        std::exception_ptr failure;
-    };
-
-    // As one of the waiters. A failure is the sender's, whose turn it is after the frames before.
-    void wait_for_all() {
+    // As one of a crew, before the stage `next`.
+    template <class Body>
+    void work(Crew& crew, const bool& ended_before, std::condition_variable& next, Body&& body) {
         for (;;) {
-            const int slot = take(processed_, processed_ended_, wait_);
+            const int slot = take(crew.to_do, ended_before, crew.called);
             if (slot == no_slot) return;
-            Awaited awaited{true, {}};
+            Crew::Done done{true, {}};
             try {
-                wait_for(slot);
+                body(slot);
             } catch (...) {
-                awaited.failure = std::current_exception();
+                done.failure = std::current_exception();
             }
-            change(send_, [&] { awaited_[static_cast<std::size_t>(slot)] = std::move(awaited); });
+            change(next, [&] { crew.done[static_cast<std::size_t>(slot)] = std::move(done); });
         }
     }
 
@@ -189,13 +216,13 @@ private:
         process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
     }
 
-    // Returns when a waiter has done with the slot.
-    void let_waiter_end(int slot) {
-        auto& awaited = awaited_[static_cast<std::size_t>(slot)];
+    // Returns when one of the crew has done with the slot, whose turn it is in `stage`.
+    void let_end(Crew& crew, int slot, std::condition_variable& stage) {
+        auto& done = crew.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
-        send_.wait(lock, [&] { return awaited.over; });
-        awaited.over = false;
-        if (awaited.failure) std::rethrow_exception(awaited.failure);
+        stage.wait(lock, [&] { return done.over; });
+        done.over = false;
+        if (done.failure) std::rethrow_exception(done.failure);
     }
 
     void send_all() {
@@ -203,8 +230,8 @@ private:
             const int slot = take(to_send_, processed_ended_, send_);
             if (slot == no_slot) return;
             process_.notify_one();  // one fewer waits to be sent
-            if (waiters() > 0)
-                let_waiter_end(slot);
+            if (waiters_.threads > 0)
+                let_end(waiters_, slot, send_);
             else if (stages_.wait)
                 wait_for(slot);
             if (sent_[static_cast<std::size_t>(slot)]) send(slot);
@@ -249,16 +276,14 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<char> sent_;          // whether the slot's frame is to be
-    std::vector<double> process_ms_;  // of the slot's frame so far
+    std::vector<char> sent_;                    // whether the slot's frame is to be
+    std::vector<double> read_ms_, process_ms_;  // of the slot's frame so far
 
     std::mutex mutex_;
-    std::condition_variable capture_, process_, wait_, send_;  // what the threads of each stage wait for
+    std::condition_variable capture_, process_, send_;  // what the threads of each stage wait for
     // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
-    std::vector<Awaited> awaited_;
-    SlotQueue free_, captured_;
-    SlotQueue processed_;  // where there are waiters, for them
-    SlotQueue to_send_;
+    Crew fetchers_, waiters_;
+    SlotQueue free_, captured_, to_send_;
     bool closed_ = false;  // nothing further is captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
     std::exception_ptr failure_;
@@ -273,6 +298,9 @@ void run_circle(const CircleStages& stages, const CircleOptions& options, Statis
         fail(ErrorCode::usage,
              "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
              least_slots_beside_waiting, options.waiting);
+    if (options.fetchers < 0 || (options.fetchers > 0 && options.drop_when_late))
+        fail(ErrorCode::usage, "{} fetchers asked for; at least 0 are allowed, and none where frames are dropped",
+             options.fetchers);
     if (options.waiters < 0) fail(ErrorCode::usage, "{} waiters asked for; at least 0 are needed", options.waiters);
     if (options.max_frames && *options.max_frames < 1)
         fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);

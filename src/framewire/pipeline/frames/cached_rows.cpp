@@ -39,9 +39,8 @@ MakeRows gray_rows(const MakeRows& make, int channels) {
 
 MakeChannelRows channel_rows(const MakeRows& make, int width, int channels) {
     return [&make, width, channels](const ChannelRows& apart) {
-        for_cached_rows(make, apart.range, width, channels, [&](const std::uint8_t* row, int y) {
-            split_channels(row, width, channels, apart, y);
-        });
+        for_cached_rows(make, apart.range, width, channels,
+                        [&](const std::uint8_t* row, int y) { split_channels(row, width, channels, apart, y); });
     };
 }
 

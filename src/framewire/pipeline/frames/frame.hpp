@@ -20,14 +20,19 @@ public:
     Frame() = default;
     /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed,
     /// Error{config} without memory.
-    Frame(const Shape& shape, Executor& executor) : image_(executor, shape), transfer_(executor) {}
+    Frame(const Shape& shape, Executor& executor)
+        : image_(executor, shape), host_(image_.host().view()), transfer_(executor) {}
+    /// The same with memory of somebody else's for the host's image, of a frame that nobody wants on the host by the
+    /// time this one comes down. With the CUDA backend only.
+    Frame(HostView<std::uint8_t> host, Executor& executor)
+        : image_(cuda::Twin<ImageIn>::on_gpu(executor, host.shape())), host_(host), transfer_(executor) {}
 
-    const Shape& shape() const { return image_.host().shape(); }
+    const Shape& shape() const { return host_.shape(); }
     bool empty() const { return shape().height == 0; }
 
     /// What sources write and sinks read: pinned memory on the CUDA backend.
-    HostView<std::uint8_t> host() { return image_.host().view(); }
-    HostView<const std::uint8_t> host() const { return image_.host().view(); }
+    HostView<std::uint8_t> host() { return host_; }
+    HostView<const std::uint8_t> host() const { return host_; }
 
     /// For a source: where it writes the frame's next image on the host.
     HostView<std::uint8_t> fill_on_host() {
@@ -65,6 +70,7 @@ public:
 
 private:
     cuda::Twin<ImageIn> image_;
+    HostView<std::uint8_t> host_{};
     bool filled_on_gpu_ = false;
     cuda::Transfer transfer_;  // last: it is over before the images go
 };

@@ -128,7 +128,10 @@ void DescribeJob::State::run() {
             start_on(frame, hog, found.descriptors);
         };
     }
-    if (output.arrays_at_once() > 0) write_ahead(stages);
+    if (output.arrays_at_once() > 0) {
+        write_ahead(stages);
+        stages.fetchers = job.input().let_fetch(stages.waiters);
+    }
     job.run(stages, result);
 }
 

@@ -138,14 +138,17 @@ bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, cons
 
 // Where own pictures are given, the image may be left out.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
-    if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
-    own = gives_own_ ? source_->own_picture() : nullptr;
+    const bool takes_own = gives_own_ || fetches_;
+    if (!(takes_own ? source_->read_own(image, time) : source_->read(image, time))) return false;
+    own = takes_own ? source_->own_picture() : nullptr;
     return true;
 }
 
 InputFrame FilteredInput::make_frame() {
     InputFrame frame{Frame(info_.shape, executor_), {}, {}};
-    if (before_ || !plan_.empty() || may_switch_) frame.filtered = Frame(shape_, executor_);
+    if (!before_ && plan_.empty() && !may_switch_) return frame;
+    const bool same_memory = results_replace_ && backend() == Backend::cuda && shape_ == info_.shape;
+    frame.filtered = same_memory ? Frame(frame.captured.host(), executor_) : Frame(shape_, executor_);
     return frame;
 }
 
@@ -220,8 +223,8 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
 bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (resampler_) return capture_at_rate(frame, time);
     const auto read_one = [&] {
-        return gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own)
-                          : source_->capture(frame.captured, time);
+        return gives_own_ || fetches_ ? read(frame.captured.fill_on_host(), time, frame.own)
+                                      : source_->capture(frame.captured, time);
     };
     if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
@@ -241,6 +244,22 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
     frame.sent = given.at_rate && place == StretchPosition::Is::within;
     frame.signal = given.signal;
     return true;
+}
+
+// On the CPU backend threads that read are those that filter.
+int FilteredInput::let_fetch(int waiters) {
+    constexpr int least = 4, most = 6;  // fewer read less than all threads by turns do
+    const int left = executor_.pool().threads() - waiters - 1;
+    fetches_ = info_.has_rows && !gives_own_ && !before_ && !resampler_ && backend() == Backend::cuda && left >= least;
+    return fetches_ ? std::min(left, most) : 0;
+}
+
+void FilteredInput::fetch(InputFrame& frame) {
+    if (!frame.own) return;
+    if (const auto rows = frame.own->rows()) {
+        rows(ImageRows<std::uint8_t>(frame.captured.fill_on_host()));
+        frame.own.reset();
+    }
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {

@@ -46,6 +46,8 @@ public:
     InputFrame make_frame() const { return {}; }
     /// False when there is no further image. Throws Error{source_lost} on one that cannot be read.
     bool capture(InputFrame& frame, FrameTime& time);
+    /// Images are read by capture().
+    void fetch(InputFrame&) const {}
     /// There is nothing beside what capture() throws.
     void require_whole() const {}
     /// As filter_frame().
