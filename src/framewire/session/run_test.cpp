@@ -81,6 +81,29 @@ TEST_P(Run, FramesWrittenSideBySideAreTheSame) {
     });
 }
 
+// On the CUDA backend, for the CPU's threads filter meanwhile.
+TEST_P(Run, FramesReadAndWrittenSideBySideAreTheSame) {
+    const auto large = folder_ / "large", plain = folder_ / "plain.bgr", raw = folder_ / "raw.bgr";
+    std::filesystem::create_directory(large);
+    testing::expect_with_large_pages([&] {
+        if (!testing::mount_large_pages(large, "400m")) return testing::no_large_pages;
+        RunJob({.job = job(), .input = {.source = large_camera}, .output = raw}).run();
+        auto from_file = into(large + "/a.bgr", job());
+        from_file.job.threads = 16;
+        from_file.input.source = fmt::format("raw:{}:size=640x480", raw);
+        RunJob(from_file).run();
+        RunJob(into(plain, job())).run();
+        if (read_file(large + "/a.bgr") != read_file(plain)) return 1;
+        // Of a file that is cut off the frames before are there.
+        std::filesystem::resize_file(raw, 100 * large_frame_bytes + 5);
+        from_file.output = large + "/b.bgr";
+        if (error_of([&] { RunJob(from_file).run(); }) != ErrorCode::source_lost) return 2;
+        const auto kept = read_file(large + "/b.bgr.part"), all = read_file(plain);
+        if (kept.size() != 100 * large_frame_bytes) return 3;
+        return std::equal(kept.begin(), kept.end(), all.begin()) ? 0 : 4;
+    });
+}
+
 // 132 MiB where 100 fit, of which one window is taken ahead.
 TEST_P(Run, FramesBeforeAFullFileSystemAreThere) {
     const auto large = folder_ / "large", plain = folder_ / "plain.bgr";
