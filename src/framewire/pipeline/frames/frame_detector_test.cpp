@@ -143,13 +143,14 @@ TEST_P(FrameDetectorTest, PlanesAndRowsGiveWhatTheirImagesGive) {
     }
 }
 
-TEST_P(FrameDetectorTest, RowsOfGrayFramesGiveWhatTheirImagesGive) {
-    if (GetParam() != Backend::cpu) GTEST_SKIP() << "rows are the CPU backend's";
+// Rows are the CPU backend's.
+TEST(FrameDetectorRows, OfGrayFramesGiveWhatTheirImagesGive) {
+    auto& executor = kit::executor(Backend::cpu);
     constexpr Shape gray{1, 90, 161, 1};
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
         const DetectorParameters looking{.background = background, .blur_px = 3, .min_area = 1};
-        FrameDetector by_rows(looking, gray, executor(), {}, true), by_images(looking, gray, executor(), {}, true);
-        Slot rows(by_rows, executor(), gray), images(by_images, executor(), gray);
+        FrameDetector by_rows(looking, gray, executor, {}, true), by_images(looking, gray, executor, {}, true);
+        Slot rows(by_rows, executor, gray), images(by_images, executor, gray);
         for (int number = 0; number < 5; ++number) {
             kit::fill(images.frame.host(), kit::Fill::noise, static_cast<std::uint64_t>(number));
             by_images.start(images.frame, images.objects);
@@ -159,10 +160,9 @@ TEST_P(FrameDetectorTest, RowsOfGrayFramesGiveWhatTheirImagesGive) {
     }
 }
 
-TEST_P(FrameDetectorTest, ThrowsWhatMakingRowsThrows) {
-    if (GetParam() != Backend::cpu) GTEST_SKIP() << "rows are the CPU backend's";
+TEST(FrameDetectorRows, ThrowWhatMakingThemThrows) {
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
-        FrameDetector detector({.background = background}, shape, executor());
+        FrameDetector detector({.background = background}, shape, kit::executor(Backend::cpu));
         auto objects = detector.make_objects();
         const MakeRows make = [](const ImageRows<std::uint8_t>&) { fail(ErrorCode::source_lost, "gone"); };
         EXPECT_THROW(detector.start(make, objects), Error);
