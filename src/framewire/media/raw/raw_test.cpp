@@ -1,6 +1,5 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/executor.hpp"
 #include "framewire/media/media_testing.hpp"
 
 #include <fmt/format.h>

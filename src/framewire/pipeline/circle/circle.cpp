@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -180,7 +181,7 @@ private:
         for (;;) {
             const int slot = take(captured_, captured_ended_, process_);
             if (slot == no_slot) return;
-            if (fetchers_.threads > 0) let_end(fetchers_, slot, process_);
+            if (fetchers_.threads > 0 && !let_end(fetchers_, slot, process_)) return;
             const auto begin = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
@@ -216,13 +217,15 @@ private:
         process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
     }
 
-    // Returns when one of the crew has done with the slot, whose turn it is in `stage`.
-    void let_end(Crew& crew, int slot, std::condition_variable& stage) {
+    // Returns when one of the crew has done with the slot, whose turn it is in `stage`; false where none will, for
+    // nobody sends any more.
+    bool let_end(Crew& crew, int slot, std::condition_variable& stage) {
         auto& done = crew.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
-        stage.wait(lock, [&] { return done.over; });
-        done.over = false;
+        stage.wait(lock, [&] { return done.over || sent_ended_; });
+        if (!std::exchange(done.over, false)) return false;
         if (done.failure) std::rethrow_exception(done.failure);
+        return true;
     }
 
     void send_all() {
