@@ -1,6 +1,6 @@
 #include "framewire/pipeline/frames/cached_rows.hpp"
 
-#include "framewire/filters/channels/split_channels.hpp"
+#include "framewire/detect/background/mixture/split_channels.hpp"
 #include "framewire/filters/gray/gray.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/detect/background/mixture/mixture.hpp"
-#include "framewire/filters/channels/split_channels.hpp"
+#include "framewire/detect/background/mixture/split_channels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/detect/background/mixture/mixture_cpu.cpp"
@@ -21,6 +21,7 @@ using namespace mixture_block;
 constexpr std::int64_t blocks_ahead = 4;  // to prefetch: 2 to 8 do about as well
 
 using Bytes = hn::CappedTag<std::uint8_t, block_px>;
+using B = hn::VFromD<Bytes>;
 constexpr int byte_lanes = static_cast<int>(hn::MaxLanes(Bytes()));
 
 // The pixels of a block, whose channels lie apart.
@@ -278,6 +279,21 @@ void update_row(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayo
     update(terms, seen, layout, blocks, y, {{row, channel_stride}, width, foreground, shadows});
 }
 
+// The bytes of each channel apart.
+void split_three(const std::uint8_t* row, int width, std::uint8_t* to, std::int64_t channel_stride) {
+    const Bytes d;
+    int x = 0;
+    for (; x + byte_lanes <= width; x += byte_lanes) {
+        B b, g, r;
+        hn::LoadInterleaved3(d, row + 3 * x, b, g, r);
+        hn::StoreU(b, d, to + x);
+        hn::StoreU(g, d, to + channel_stride + x);
+        hn::StoreU(r, d, to + 2 * channel_stride + x);
+    }
+    for (; x < width; ++x)
+        for (int c = 0; c < 3; ++c) to[c * channel_stride + x] = row[3 * x + c];
+}
+
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -286,6 +302,14 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(update_row);
+HWY_EXPORT(split_three);
+
+void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y) {
+    if (channels == 3)
+        HWY_DYNAMIC_DISPATCH(split_three)(row, width, rows.row(y), rows.channel_stride);
+    else
+        std::copy_n(row, width, rows.row(y));
+}
 
 // In the memory of a strip.
 ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) const {
