@@ -6,8 +6,8 @@ import { Pauses } from "./pauses.js";
  * lost. Events, each with a `detail`:
  * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it is tried again
  * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
- * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, states, dropped}, once for
- *   each painted frame; bytes, changed and decodeMs are sums over the `states` that came since the one before
+ * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, messages, frames, dropped}, once
+ *   per painting; bytes and decodeMs are sums over the `messages` since the one before, changed over the `frames` of the camera
  * - `answer`: {done, text}: how the camera stands after somebody's wish
  */
 export class CameraStream extends EventTarget {

@@ -23,35 +23,34 @@ export class Figures {
     }
 
     /**
-     * `fps` counts painted frames, `latencyMs` is the newest, `decodeMs` that of one picture or step.
+     * `fps` counts the camera's frames that were painted, without refinements of one that was painted already.
+     * `rawBitsPerSecond` is what the camera's frames take at the camera's own rate. `changedShare` is the
+     * share of its bytes that the newest frame changed, averaged over the frames painted at once. `latencyMs` is the newest, `decodeMs` that of
+     * one message.
      * @param {number} nowMs
      * @returns {{fps: number, latencyMs: number|null, bitsPerSecond: number, rawBitsPerSecond: number,
      *     changedShare: number, threshold: number, dropped: number, decodeMs: number, connections: number}}
      */
     at(nowMs) {
         this.#forget(nowMs);
-        const newest = this.#frames.at(-1)?.frame;
+        const newest = this.#frames.at(-1)?.frame, newestFrame = this.#frames.findLast(({ frame }) => frame.frames)?.frame;
         const frameBytes = this.#hello ? this.#hello.width * this.#hello.height * this.#hello.channels : 0;
         const sum = key => this.#frames.reduce((total, { frame }) => total + frame[key], 0);
-        const states = sum("states");
+        const messages = sum("messages");
         // The first frame begins the time in which the others came.
         const seconds = this.#frames.length > 1 ? (nowMs - this.#frames[0].atMs) / 1000 : windowMs / 1000;
-        const later = Math.max(this.#frames.length - 1, 0);
+        const later = this.#frames.slice(1);
         return {
-            fps: later / seconds,
+            fps: later.filter(({ frame }) => frame.frames > 0).length / seconds,
             latencyMs: newest?.latencyMs ?? null,
-            bitsPerSecond: this.#later("bytes") * 8 / seconds,
-            rawBitsPerSecond: this.#later("states") * frameBytes * 8 / seconds,
-            changedShare: newest && frameBytes ? newest.changed / newest.states / frameBytes : 0,
+            bitsPerSecond: later.reduce((total, { frame }) => total + frame.bytes, 0) * 8 / seconds,
+            rawBitsPerSecond: (this.#hello?.rate ?? 0) * frameBytes * 8,
+            changedShare: newestFrame && frameBytes ? newestFrame.changed / newestFrame.frames / frameBytes : 0,
             threshold: newest?.threshold ?? this.#hello?.threshold ?? 0,
             dropped: newest?.dropped ?? 0,
-            decodeMs: states ? sum("decodeMs") / states : 0,
+            decodeMs: messages ? sum("decodeMs") / messages : 0,
             connections: this.#connections
         };
-    }
-
-    #later(key) {
-        return this.#frames.slice(1).reduce((total, { frame }) => total + frame[key], 0);
     }
 
     #forget(nowMs) {

@@ -17,8 +17,11 @@ class CameraWorker {
     #view = "picture";
     #hello = null;
     #waits = [];
-    // Since the last painting:
-    #came = { bytes: 0, changed: 0, decodeMs: 0, states: 0 };
+    /** Number of the newest frame that is whole. */
+    #frame = -1;
+    /** Bytes changed by the messages of the state that is arriving. */
+    #changing = 0;
+    #came = nothingCame();
 
     constructor({ canvas, url, name, token, webGl }, module) {
         this.#painter = painterOn(canvas, webGl);
@@ -29,10 +32,15 @@ class CameraWorker {
             dial: handlers => dialWebSocket(url, handlers),
             onState: (state, text) => post("state", { state, text }),
             onHello: hello => this.#greet(hello),
-            onPicture: () => this.#paintSoon(),
-            onTaken: taken => {
-                for (const [key, value] of Object.entries(taken)) this.#came[key] += value;
-                ++this.#came.states;
+            onPicture: () => {
+                this.#countPicture();
+                this.#paintSoon();
+            },
+            onTaken: ({ bytes, changed, decodeMs }) => {
+                this.#came.bytes += bytes;
+                this.#came.decodeMs += decodeMs;
+                ++this.#came.messages;
+                this.#changing += changed;
             },
             onAnswer: answer => post("answer", answer)
         });
@@ -82,8 +90,21 @@ class CameraWorker {
         const same = this.#hello && ["width", "height", "channels"].every(key => this.#hello[key] === hello[key]);
         if (!same) this.#painter.resize({ width, height, channels });
         this.#hello = hello;
+        this.#frame = -1;
+        this.#changing = 0;
         this.#session.decoder.keepMarks(this.#view !== "picture");
         post("hello", hello);
+    }
+
+    // A refinement is a second state of the same frame: it is neither a frame nor a change of the camera's picture.
+    #countPicture() {
+        const { frame } = this.#session.decoder.state(0);
+        if (frame !== this.#frame) {
+            this.#frame = frame;
+            ++this.#came.frames;
+            this.#came.changed += this.#changing;
+        }
+        this.#changing = 0;
     }
 
     #paintSoon() {
@@ -104,10 +125,15 @@ class CameraWorker {
         this.#painter.paint(decoder.picture(), touchedAreas(decoder.touched(), width, height),
                             this.#view === "picture" ? null : decoder.marks(), this.#view);
         this.#session.painted();
-        if (this.#came.states === 0) return;
+        if (this.#came.messages === 0) return;
         post("frame", { ...decoder.state(performance.now() * 1000), objects: decoder.objects(), ...this.#came });
-        this.#came = { bytes: 0, changed: 0, decodeMs: 0, states: 0 };
+        this.#came = nothingCame();
     }
+}
+
+/** What came since the last painting: messages of states, and the frames of the camera that they completed. */
+function nothingCame() {
+    return { bytes: 0, changed: 0, decodeMs: 0, messages: 0, frames: 0 };
 }
 
 /** @param {string} kind */

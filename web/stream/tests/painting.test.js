@@ -67,11 +67,14 @@ test("touched blocks and marks are those that a step changes", () => {
 
 test("figures are those of the last seconds", () => {
     const figures = new Figures();
-    figures.greet({ width: 10, height: 10, channels: 3, threshold: 20 });
-    const frame = { latencyMs: 30, bytes: 100, changed: 60, decodeMs: 4, states: 2, threshold: 7, dropped: 1 };
-    for (let ms = 0; ms <= 1000; ms += 100) figures.take(frame, ms);
+    figures.greet({ width: 10, height: 10, channels: 3, threshold: 20, rate: 10 });
+    const came = { latencyMs: 30, bytes: 100, decodeMs: 4, messages: 2, threshold: 7, dropped: 1 };
+    for (let ms = 0; ms <= 1000; ms += 100) {
+        figures.take({ ...came, changed: 60, frames: 2 }, ms);
+        figures.take({ ...came, changed: 0, frames: 0 }, ms); // a refinement: bytes on the line, but no frame
+    }
     assert.deepEqual(figures.at(1000), {
-        fps: 10, latencyMs: 30, bitsPerSecond: 8000, rawBitsPerSecond: 48000, changedShare: 0.1, threshold: 7, dropped: 1,
+        fps: 10, latencyMs: 30, bitsPerSecond: 16800, rawBitsPerSecond: 24000, changedShare: 0.1, threshold: 7, dropped: 1,
         decodeMs: 2, connections: 1
     });
     const later = figures.at(60_000);

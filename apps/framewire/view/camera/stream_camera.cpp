@@ -117,9 +117,9 @@ std::vector<Figure> StreamCamera::figures() {
     const auto now = at->state();
     const auto& stream = now.stream;
     const auto& received = now.counts.received;
-    const double fps = frames_(static_cast<double>(received.pictures + received.changes));
+    const double fps = frames_(static_cast<double>(now.frames));
     const double mbit = 8e-6 * bytes_(static_cast<double>(now.counts.bytes));
-    const double raw_mbit = 8e-6 * fps * static_cast<double>(stream.shape.frame_bytes());
+    const double raw_mbit = 8e-6 * stream.rate.value() * static_cast<double>(stream.shape.frame_bytes());
     return {
         {"picture", fmt::format("{}, {}", to_string(stream.shape), to_string(stream.mode))},
         {"frames", fmt::format("{:.1f} of {:.4g} fps", fps, stream.rate.value()), fps},

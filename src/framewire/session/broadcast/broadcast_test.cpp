@@ -179,6 +179,7 @@ TEST_P(Broadcast, EachFrameIsReceivedOnce) {
     running.get();
     EXPECT_LE(received, 60);
     EXPECT_GT(shown, static_cast<std::size_t>(received));
+    EXPECT_EQ(receive.state().frames, received) << "the figures of a window count a refined frame once";
     EXPECT_EQ(raw_frames(folder_ / "seen.bgr").size(), static_cast<std::size_t>(received));
 }
 

@@ -29,7 +29,7 @@ struct ReceiveJob::State {
     void receive();
     void count_threshold();
     net::ClientOptions client_options(const ReceiveOptions& options);
-    void take_state();
+    void take_state(bool new_frame);
     HostView<const std::uint8_t> with_boxes(HostView<const std::uint8_t> picture);
 
     std::string url;
@@ -121,7 +121,7 @@ void ReceiveJob::State::receive() {
         if (on_picture) on_picture(picture);
         frames += new_frame;
         count_threshold();
-        take_state();
+        take_state(new_frame);
         if (new_frame) statistics.count_frame(result.stream.shape.frame_bytes());
         statistics.set_sent_bytes(client.counts().bytes);
     }
@@ -148,11 +148,14 @@ net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& optio
     return of_client;
 }
 
-void ReceiveJob::State::take_state() {
+void ReceiveJob::State::take_state(bool new_frame) {
     const auto counts = client.counts();
     const std::lock_guard lock(mutex);
-    const auto changed = counts.received.changed_bytes - now.counts.received.changed_bytes;
-    now.changed = static_cast<double>(changed) / static_cast<double>(result.stream.shape.frame_bytes());
+    if (new_frame) {
+        const auto changed = counts.received.changed_bytes - now.counts.received.changed_bytes;
+        now.changed = static_cast<double>(changed) / static_cast<double>(result.stream.shape.frame_bytes());
+    }
+    now.frames = frames;
     now.lost.clear();
     now.stream = client.info();
     now.state = client.state();

@@ -56,7 +56,8 @@ struct ReceiveState {
     std::string lost{};                  ///< why nothing comes, while a lost stream is tried to be had again
     net::StateHeader state{};            ///< of the newest picture
     int threshold = 0;                   ///< what that is within
-    double changed = 0;                  ///< share of its bytes that its step changed
+    std::int64_t frames = 0;             ///< pictures shown so far, each frame of the camera once
+    double changed = 0;                  ///< share of its bytes that the newest frame changed; refinements do not count
     std::optional<double> latency_ms{};  ///< from the camera to the newest picture, where the server tells the time
     net::ClientCounts counts{};
 };

@@ -34,7 +34,7 @@ const FIGURES = {
     changed: {
         title: "Bytes changed",
         value: (now) => percent(now.changedShare),
-        below: () => "of the last step",
+        below: () => "of the newest frame",
         course: (now) => now.changedShare,
     },
     bound: {
@@ -47,7 +47,7 @@ const FIGURES = {
     drops: {
         title: "Skipped",
         value: (now) => decimal(now.dropped, 0),
-        below: () => "pictures, line too slow",
+        below: () => "states, line too slow",
         course: (now) => now.dropped,
     },
 };
