@@ -33,6 +33,10 @@ known=$(printf '%s\n' "${!below[@]}" | sort)
 check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) <(echo "$known"))"
 # cuda_runtime.h stays behind the cuda folder's sources and check.hpp, and check.hpp out of other headers.
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
+# A stream's handle is lent by Stream::queue() for one call: a graph records on another one.
+check OnlyTheCudaFolderNamesHandlesOfStreams "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
+check KernelsAreLaunchedByLaunch "$(grep -rn '<<<' src bench --include='*.cu' --include='*.cuh')"
+check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch|EventRecord|GraphLaunch)' src/framewire | grep -v '^src/framewire/cuda/')"
 # Sessions speak to a Connection: sockets stay in net/tcp and in the listener that joins the two.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
 # Boost, which takes long to compile and is one kind of network, stays where connections are made of it.

@@ -1,6 +1,6 @@
 #include "limits/limits_kernels.hpp"
 
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 
 namespace framewire::bench {
 namespace limits_kernels {
@@ -43,24 +43,18 @@ unsigned blocks_for(std::int64_t words) {
 }  // namespace
 }  // namespace limits_kernels
 
-void limit_launch(const cuda::Stream& stream) {
-    limits_kernels::limit_empty<<<1, 1, 0, stream.handle()>>>();
-    cuda::check_launch();
-}
+void limit_launch(const cuda::Stream& stream) { cuda::Launch(stream, 1, 1)(limits_kernels::limit_empty); }
 
 void limit_read(const void* from, std::uint32_t* sink, std::int64_t bytes, const cuda::Stream& stream) {
     const auto words = bytes / 16;
-    limits_kernels::limit_read_only<<<limits_kernels::blocks_for(words), limits_kernels::threads, 0, stream.handle()>>>(
-        static_cast<const uint4*>(from), sink, words);
-    cuda::check_launch();
+    cuda::Launch(stream, limits_kernels::blocks_for(words), limits_kernels::threads)(
+        limits_kernels::limit_read_only, static_cast<const uint4*>(from), sink, words);
 }
 
 void limit_write(void* to, std::int64_t bytes, const cuda::Stream& stream) {
     const auto words = bytes / 16;
-    limits_kernels::
-        limit_write_only<<<limits_kernels::blocks_for(words), limits_kernels::threads, 0, stream.handle()>>>(
-            static_cast<uint4*>(to), words);
-    cuda::check_launch();
+    cuda::Launch(stream, limits_kernels::blocks_for(words), limits_kernels::threads)(limits_kernels::limit_write_only,
+                                                                                     static_cast<uint4*>(to), words);
 }
 
 }  // namespace framewire::bench

@@ -91,43 +91,39 @@ int each(std::int64_t whole, LadderGrid grid) {
 }
 
 template <class Chunk>
-void launch(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream) {
+void launch(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
     const auto chunks = cuda::parts(3 * job.pixels, static_cast<std::int64_t>(sizeof(Chunk)));
-    binarize_chunks<Chunk><<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads), 0, stream>>>(
-        job.gray, job.out, chunks, each(chunks, grid), job.threshold);
+    cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
+        binarize_chunks<Chunk>, job.gray, job.out, chunks, each(chunks, grid), job.threshold);
 }
 
 }  // namespace
 }  // namespace binarize_ladder_kernels
 
-void histogram_in_global_memory(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream) {
+void histogram_in_global_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
     using namespace binarize_ladder_kernels;
-    histogram_global_atomics<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads), 0, stream>>>(
-        job.gray, job.pixels, each(job.pixels, grid), job.histogram);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
+        histogram_global_atomics, job.gray, job.pixels, each(job.pixels, grid), job.histogram);
 }
 
-void histogram_in_shared_memory(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream) {
+void histogram_in_shared_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
     using namespace binarize_ladder_kernels;
-    histogram_shared_atomics<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads), 0, stream>>>(
-        job.gray, job.pixels, each(job.pixels, grid), job.histogram);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
+        histogram_shared_atomics, job.gray, job.pixels, each(job.pixels, grid), job.histogram);
 }
 
-void two_max_by_reduction(const BinarizeJob& job, CUstream_st* stream) {
+void two_max_by_reduction(const BinarizeJob& job, const cuda::Stream& stream) {
     using namespace binarize_ladder_kernels;
-    two_max_reduction<<<1, bins, 0, stream>>>(job.histogram, job.threshold);
-    cuda::check_launch();
+    cuda::Launch(stream, 1, bins)(two_max_reduction, job.histogram, job.threshold);
 }
 
-void binarize_by_bytes(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream) {
+void binarize_by_bytes(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
     using namespace binarize_ladder_kernels;
-    binarize_bytes<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads), 0, stream>>>(
-        job.gray, job.out, 3 * job.pixels, each(3 * job.pixels, grid), job.threshold);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
+        binarize_bytes, job.gray, job.out, 3 * job.pixels, each(3 * job.pixels, grid), job.threshold);
 }
 
-void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid, CUstream_st* stream) {
+void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid, const cuda::Stream& stream) {
     using namespace binarize_ladder_kernels;
     switch (chunk_bytes) {
         case 4: launch<std::uint32_t>(job, grid, stream); break;
@@ -135,7 +131,6 @@ void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid
         case 32: launch<Chunk32>(job, grid, stream); break;
         default: fail(ErrorCode::internal, "binarize's chunks are of 4, 16 or 32 bytes");
     }
-    cuda::check_launch();
 }
 
 }  // namespace framewire::bench

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include "framewire/cuda/stream.hpp"
 
-struct CUstream_st;
+#include <cstdint>
 
 namespace framewire::bench {
 
@@ -24,14 +24,14 @@ struct LadderGrid {
 // All are queued on `stream`.
 
 /// Each thread adds its run of pixels to the bins in global memory (section 8.2.2).
-void histogram_in_global_memory(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream);
+void histogram_in_global_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream);
 /// The same in shared memory, and each block adds its bins to those in global memory (section 8.2.3).
-void histogram_in_shared_memory(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream);
+void histogram_in_shared_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream);
 /// The threshold from the two fullest bins by a reduction in one block (sections 8.3.2 and 8.4).
-void two_max_by_reduction(const BinarizeJob& job, CUstream_st* stream);
+void two_max_by_reduction(const BinarizeJob& job, const cuda::Stream& stream);
 /// Black and white byte by byte (section 8.5.2).
-void binarize_by_bytes(const BinarizeJob& job, LadderGrid grid, CUstream_st* stream);
+void binarize_by_bytes(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream);
 /// The same in chunks of 4, 16 or 32 bytes (section 8.5.3); the last may reach behind the frame.
-void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid, CUstream_st* stream);
+void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

@@ -130,22 +130,20 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
     const std::vector<LadderStep> steps{
         {"kernel gray",
          [&] {
-             gray_by_chunks({ladder.device_in(), gray.data(), pixels, 1024}, 16, LadderGray::weighted_integers,
-                            stream.handle());
+             gray_by_chunks({ladder.device_in(), gray.data(), pixels, 1024}, 16, LadderGray::weighted_integers, stream);
          }},
         {"memset", [&] { cuda::fill(bins.data(), 0, bins.bytes(), stream); }},
         {"kernel histogram",
          [&] {
-             (kernels.shared ? histogram_in_shared_memory : histogram_in_global_memory)(job, kernels.grid,
-                                                                                        stream.handle());
+             (kernels.shared ? histogram_in_shared_memory : histogram_in_global_memory)(job, kernels.grid, stream);
          }},
-        {"kernel two max", [&] { two_max_by_reduction(job, stream.handle()); }},
+        {"kernel two max", [&] { two_max_by_reduction(job, stream); }},
         {"kernel binarize",
          [&] {
              if (kernels.chunk_bytes == 0)
-                 binarize_by_bytes(job, kernels.grid, stream.handle());
+                 binarize_by_bytes(job, kernels.grid, stream);
              else
-                 binarize_by_chunks(job, kernels.chunk_bytes, kernels.grid, stream.handle());
+                 binarize_by_chunks(job, kernels.chunk_bytes, kernels.grid, stream);
          }},
     };
     const auto operation =
@@ -181,7 +179,7 @@ void check_two_max(const cuda::Stream& stream) {
             histogram[static_cast<std::size_t>(second)] = 50;
             histogram[static_cast<std::size_t>(first)] = 50 + more;
             cuda::upload(histogram.data(), bins.data(), sizeof histogram, stream);
-            two_max_by_reduction(job, stream.handle());
+            two_max_by_reduction(job, stream);
             std::uint8_t got = 0;
             cuda::download(threshold.data(), &got, 1, stream);
             stream.synchronize();

@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
 
@@ -130,8 +130,7 @@ void launch_difference(DifferenceKernel kernel, const DifferenceBuffers& buffers
     const auto choice = difference_kernels::choice_of(kernel);
     const int chunks = static_cast<int>(bytes / choice.chunk);
     const int chunks_each = (chunks + threads - 1) / threads;
-    choice.kernel<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(buffers, chunks, chunks_each);
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(choice.kernel, buffers, chunks, chunks_each);
 }
 
 }  // namespace framewire::bench

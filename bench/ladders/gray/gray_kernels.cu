@@ -79,16 +79,15 @@ __global__ void gray_chunks_one_block(const std::uint8_t* in, std::uint8_t* out,
 }
 
 template <LadderGray way, class Chunk>
-void launch(const GrayJob& job, CUstream_st* stream) {
+void launch(const GrayJob& job, const cuda::Stream& stream) {
     const auto threes = cuda::parts(3 * job.pixels, static_cast<std::int64_t>(3 * sizeof(Chunk)));
     const auto chunks_each = static_cast<int>(3 * cuda::parts(threes, job.threads));
-    gray_chunks_one_block<way, Chunk>
-        <<<1, static_cast<unsigned>(job.threads), 0, stream>>>(job.in, job.out, job.pixels, chunks_each);
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(job.threads))(gray_chunks_one_block<way, Chunk>, job.in, job.out,
+                                                                job.pixels, chunks_each);
 }
 
 template <LadderGray way>
-void launch_way(const GrayJob& job, int chunk_bytes, CUstream_st* stream) {
+void launch_way(const GrayJob& job, int chunk_bytes, const cuda::Stream& stream) {
     switch (chunk_bytes) {
         case 4: return launch<way, std::uint32_t>(job, stream);
         case 16: return launch<way, uint4>(job, stream);
@@ -100,14 +99,13 @@ void launch_way(const GrayJob& job, int chunk_bytes, CUstream_st* stream) {
 }  // namespace
 }  // namespace gray_ladder_kernels
 
-void gray_by_bytes(const GrayJob& job, CUstream_st* stream) {
+void gray_by_bytes(const GrayJob& job, const cuda::Stream& stream) {
     using namespace gray_ladder_kernels;
-    gray_bytes_one_block<<<1, static_cast<unsigned>(job.threads), 0, stream>>>(
-        job.in, job.out, job.pixels, static_cast<int>(cuda::parts(job.pixels, job.threads)));
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(job.threads))(gray_bytes_one_block, job.in, job.out, job.pixels,
+                                                                static_cast<int>(cuda::parts(job.pixels, job.threads)));
 }
 
-void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, CUstream_st* stream) {
+void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, const cuda::Stream& stream) {
     using namespace gray_ladder_kernels;
     switch (way) {
         case LadderGray::average: return launch_way<LadderGray::average>(job, chunk_bytes, stream);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include "framewire/cuda/stream.hpp"
 
-struct CUstream_st;
+#include <cstdint>
 
 namespace framewire::bench {
 
@@ -26,8 +26,8 @@ enum class LadderGray {
 // All are queued on `stream`.
 
 /// Byte by byte; the average.
-void gray_by_bytes(const GrayJob& job, CUstream_st* stream);
+void gray_by_bytes(const GrayJob& job, const cuda::Stream& stream);
 /// Reads chunks of 4, 16 or 32 bytes, of which the last may reach behind the frame.
-void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, CUstream_st* stream);
+void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

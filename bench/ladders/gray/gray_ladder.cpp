@@ -67,15 +67,13 @@ void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& 
                         .details = {{"threads", std::to_string(threads)}},
                         .note = whole_pixels,
                         .pageable = pageable},
-                       {{"kernel", [&, threads] { gray_by_bytes(job(threads), stream.handle()); }}}, checks.average);
+                       {{"kernel", [&, threads] { gray_by_bytes(job(threads), stream); }}}, checks.average);
     const auto chunked = [&](const char* name, LadderGray way, int chunk_bytes, const char* note,
                              const ImageCheck& check) {
-        ladder.gpu(
-            {.operation = fmt::format("{}, chunks of {} bytes", name, chunk_bytes),
-             .details = {{"threads", "1024"}, {"chunk", std::to_string(chunk_bytes)}},
-             .note = note},
-            {{"kernel", [&, way, chunk_bytes] { gray_by_chunks(job(1024), chunk_bytes, way, stream.handle()); }}},
-            check);
+        ladder.gpu({.operation = fmt::format("{}, chunks of {} bytes", name, chunk_bytes),
+                    .details = {{"threads", "1024"}, {"chunk", std::to_string(chunk_bytes)}},
+                    .note = note},
+                   {{"kernel", [&, way, chunk_bytes] { gray_by_chunks(job(1024), chunk_bytes, way, stream); }}}, check);
     };
     for (const int chunk_bytes : {4, 16, 32})
         chunked("average", LadderGray::average, chunk_bytes, whole_pixels, checks.average);

@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "ladders/heatmap/heatmap_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
 
@@ -53,21 +53,20 @@ __global__ void __launch_bounds__(1024) heatmap_chunks_32(PictureBuffers at, int
 
 void launch_heatmap_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
     const int pixels = static_cast<int>(buffers.bytes / 3);
-    heatmap_kernels::heatmap_bytes<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(
-        buffers, pixels, (pixels + threads - 1) / threads);
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_bytes, buffers, pixels,
+                                                            (pixels + threads - 1) / threads);
 }
 
 void launch_heatmap_chunks_4(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    heatmap_kernels::heatmap_chunks_4<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(
-        buffers, static_cast<int>(buffers.bytes / 4), chunks_each(buffers.bytes, 4, threads));
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_chunks_4, buffers,
+                                                            static_cast<int>(buffers.bytes / 4),
+                                                            chunks_each(buffers.bytes, 4, threads));
 }
 
 void launch_heatmap_chunks_32(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    heatmap_kernels::heatmap_chunks_32<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(
-        buffers, static_cast<int>(buffers.bytes / 32), chunks_each(buffers.bytes, 32, threads));
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_chunks_32, buffers,
+                                                            static_cast<int>(buffers.bytes / 32),
+                                                            chunks_each(buffers.bytes, 32, threads));
 }
 
 }  // namespace framewire::bench

@@ -41,16 +41,16 @@ void GpuPipeline::upload(HostView<const std::uint8_t> bgr) {
 }
 
 void GpuPipeline::for_parts(
-    const std::function<void(std::uint32_t first, std::uint32_t count, CUstream_st* stream)>& queue_part) {
+    const std::function<void(std::uint32_t first, std::uint32_t count, const cuda::Stream& stream)>& queue_part) {
     const auto pixels = pixels_of(shape_);
-    if (parts_.empty()) return queue_part(0, pixels, work_->handle());
+    if (parts_.empty()) return queue_part(0, pixels, *work_);
     const auto each =
         (pixels + static_cast<std::uint32_t>(parts_.size()) - 1) / static_cast<std::uint32_t>(parts_.size());
     begun_.record(*work_);
     for (std::size_t part = 0; part < parts_.size(); ++part) {
         const auto first = std::min(static_cast<std::uint32_t>(part) * each, pixels);
         begun_.make_wait(parts_[part]);
-        if (first < pixels) queue_part(first, std::min(each, pixels - first), parts_[part].handle());
+        if (first < pixels) queue_part(first, std::min(each, pixels - first), parts_[part]);
         parts_done_[part].record(parts_[part]);
         parts_done_[part].make_wait(*work_);
     }
@@ -59,16 +59,17 @@ void GpuPipeline::for_parts(
 void GpuPipeline::queue_whole_gamma() {
     auto* levels = levels_.as<Levels>();
     cuda::fill(levels, 0, sizeof(Levels), *work_);
-    for_parts([&](std::uint32_t first, std::uint32_t count, CUstream_st* stream) {
+    for_parts([&](std::uint32_t first, std::uint32_t count, const cuda::Stream& stream) {
         queue_histogram(gray_.data() + first, count, levels->counts.data(), &levels->most, stream);
     });
     const auto* found = levels_on_host_.as<Levels>();
     cuda::download(levels, levels_on_host_.data(), sizeof(Levels), *work_);
     work_->synchronize();
     if (found->most == 0) return;
-    for_parts([&, exponent = gamma_exponent(*found)](std::uint32_t first, std::uint32_t count, CUstream_st* stream) {
-        queue_gamma(gray_.data() + first, count, found->most, exponent, stream);
-    });
+    for_parts(
+        [&, exponent = gamma_exponent(*found)](std::uint32_t first, std::uint32_t count, const cuda::Stream& stream) {
+            queue_gamma(gray_.data() + first, count, found->most, exponent, stream);
+        });
 }
 
 void GpuPipeline::queue(HogStep step) {
@@ -78,19 +79,18 @@ void GpuPipeline::queue(HogStep step) {
     auto* directions = directions_.as<float>();
     switch (step) {
         case HogStep::grayscale:
-            return for_parts([&](std::uint32_t first, std::uint32_t count, CUstream_st* stream) {
+            return for_parts([&](std::uint32_t first, std::uint32_t count, const cuda::Stream& stream) {
                 queue_grayscale(bgr_.data() + 3 * std::size_t{first}, count, gray_.data() + first, stream);
             });
         case HogStep::gamma: return queue_whole_gamma();
         case HogStep::gradients:
-            return queue_gradients(gray_.data(), shape_.width, shape_.height, across, down, work_->handle());
+            return queue_gradients(gray_.data(), shape_.width, shape_.height, across, down, *work_);
         case HogStep::directions:
-            return queue_magnitudes_and_directions(across, down, pixels_of(shape_), magnitudes, directions,
-                                                   work_->handle());
+            return queue_magnitudes_and_directions(across, down, pixels_of(shape_), magnitudes, directions, *work_);
         case HogStep::votes:
             cuda::fill(descriptors_.data(), 0, sizeof(float) * descriptor_values(shape_), *work_);
             return queue_votes(magnitudes, directions, shape_.width, shape_.height, block_px_, descriptors_.as<float>(),
-                               work_->handle());
+                               *work_);
     }
 }
 

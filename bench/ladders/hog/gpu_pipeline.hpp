@@ -30,7 +30,7 @@ public:
 
 private:
     void for_parts(
-        const std::function<void(std::uint32_t first, std::uint32_t count, CUstream_st* stream)>& queue_part);
+        const std::function<void(std::uint32_t first, std::uint32_t count, const cuda::Stream& stream)>& queue_part);
     void queue_whole_gamma();
 
     const cuda::Stream* work_;

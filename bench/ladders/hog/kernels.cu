@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "ladders/hog/kernels.hpp"
 #include "ladders/hog/steps.hpp"
 
@@ -106,44 +106,39 @@ unsigned blocks_of(std::uint32_t count, unsigned each) { return (count + each - 
 
 using namespace hog_kernels;
 
-void queue_grayscale(const std::uint8_t* bgr, std::uint32_t pixels, std::uint8_t* gray, CUstream_st* stream) {
-    grayscale_gpu<<<blocks_of(pixels, point_threads), point_threads, 0, stream>>>(bgr, pixels, gray);
-    cuda::check_launch();
+void queue_grayscale(const std::uint8_t* bgr, std::uint32_t pixels, std::uint8_t* gray, const cuda::Stream& stream) {
+    cuda::Launch(stream, blocks_of(pixels, point_threads), point_threads)(grayscale_gpu, bgr, pixels, gray);
 }
 
 void queue_histogram(const std::uint8_t* gray, std::uint32_t pixels, std::uint32_t* counts, std::uint32_t* most,
-                     CUstream_st* stream) {
-    create_hist_gpu<<<blocks_of(pixels, point_threads), point_threads, 0, stream>>>(gray, pixels, counts, most);
-    cuda::check_launch();
+                     const cuda::Stream& stream) {
+    cuda::Launch(stream, blocks_of(pixels, point_threads), point_threads)(create_hist_gpu, gray, pixels, counts, most);
 }
 
-void queue_gamma(std::uint8_t* gray, std::uint32_t pixels, double most, double exponent, CUstream_st* stream) {
-    apply_gamma_gpu<<<blocks_of(pixels, point_threads), point_threads, 0, stream>>>(gray, pixels, most, exponent);
-    cuda::check_launch();
+void queue_gamma(std::uint8_t* gray, std::uint32_t pixels, double most, double exponent, const cuda::Stream& stream) {
+    cuda::Launch(stream, blocks_of(pixels, point_threads), point_threads)(apply_gamma_gpu, gray, pixels, most,
+                                                                          exponent);
 }
 
 void queue_gradients(const std::uint8_t* gray, int width, int height, std::int16_t* across, std::int16_t* down,
-                     CUstream_st* stream) {
+                     const cuda::Stream& stream) {
     const dim3 grid(blocks_of(static_cast<std::uint32_t>(width), tile_wide),
                     blocks_of(static_cast<std::uint32_t>(height), tile_high));
-    convolutions_gpu<<<grid, dim3(tile_wide, tile_high), 0, stream>>>(gray, width, height, across, down);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, dim3(tile_wide, tile_high))(convolutions_gpu, gray, width, height, across, down);
 }
 
 void queue_magnitudes_and_directions(const std::int16_t* across, const std::int16_t* down, std::uint32_t pixels,
-                                     float* magnitudes, float* directions, CUstream_st* stream) {
-    mag_dir_gpu<<<blocks_of(pixels, direction_threads), direction_threads, 0, stream>>>(across, down, pixels,
-                                                                                        magnitudes, directions);
-    cuda::check_launch();
+                                     float* magnitudes, float* directions, const cuda::Stream& stream) {
+    cuda::Launch(stream, blocks_of(pixels, direction_threads), direction_threads)(mag_dir_gpu, across, down, pixels,
+                                                                                  magnitudes, directions);
 }
 
 void queue_votes(const float* magnitudes, const float* directions, int width, int height, int block_px,
-                 float* descriptors, CUstream_st* stream) {
+                 float* descriptors, const cuda::Stream& stream) {
     const auto side = static_cast<unsigned>(block_px);
     const dim3 grid(blocks_of(static_cast<std::uint32_t>(width), side),
                     blocks_of(static_cast<std::uint32_t>(height), side));
-    hog_gpu<<<grid, dim3(side, side), 0, stream>>>(magnitudes, directions, width, height, descriptors);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, dim3(side, side))(hog_gpu, magnitudes, directions, width, height, descriptors);
 }
 
 }  // namespace framewire::bench::hog_report

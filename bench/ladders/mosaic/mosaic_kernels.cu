@@ -77,26 +77,24 @@ unsigned blocks_of_pixels(const MosaicJob& job, int threads) { return cuda::bloc
 }  // namespace
 }  // namespace mosaic_ladder_kernels
 
-void mosaic_add_in_global_memory(const MosaicJob& job, int threads, CUstream_st* stream) {
+void mosaic_add_in_global_memory(const MosaicJob& job, int threads, const cuda::Stream& stream) {
     using namespace mosaic_ladder_kernels;
-    mosaic_add_global_atomics<<<blocks_of_pixels(job, threads), static_cast<unsigned>(threads), 0, stream>>>(
-        frame_of(job));
-    cuda::check_launch();
+    cuda::Launch(stream, blocks_of_pixels(job, threads), static_cast<unsigned>(threads))(mosaic_add_global_atomics,
+                                                                                         frame_of(job));
 }
 
-void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, CUstream_st* stream) {
+void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, const cuda::Stream& stream) {
     using namespace mosaic_ladder_kernels;
     const dim3 grid(static_cast<unsigned>(job.columns()), static_cast<unsigned>(job.rows()));
     // No more threads than the cell has pixels.
     const int wanted = cuda::parts(job.cell_px * job.cell_px, 32) * 32;
-    mosaic_add_shared_atomics<<<grid, static_cast<unsigned>(std::min(threads, wanted)), 0, stream>>>(frame_of(job));
-    cuda::check_launch();
+    cuda::Launch(stream, grid, static_cast<unsigned>(std::min(threads, wanted)))(mosaic_add_shared_atomics,
+                                                                                 frame_of(job));
 }
 
-void mosaic_write_means(const MosaicJob& job, int threads, CUstream_st* stream) {
+void mosaic_write_means(const MosaicJob& job, int threads, const cuda::Stream& stream) {
     using namespace mosaic_ladder_kernels;
-    mosaic_average<<<blocks_of_pixels(job, threads), static_cast<unsigned>(threads), 0, stream>>>(frame_of(job));
-    cuda::check_launch();
+    cuda::Launch(stream, blocks_of_pixels(job, threads), static_cast<unsigned>(threads))(mosaic_average, frame_of(job));
 }
 
 }  // namespace framewire::bench

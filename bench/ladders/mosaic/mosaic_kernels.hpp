@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include "framewire/cuda/stream.hpp"
 
-struct CUstream_st;
+#include <cstdint>
 
 namespace framewire::bench {
 
@@ -23,10 +23,10 @@ struct MosaicJob {
 
 /// Its first strategy: a thread a pixel adds to its cell's sums and count and to the frame's totals, all in global
 /// memory and 0 before.
-void mosaic_add_in_global_memory(const MosaicJob& job, int threads, CUstream_st* stream);
+void mosaic_add_in_global_memory(const MosaicJob& job, int threads, const cuda::Stream& stream);
 /// Its second: a block a cell adds in shared memory, and one of its threads adds that to the same places.
-void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, CUstream_st* stream);
+void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, const cuda::Stream& stream);
 /// Of both: a thread a pixel writes its cell's mean.
-void mosaic_write_means(const MosaicJob& job, int threads, CUstream_st* stream);
+void mosaic_write_means(const MosaicJob& job, int threads, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

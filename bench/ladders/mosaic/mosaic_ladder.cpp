@@ -86,8 +86,8 @@ public:
     std::vector<LadderStep> steps(Strategy strategy, int threads) const {
         const auto add = strategy == Strategy::global ? mosaic_add_in_global_memory : mosaic_add_in_shared_memory;
         return {{"memset", [this] { cuda::fill(buffer_.data(), 0, buffer_.bytes(), *stream_); }},
-                {"kernel add_up", [this, add, threads] { add(job_, threads, stream_->handle()); }},
-                {"kernel avg", [this, threads] { mosaic_write_means(job_, threads, stream_->handle()); }}};
+                {"kernel add_up", [this, add, threads] { add(job_, threads, *stream_); }},
+                {"kernel avg", [this, threads] { mosaic_write_means(job_, threads, *stream_); }}};
     }
 
     // Throws unless the frame's totals, which the report shows, are right.

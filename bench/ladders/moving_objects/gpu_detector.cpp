@@ -28,7 +28,7 @@ GpuDetector::GpuDetector(GpuVersion version, FrameSize size, int block_px, const
       disc_cells_(sizeof disc_matrix_) {
     if (version_ == GpuVersion::v1_0) return;
     upload_matrices();
-    const BlockLaunch launch{size_, block_px_, stream_->handle()};
+    const BlockLaunch launch{size_, block_px_, *stream_};
     cuda::upload(room_, room_bgr_.data(), room_bgr_.bytes(), *stream_);
     queue_grayscale(launch, room_bgr_.data(), room_gray_.data());
     queue_blurred(room_gray_.data(), room_blurred_.data());
@@ -36,8 +36,7 @@ GpuDetector::GpuDetector(GpuVersion version, FrameSize size, int block_px, const
 }
 
 void GpuDetector::upload_matrices() {
-    if (version_ == GpuVersion::tiled)
-        return queue_matrices(blur_matrix_.data(), disc_matrix_.data(), stream_->handle());
+    if (version_ == GpuVersion::tiled) return queue_matrices(blur_matrix_.data(), disc_matrix_.data(), *stream_);
     cuda::upload(blur_matrix_.data(), blur_cells_.data(), blur_cells_.bytes(), *stream_);
     cuda::upload(disc_matrix_.data(), disc_cells_.data(), disc_cells_.bytes(), *stream_);
 }
@@ -50,13 +49,13 @@ void GpuDetector::upload(const std::uint8_t* frame) {
 }
 
 void GpuDetector::queue_blurred(const std::uint8_t* gray, std::uint8_t* blurred) {
-    const BlockLaunch launch{size_, block_px_, stream_->handle()};
+    const BlockLaunch launch{size_, block_px_, *stream_};
     if (version_ == GpuVersion::tiled) return queue_blur_tiled(launch, gray, blurred);
     queue_blur(launch, blur_cells_.as<float>(), gray, blurred);
 }
 
 void GpuDetector::queue(DetectorStep step) {
-    const BlockLaunch launch{size_, block_px_, stream_->handle()};
+    const BlockLaunch launch{size_, block_px_, *stream_};
     const bool tiled = version_ == GpuVersion::tiled, with_room = version_ == GpuVersion::v1_0;
     auto* labels = labels_.as<std::int32_t>();
     switch (step) {

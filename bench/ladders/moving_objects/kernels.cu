@@ -1,4 +1,5 @@
 #include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/border.hpp"
 #include "ladders/moving_objects/kernels.hpp"
 
@@ -204,8 +205,7 @@ void queue_kernel(void (*kernel)(FrameSize, Parameters...), const BlockLaunch& l
     const auto side = static_cast<unsigned>(launch.block_px);
     const dim3 grid((static_cast<unsigned>(launch.size.width) + side - 1) / side,
                     (static_cast<unsigned>(launch.size.height) + side - 1) / side);
-    kernel<<<grid, dim3(side, side), shared_bytes, launch.stream>>>(launch.size, arguments...);
-    cuda::check_launch();
+    cuda::Launch(launch.stream, grid, dim3(side, side), shared_bytes)(kernel, launch.size, arguments...);
 }
 
 std::size_t tile_size_bytes(const BlockLaunch& launch) {
@@ -243,9 +243,13 @@ void queue_erode(const BlockLaunch& launch, const std::uint8_t* disc, const std:
     queue_kernel(erode_global_memory, launch, 0, disc, in, out);
 }
 
-void queue_matrices(const float* blur, const std::uint8_t* disc, CUstream_st* stream) {
-    cuda::check(cudaMemcpyToSymbolAsync(constant_blur, blur, sizeof constant_blur, 0, cudaMemcpyHostToDevice, stream));
-    cuda::check(cudaMemcpyToSymbolAsync(constant_disc, disc, sizeof constant_disc, 0, cudaMemcpyHostToDevice, stream));
+void queue_matrices(const float* blur, const std::uint8_t* disc, const cuda::Stream& stream) {
+    stream.queue([&](cudaStream_t handle) {
+        cuda::check(
+            cudaMemcpyToSymbolAsync(constant_blur, blur, sizeof constant_blur, 0, cudaMemcpyHostToDevice, handle));
+        cuda::check(
+            cudaMemcpyToSymbolAsync(constant_disc, disc, sizeof constant_disc, 0, cudaMemcpyHostToDevice, handle));
+    });
 }
 
 void queue_blur_tiled(const BlockLaunch& launch, const std::uint8_t* in, std::uint8_t* out) {

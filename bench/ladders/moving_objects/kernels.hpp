@@ -1,10 +1,10 @@
 #pragma once
 
+#include "framewire/cuda/stream.hpp"
+
 #include "ladders/moving_objects/frame_size.hpp"
 
 #include <cstdint>
-
-struct CUstream_st;
 
 namespace framewire::bench::moving_objects {
 
@@ -12,7 +12,7 @@ namespace framewire::bench::moving_objects {
 struct BlockLaunch {
     FrameSize size;
     int block_px;
-    CUstream_st* stream;
+    const cuda::Stream& stream;
 };
 
 // The steps of moving objects 2023, section 3, each queued as one kernel. All pointers are the GPU's; images are dense,
@@ -33,7 +33,7 @@ void queue_erode(const BlockLaunch& launch, const std::uint8_t* disc, const std:
 
 /// v1.2 and v1.3: the matrices lie in constant memory, where this puts them from the host, and each block loads the
 /// pixels that it sees into shared memory (the report's figures 11 and 12).
-void queue_matrices(const float* blur, const std::uint8_t* disc, CUstream_st* stream);
+void queue_matrices(const float* blur, const std::uint8_t* disc, const cuda::Stream& stream);
 void queue_blur_tiled(const BlockLaunch& launch, const std::uint8_t* in, std::uint8_t* out);
 void queue_dilate_tiled(const BlockLaunch& launch, const std::uint8_t* in, std::uint8_t* out);
 void queue_erode_tiled(const BlockLaunch& launch, const std::uint8_t* in, std::uint8_t* out);

@@ -61,7 +61,7 @@ void bench_gpu(Session& session, const LabelledMasks& masks, Row row, int block_
     }
     const cuda::DeviceBuffer device_labels(sizeof(std::int32_t) * masks.size.pixels());
     std::vector<std::int32_t> labels(masks.size.pixels());
-    const BlockLaunch launch{masks.size, block_px, stream.handle()};
+    const BlockLaunch launch{masks.size, block_px, stream};
     const auto queue = [&](int turn) {
         const auto* mask = on_device[static_cast<std::size_t>(turn % masks.count())].data();
         queue_init_labels(launch, mask, device_labels.as<std::int32_t>());

@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/noise/noise_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
@@ -55,9 +55,8 @@ __global__ void __launch_bounds__(1024) noise_from_positions(const std::uint32_t
 void launch(void (*kernel)(PictureBuffers, int, int), const PictureBuffers& buffers, int threads,
             const cuda::Stream& stream) {
     constexpr int chunk = sizeof(int4);
-    kernel<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(buffers, static_cast<int>(buffers.bytes / chunk),
-                                                                      chunks_each(buffers.bytes, chunk, threads));
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(kernel, buffers, static_cast<int>(buffers.bytes / chunk),
+                                                            chunks_each(buffers.bytes, chunk, threads));
 }
 
 }  // namespace
@@ -83,9 +82,8 @@ void launch_noise_from_positions(const std::uint32_t* positions, std::uint32_t c
                                  int threads, const cuda::Stream& stream) {
     if (count == 0) return;
     const auto each = (count + static_cast<std::uint32_t>(threads) - 1) / static_cast<std::uint32_t>(threads);
-    noise_kernels::noise_from_positions<<<1, static_cast<unsigned>(threads), 0, stream.handle()>>>(positions, count,
-                                                                                                   each, picture);
-    cuda::check_launch();
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(noise_kernels::noise_from_positions, positions, count, each,
+                                                            picture);
 }
 
 }  // namespace framewire::bench

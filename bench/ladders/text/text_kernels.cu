@@ -1,4 +1,5 @@
 #include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "ladders/pictures/chunk_loop.cuh"
 #include "ladders/text/text_kernels.hpp"
 
@@ -61,21 +62,22 @@ void launch_text(TextKernel kernel, const TextPlaceOnFrame& place, const std::ui
     const auto each = [&](int units) { return (units + threads - 1) / threads; };
     const auto* cell = atlas + character * text_cell_bytes;
     switch (kernel) {
-        case TextKernel::bytes: text_bytes<<<1, block, 0, stream.handle()>>>(place, cell, each(text_cell_bytes)); break;
+        case TextKernel::bytes: cuda::Launch(stream, 1, block)(text_bytes, place, cell, each(text_cell_bytes)); break;
         case TextKernel::chunks_inner_loop:
-            text_chunks_inner_loop<<<1, block, 0, stream.handle()>>>(place, cell, each(cell_chunks));
+            cuda::Launch(stream, 1, block)(text_chunks_inner_loop, place, cell, each(cell_chunks));
             break;
-        case TextKernel::chunks: text_chunks<<<1, block, 0, stream.handle()>>>(place, cell, each(cell_chunks)); break;
+        case TextKernel::chunks: cuda::Launch(stream, 1, block)(text_chunks, place, cell, each(cell_chunks)); break;
         case TextKernel::constant_memory:
-            text_constant_memory<<<1, block, 0, stream.handle()>>>(place, character, each(cell_chunks));
+            cuda::Launch(stream, 1, block)(text_constant_memory, place, character, each(cell_chunks));
     }
-    cuda::check_launch();
 }
 
 const std::uint8_t* store_in_constant_memory(const std::uint8_t* atlas, const cuda::Stream& stream) {
     using namespace text_kernels;
-    cuda::check(cudaMemcpyToSymbolAsync(constant_atlas, atlas, sizeof(constant_atlas), 0, cudaMemcpyHostToDevice,
-                                        stream.handle()));
+    stream.queue([&](cudaStream_t handle) {
+        cuda::check(
+            cudaMemcpyToSymbolAsync(constant_atlas, atlas, sizeof(constant_atlas), 0, cudaMemcpyHostToDevice, handle));
+    });
     stream.synchronize();
     void* address = nullptr;
     cuda::check(cudaGetSymbolAddress(&address, constant_atlas));

@@ -82,27 +82,28 @@ __global__ void median_tiles_bubble_sort(WindowsJob job) {
 }
 
 template <class Value, class Kernel>
-void launch(Kernel* kernel, const WindowsJob& job, CUstream_st* stream) {
+void launch(Kernel* kernel, const WindowsJob& job, const cuda::Stream& stream) {
     const int side = job.tile + job.size - 1;
     if (job.tile < 1 || side > most_window_threads)
         fail(ErrorCode::internal, "a tile and its rim are 1 to 32 pixels wide");
     const dim3 grid(cuda::blocks(job.width, job.tile), cuda::blocks(job.height, job.tile));
     const dim3 block(static_cast<unsigned>(side), static_cast<unsigned>(side));
-    kernel<<<grid, block, static_cast<std::size_t>(side * side * 3) * sizeof(Value), stream>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, block, static_cast<std::size_t>(side * side * 3) * sizeof(Value))(kernel, job);
 }
 
 }  // namespace
 }  // namespace windows_ladder_kernels
 
-void set_window_weights(const float* weights, int size, CUstream_st* stream) {
-    cuda::check(cudaMemcpyToSymbolAsync(windows_ladder_kernels::weights, weights,
-                                        static_cast<std::size_t>(size * size) * sizeof(float), 0,
-                                        cudaMemcpyHostToDevice, stream));
-    cuda::check(cudaStreamSynchronize(stream));
+void set_window_weights(const float* weights, int size, const cuda::Stream& stream) {
+    stream.queue([&](cudaStream_t handle) {
+        cuda::check(cudaMemcpyToSymbolAsync(windows_ladder_kernels::weights, weights,
+                                            static_cast<std::size_t>(size * size) * sizeof(float), 0,
+                                            cudaMemcpyHostToDevice, handle));
+    });
+    stream.synchronize();
 }
 
-void convolve_in_tiles(const WindowsJob& job, CUstream_st* stream) {
+void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
     using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<int>(convolution_tiles<3>, job, stream);
@@ -115,7 +116,7 @@ void convolve_in_tiles(const WindowsJob& job, CUstream_st* stream) {
     }
 }
 
-void median_in_tiles(const WindowsJob& job, CUstream_st* stream) {
+void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
     using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<std::uint8_t>(median_tiles_bubble_sort<3>, job, stream);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include "framewire/cuda/stream.hpp"
 
-struct CUstream_st;
+#include <cstdint>
 
 namespace framewire::bench {
 
@@ -20,10 +20,10 @@ inline constexpr int most_window_threads = 32;  ///< each way
 inline constexpr int most_ladder_window = 9;
 
 /// Puts the size x size weights of the next convolutions into constant memory; returns when they are there.
-void set_window_weights(const float* weights, int size, CUstream_st* stream);
+void set_window_weights(const float* weights, int size, const cuda::Stream& stream);
 /// Sums of float32 products, rounded to nearest. Sizes 3 to 7 and 9. Queued on `stream`.
-void convolve_in_tiles(const WindowsJob& job, CUstream_st* stream);
+void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
 /// The middle of the window's values as bubble sort leaves them (section 6.5). Sizes 3 and 5. Queued on `stream`.
-void median_in_tiles(const WindowsJob& job, CUstream_st* stream);
+void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

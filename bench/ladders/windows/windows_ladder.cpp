@@ -131,7 +131,7 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
     const bool is_median = window.kind == Kind::median;
     if (!is_median) {
         const auto weights = weights_of(window);
-        set_window_weights(std::vector<float>(weights.begin(), weights.end()).data(), window.size, stream.handle());
+        set_window_weights(std::vector<float>(weights.begin(), weights.end()).data(), window.size, stream);
     }
     const auto check = is_median ? is_reference : nearest_to_formula(window, in);
     const auto tiles = tiles_of(window.size, session.once());
@@ -139,14 +139,14 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
         const WindowsJob job{ladder.device_in(), ladder.device_out(), shape.width, shape.height, window.size, tile};
         // The report has one time of the median, and not of which tile.
         const bool has_time = is_median && window.size == 5 && tile == tiles.back();
-        ladder.gpu({.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
-                    .details = {{"tile", std::to_string(tile)}},
-                    .note = is_median ? "" : "mended: rounded to nearest, where the report cuts",
-                    .reported = has_time ? std::optional(Reported{"streaming and filters 2022, section 6.5",
-                                                                  "Jetson Nano", 574670})
-                                         : std::nullopt},
-                   {{"kernel", [&] { (is_median ? median_in_tiles : convolve_in_tiles)(job, stream.handle()); }}},
-                   check, "kernel");
+        ladder.gpu(
+            {.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
+             .details = {{"tile", std::to_string(tile)}},
+             .note = is_median ? "" : "mended: rounded to nearest, where the report cuts",
+             .reported = has_time
+                             ? std::optional(Reported{"streaming and filters 2022, section 6.5", "Jetson Nano", 574670})
+                             : std::nullopt},
+            {{"kernel", [&] { (is_median ? median_in_tiles : convolve_in_tiles)(job, stream); }}}, check, "kernel");
     }
 }
 #endif

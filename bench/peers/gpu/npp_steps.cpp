@@ -75,8 +75,9 @@ void check(int status, const char* what) {
     if (status < 0) fail(ErrorCode::internal, "NPP's {} fails with status {}", what, status);
 }
 
-Context context_of(const cuda::Stream& stream) {
-    Context context{stream.handle(), 0, 0, 0, 0, 0, 0, 0, cudaStreamNonBlocking, 0};
+// Without a stream: that is for each call to say.
+Context context_of_gpu() {
+    Context context{nullptr, 0, 0, 0, 0, 0, 0, 0, cudaStreamNonBlocking, 0};
     int shared = 0;
     const auto ask = [&](int& value, cudaDeviceAttr attribute) {
         if (cudaDeviceGetAttribute(&value, attribute, context.device) != cudaSuccess)
@@ -91,6 +92,15 @@ Context context_of(const cuda::Stream& stream) {
     ask(context.minor, cudaDevAttrComputeCapabilityMinor);
     context.shared_memory_per_block = static_cast<std::size_t>(shared);
     return context;
+}
+
+// Calls call(context) to queue a step on the stream.
+template <class Call>
+void queue(const cuda::Stream& stream, Context context, Call&& call) {
+    stream.queue([&](cudaStream_t handle) {
+        context.stream = handle;
+        call(context);
+    });
 }
 
 Size size_of(const Shape& shape) { return {shape.width, shape.height}; }
@@ -109,10 +119,12 @@ std::shared_ptr<cuda::DeviceBuffer> on_device(const std::vector<T>& numbers, con
 Step morphology(const char* name, const std::vector<Byte>& mask, int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         const auto run = function<Morphology>("im", name);
-        return [=, device = on_device(mask, stream), context = context_of(stream)](auto from, auto to) {
-            check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in),
-                      device->data(), {size, size}, {size / 2, size / 2}, replicate, context),
-                  name);
+        return [=, &stream, device = on_device(mask, stream), settled = context_of_gpu()](auto from, auto to) {
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in),
+                          device->data(), {size, size}, {size / 2, size / 2}, replicate, context),
+                      name);
+            });
         };
     };
 }
@@ -120,10 +132,12 @@ Step morphology(const char* name, const std::vector<Byte>& mask, int size) {
 Step resize(int interpolation) {
     return [=](const Shape& in, const Shape& out, const cuda::Stream& stream) -> DeviceStep {
         const auto run = function<Resize>("ig", "nppiResize_8u_C3R_Ctx");
-        return [=, context = context_of(stream)](auto from, auto to) {
-            check(run(from.data(), step_of(in), size_of(in), {0, 0, in.width, in.height}, to.data(), step_of(out),
-                      size_of(out), {0, 0, out.width, out.height}, interpolation, context),
-                  "resize");
+        return [=, &stream, settled = context_of_gpu()](auto from, auto to) {
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.data(), step_of(in), size_of(in), {0, 0, in.width, in.height}, to.data(), step_of(out),
+                          size_of(out), {0, 0, out.width, out.height}, interpolation, context),
+                      "resize");
+            });
         };
     };
 }
@@ -133,9 +147,11 @@ Step resize(int interpolation) {
 Step gray() {
     return [](const Shape& in, const Shape& out, const cuda::Stream& stream) -> DeviceStep {
         const auto run = function<ToGray>("icc", "nppiColorToGray_8u_C3C1R_Ctx");
-        return [=, context = context_of(stream)](auto from, auto to) {
+        return [=, &stream, settled = context_of_gpu()](auto from, auto to) {
             constexpr float weights[] = {0.114f, 0.587f, 0.299f};
-            check(run(from.data(), step_of(in), to.data(), step_of(out), size_of(in), weights, context), "gray");
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.data(), step_of(in), to.data(), step_of(out), size_of(in), weights, context), "gray");
+            });
         };
     };
 }
@@ -143,10 +159,12 @@ Step gray() {
 Step mean(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         const auto run = function<Box>("if", "nppiFilterBoxBorder_8u_C3R_Ctx");
-        return [=, context = context_of(stream)](auto from, auto to) {
-            check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in), {size, size},
-                      {size / 2, size / 2}, replicate, context),
-                  "box filter");
+        return [=, &stream, settled = context_of_gpu()](auto from, auto to) {
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in),
+                          {size, size}, {size / 2, size / 2}, replicate, context),
+                      "box filter");
+            });
         };
     };
 }
@@ -164,10 +182,12 @@ Step gaussian(int size) {
         for (int at = -(size / 2); at <= size / 2; ++at)
             weights.push_back(static_cast<float>(std::exp(-at * at / (2 * sigma * sigma)) / sum));
         const auto run = function<Gauss>("if", "nppiFilterGaussAdvancedBorder_8u_C3R_Ctx");
-        return [=, device = on_device(weights, stream), context = context_of(stream)](auto from, auto to) {
-            check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in), size,
-                      device->template as<float>(), replicate, context),
-                  "Gaussian");
+        return [=, &stream, device = on_device(weights, stream), settled = context_of_gpu()](auto from, auto to) {
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.data(), step_of(in), size_of(in), {0, 0}, to.data(), step_of(in), size_of(in), size,
+                          device->template as<float>(), replicate, context),
+                      "Gaussian");
+            });
         };
     };
 }
@@ -177,17 +197,19 @@ Step median(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         const int radius = size / 2;
         const Size inner{in.width - 2 * radius, in.height - 2 * radius};
-        const auto context = context_of(stream);
+        const auto settled = context_of_gpu();
         std::uint32_t bytes = 0;
         check(function<MedianBytes>("if", "nppiFilterMedianGetBufferSize_8u_C3R_Ctx")(inner, {size, size}, &bytes,
-                                                                                      context),
+                                                                                      settled),
               "median's memory");
         const auto scratch = std::make_shared<cuda::DeviceBuffer>(bytes + std::size_t{1});
         const auto run = function<Median>("if", "nppiFilterMedian_8u_C3R_Ctx");
-        return [=](auto from, auto to) {
-            check(run(from.row(0, radius) + 3 * radius, step_of(in), to.row(0, radius) + 3 * radius, step_of(in), inner,
-                      {size, size}, {radius, radius}, scratch->data(), context),
-                  "median");
+        return [=, &stream](auto from, auto to) {
+            queue(stream, settled, [&](const Context& context) {
+                check(run(from.row(0, radius) + 3 * radius, step_of(in), to.row(0, radius) + 3 * radius, step_of(in),
+                          inner, {size, size}, {radius, radius}, scratch->data(), context),
+                      "median");
+            });
         };
     };
 }
@@ -205,10 +227,12 @@ Labels labels(const Shape& mask, const cuda::Stream& stream) {
           "labels' memory");
     const auto scratch = std::make_shared<cuda::DeviceBuffer>(static_cast<std::size_t>(bytes));
     const auto run = function<LabelMarkers>("if", "nppiLabelMarkersUF_8u32u_C1R_Ctx");
-    return [=, context = context_of(stream)](DeviceView<std::uint8_t> from, std::uint32_t* to) {
-        check(run(from.data(), step_of(mask), to, static_cast<int>(sizeof(std::uint32_t)) * mask.width, size_of(mask),
-                  eight_neighbours, scratch->data(), context),
-              "labels");
+    return [=, &stream, settled = context_of_gpu()](DeviceView<std::uint8_t> from, std::uint32_t* to) {
+        queue(stream, settled, [&](const Context& context) {
+            check(run(from.data(), step_of(mask), to, static_cast<int>(sizeof(std::uint32_t)) * mask.width,
+                      size_of(mask), eight_neighbours, scratch->data(), context),
+                  "labels");
+        });
     };
 }
 #else

@@ -32,9 +32,9 @@ void Event::make_wait(const Stream&) const { absent(); }
 void Event::synchronize() const { absent(); }
 float Event::milliseconds_since(const Event&) const { absent(); }
 
-void Graph::begin(const Stream&) { absent(); }
-void Graph::abandon(const Stream&) noexcept {}
-void Graph::end(const Stream&) { absent(); }
+Graph::Recording::Recording(const Stream&) { absent(); }
+Graph::Recording::~Recording() = default;
+CUgraphExec_st* Graph::Recording::finish() { absent(); }
 Graph::~Graph() = default;
 void Graph::launch(const Stream&) const { absent(); }
 bool is_recording(const Stream&) { absent(); }

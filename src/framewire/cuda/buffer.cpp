@@ -15,15 +15,22 @@ public:
     void release(void* data, std::size_t) noexcept override { cudaFreeHost(data); }
 };
 
+void copy_bytes(const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind, const Stream& stream) {
+    if (bytes == 0) return;
+    stream.queue([&](cudaStream_t handle) { check(cudaMemcpyAsync(to, from, bytes, kind, handle)); });
+}
+
 void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t from_frame_stride, void* to,
                  std::int64_t to_row_stride, std::int64_t to_frame_stride, const Shape& shape, cudaMemcpyKind kind,
                  const Stream& stream) {
     for (int frame = 0; frame < shape.frames; ++frame)
-        check(cudaMemcpy2DAsync(static_cast<std::uint8_t*>(to) + frame * to_frame_stride,
-                                static_cast<std::size_t>(to_row_stride),
-                                static_cast<const std::uint8_t*>(from) + frame * from_frame_stride,
-                                static_cast<std::size_t>(from_row_stride), static_cast<std::size_t>(shape.row_bytes()),
-                                static_cast<std::size_t>(shape.height), kind, stream.handle()));
+        stream.queue([&](cudaStream_t handle) {
+            check(cudaMemcpy2DAsync(
+                static_cast<std::uint8_t*>(to) + frame * to_frame_stride, static_cast<std::size_t>(to_row_stride),
+                static_cast<const std::uint8_t*>(from) + frame * from_frame_stride,
+                static_cast<std::size_t>(from_row_stride), static_cast<std::size_t>(shape.row_bytes()),
+                static_cast<std::size_t>(shape.height), kind, handle));
+        });
 }
 
 template <MemorySpace from_space, MemorySpace to_space>
@@ -31,8 +38,7 @@ void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to
                 const Stream& stream) {
     validate(to, from.shape(), "the copy's target");
     if (from.dense() && to.dense())
-        check(cudaMemcpyAsync(to.data(), from.data(), static_cast<std::size_t>(from.shape().bytes()), kind,
-                              stream.handle()));
+        copy_bytes(from.data(), to.data(), static_cast<std::size_t>(from.shape().bytes()), kind, stream);
     else
         copy_images(from.data(), from.row_stride_bytes(), from.frame_stride_bytes(), to.data(), to.row_stride_bytes(),
                     to.frame_stride_bytes(), from.shape(), kind, stream);
@@ -64,16 +70,17 @@ void copy(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, cons
 }
 
 void upload(const void* from, void* to_device, std::size_t bytes, const Stream& stream) {
-    check(cudaMemcpyAsync(to_device, from, bytes, cudaMemcpyHostToDevice, stream.handle()));
+    copy_bytes(from, to_device, bytes, cudaMemcpyHostToDevice, stream);
 }
 void download(const void* from_device, void* to, std::size_t bytes, const Stream& stream) {
-    check(cudaMemcpyAsync(to, from_device, bytes, cudaMemcpyDeviceToHost, stream.handle()));
+    copy_bytes(from_device, to, bytes, cudaMemcpyDeviceToHost, stream);
 }
 void copy(const void* from_device, void* to_device, std::size_t bytes, const Stream& stream) {
-    check(cudaMemcpyAsync(to_device, from_device, bytes, cudaMemcpyDeviceToDevice, stream.handle()));
+    copy_bytes(from_device, to_device, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 void fill(void* device, int byte, std::size_t bytes, const Stream& stream) {
-    check(cudaMemsetAsync(device, byte, bytes, stream.handle()));
+    if (bytes == 0) return;
+    stream.queue([&](cudaStream_t handle) { check(cudaMemsetAsync(device, byte, bytes, handle)); });
 }
 
 }  // namespace framewire::cuda

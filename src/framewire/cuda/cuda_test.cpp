@@ -210,6 +210,24 @@ TEST_P(CudaTest, AGraphWhoseRecordingThrowsLeavesTheStreamUsable) {
     stream.synchronize();
 }
 
+// An operation may keep the stream of its plan: what it queues goes where the stream's work goes at that time.
+TEST_P(CudaTest, AStreamKeptFromBeforeIsRecordedToo) {
+    const auto& executor = kit::executor(Backend::cuda);
+    cuda::DeviceBuffer buffer(16);
+    cuda::fill(buffer.data(), 1, 16, executor.stream());
+    const auto operation = [&buffer, &stream = executor.stream()] { cuda::fill(buffer.data(), 7, 16, stream); };
+    const auto graph = executor.record(operation);
+    std::uint8_t back = 0;
+    const auto first_byte = [&] {
+        cuda::download(buffer.data(), &back, 1, executor.stream());
+        executor.synchronize();
+        return back;
+    };
+    EXPECT_EQ(first_byte(), 1);
+    graph.launch(executor.stream());
+    EXPECT_EQ(first_byte(), 7);
+}
+
 // A frame's waiters copy, and mark places of its stream, whatever the thread that begins frames does.
 TEST_P(CudaTest, OtherThreadsGoOnWhileOneRecords) {
     const auto& executor = kit::executor(Backend::cuda);

@@ -67,11 +67,6 @@ void Executor::wait_for_all() const {
     streams_->down.synchronize();
 }
 
-const Executor*& Executor::recording() {
-    thread_local const Executor* executor = nullptr;
-    return executor;
-}
-
 bool& Executor::in_step() {
     thread_local bool within = false;
     return within;

@@ -38,15 +38,12 @@ public:
     const ThreadPool& pool() const { return pool_; }
     /// The CUDA backend's stream of work, and those on which frames come up and results go down beside it. Throw
     /// Error{internal} on the CPU backend.
-    const cuda::Stream& stream() const { return recording() == this ? streams().recorded : streams().work; }
+    const cuda::Stream& stream() const { return streams().work; }
     const cuda::Stream& uploads() const { return streams().up; }
     const cuda::Stream& downloads() const { return streams().down; }
-    /// What `body` queues on stream(), which is not run. It is a stream for this thread alone meanwhile: other threads
-    /// go on with that of work, whose commands would become part of the graph, or break it. `body` must not synchronize
-    /// or allocate. By one thread at a time.
+    /// Records what `body` queues on stream(), as Graph says.
     template <class Body>
     cuda::Graph record(Body&& body) const {
-        const Recording mark(*this);
         return cuda::Graph(stream(), std::forward<Body>(body));
     }
     /// Returns when the work queued on the stream of work is over; throws what it failed with. On the CPU backend there
@@ -102,17 +99,8 @@ private:
         InStep& operator=(const InStep&) = delete;
     };
 
-    /// The executor that this thread records for, or null.
-    static const Executor*& recording();
-    struct Recording {
-        explicit Recording(const Executor& executor) { recording() = &executor; }
-        ~Recording() { recording() = nullptr; }
-        Recording(const Recording&) = delete;
-        Recording& operator=(const Recording&) = delete;
-    };
-
     struct Streams {
-        cuda::Stream work, up, down, recorded;
+        cuda::Stream work, up, down;
     };
     const Streams& streams() const;
     [[noreturn]] void refuse_space(const char* who) const;

@@ -1,5 +1,6 @@
 #include "framewire/cuda/stream.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/cuda/device/check.hpp"
 
 namespace framewire::cuda {
@@ -14,7 +15,19 @@ Stream::~Stream() {
     if (handle_) cudaStreamDestroy(handle_);
 }
 
-void Stream::synchronize() const { check(cudaStreamSynchronize(handle_)); }
+CUstream_st* Stream::target(CallPlace where) const {
+    const auto* recording = Graph::Recording::current();
+    return recording ? recording->target_of(handle_, where) : handle_;
+}
+
+void Stream::confirm(CallPlace where) {
+    if (auto* recording = Graph::Recording::current()) recording->confirm(where);
+}
+
+void Stream::synchronize() const {
+    if (Graph::Recording::current()) fail(ErrorCode::internal, "a stream is waited for while a graph is recorded");
+    check(cudaStreamSynchronize(handle_));
+}
 
 Event::Event(Timing timing) {
     check(cudaEventCreateWithFlags(&handle_, timing == Timing::kept ? cudaEventDefault : cudaEventDisableTiming));
@@ -24,8 +37,8 @@ Event::~Event() {
     if (handle_) cudaEventDestroy(handle_);
 }
 
-void Event::record(const Stream& stream) { check(cudaEventRecord(handle_, stream.handle())); }
-void Event::make_wait(const Stream& stream) const { check(cudaStreamWaitEvent(stream.handle(), handle_, 0)); }
+void Event::record(const Stream& stream) { check(cudaEventRecord(handle_, stream.target())); }
+void Event::make_wait(const Stream& stream) const { check(cudaStreamWaitEvent(stream.target(), handle_, 0)); }
 void Event::synchronize() const { check(cudaEventSynchronize(handle_)); }
 
 float Event::milliseconds_since(const Event& begin) const {
@@ -33,30 +46,5 @@ float Event::milliseconds_since(const Event& begin) const {
     check(cudaEventElapsedTime(&elapsed_ms, begin.handle_, handle_));
     return elapsed_ms;
 }
-
-void Graph::begin(const Stream& stream) {
-    check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal));
-}
-
-void Graph::abandon(const Stream& stream) noexcept {
-    cudaGraph_t graph = nullptr;
-    cudaStreamEndCapture(stream.handle(), &graph);
-    if (graph) cudaGraphDestroy(graph);
-    cudaGetLastError();
-}
-
-void Graph::end(const Stream& stream) {
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamEndCapture(stream.handle(), &graph));
-    const auto status = cudaGraphInstantiate(&handle_, graph, 0);
-    cudaGraphDestroy(graph);
-    check(status);
-}
-
-Graph::~Graph() {
-    if (handle_) cudaGraphExecDestroy(handle_);
-}
-
-void Graph::launch(const Stream& stream) const { check(cudaGraphLaunch(handle_, stream.handle())); }
 
 }  // namespace framewire::cuda

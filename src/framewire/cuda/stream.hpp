@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 struct CUstream_st;
@@ -8,7 +10,17 @@ struct CUgraphExec_st;
 
 namespace framewire::cuda {
 
+/// Where in the sources a function was called; std::source_location is not in all standard libraries in use.
+struct CallPlace {
+    const char* file;
+    int line;
+    static CallPlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
 /// A queue of work on the current GPU, not synchronizing with the default stream. Move-only.
+///
+/// While a thread records a Graph of a stream, what that thread queues on the stream goes into the graph. The CUDA
+/// handle therefore depends on the moment, and nobody can keep it: queue() lends it for one call.
 class Stream {
 public:
     /// Work of high priority goes first where a GPU has no room for all.
@@ -22,12 +34,28 @@ public:
         return *this;
     }
 
-    CUstream_st* handle() const { return handle_; }
+    /// Calls commands(CUstream_st*), which queues kernels or copies there, at least one. Everything that runs on a
+    /// stream is queued this way. Throws Error{internal}, naming `where`, if this thread records a graph that the
+    /// commands did not reach, or records that of another stream.
+    template <class Commands>
+    void queue(Commands&& commands, CallPlace where = CallPlace::current()) const {
+        std::forward<Commands>(commands)(target(where));
+        confirm(where);
+    }
 
-    /// Blocks until all queued work is done; throws what it failed with.
+    /// Blocks until all queued work is done; throws what it failed with. Not while a graph of it is recorded.
     void synchronize() const;
 
 private:
+    friend class Event;
+    friend class Graph;
+    friend bool is_recording(const Stream& stream);
+    friend void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
+
+    /// The handle that this thread's commands go to now.
+    CUstream_st* target(CallPlace where = CallPlace::current()) const;
+    static void confirm(CallPlace where);
+
     CUstream_st* handle_ = nullptr;
 };
 
@@ -58,17 +86,14 @@ private:
 /// Work recorded once and launched many times for the price of one launch. Move-only.
 class Graph {
 public:
-    /// Records what `body` queues on `stream`; nothing runs. `body` must not synchronize or allocate.
+    /// Records what `body` queues on `stream` from this thread; nothing runs. Other threads go on queueing there
+    /// meanwhile. `body` must not synchronize or allocate, and uses no other stream. Throws Error{internal} if it
+    /// queues anything that the graph does not hold in the end, or nothing at all.
     template <class Body>
     Graph(const Stream& stream, Body&& body) {
-        begin(stream);
-        try {
-            body();
-        } catch (...) {
-            abandon(stream);
-            throw;
-        }
-        end(stream);
+        Recording recording(stream);
+        std::forward<Body>(body)();
+        handle_ = recording.finish();
     }
     ~Graph();
     Graph(Graph&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -80,9 +105,31 @@ public:
     void launch(const Stream& stream) const;
 
 private:
-    static void begin(const Stream& stream);
-    static void abandon(const Stream& stream) noexcept;
-    void end(const Stream& stream);
+    friend class Stream;
+
+    /// A recording under way on this thread. The capture has a stream of its own, which nobody else can reach.
+    class Recording {
+    public:
+        explicit Recording(const Stream& stream);
+        ~Recording();
+        Recording(const Recording&) = delete;
+        Recording& operator=(const Recording&) = delete;
+
+        /// This thread's recording, or null.
+        static Recording*& current();
+        /// Returns what stands for `handle` meanwhile.
+        CUstream_st* target_of(CUstream_st* handle, CallPlace where) const;
+        /// Expects the graph to have grown since the last call.
+        void confirm(CallPlace where);
+        CUgraphExec_st* finish();
+
+    private:
+        CUstream_st* recorded_;
+        Stream capture_;
+        std::size_t nodes_ = 0;  // that confirm() has seen
+        bool capturing_ = false;
+    };
+
     CUgraphExec_st* handle_ = nullptr;
 };
 

@@ -43,10 +43,9 @@ void Decoder::decode(const ChangesView<MemorySpace::device>& changes, DeviceView
         part.positions += first * changes.capacity;
         part.differences += first * changes.capacity;
         part.summaries += first;
-        decode_kernel<<<dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(streams)), threads_per_block, 0,
-                        executor_->stream().handle()>>>(part, cuda::KernelImage(reference).from_frame(first),
-                                                        static_cast<std::uint32_t>(shape_.row_bytes()),
-                                                        shape_.frame_bytes());
+        cuda::Launch(executor_->stream(), dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(streams)),
+                     threads_per_block)(decode_kernel, part, cuda::KernelImage(reference).from_frame(first),
+                                        static_cast<std::uint32_t>(shape_.row_bytes()), shape_.frame_bytes());
     });
 }
 

@@ -325,7 +325,7 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     using namespace hog_kernels;
     validate(frames, shape_, "hog's image");
     check(out.shape());
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     const auto groups_per_row = static_cast<unsigned>(row_stride_bytes_ / hog_group_px);
     const auto weights = split(gray_weights(GrayMethod::weighted));
     const cuda::KernelImage<const std::uint8_t> in(frames);
@@ -345,17 +345,15 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                                groups_per_row,
                                groups_per_row * static_cast<unsigned>(shape_.height)};
         const auto launch = [&](auto* kernel) {
-            kernel<<<dim3(static_cast<unsigned>(bands_), grid_frames), hog_count_threads, 0, stream>>>(gray_job,
-                                                                                                       weights);
-            cuda::check_launch();
+            cuda::Launch(stream, dim3(static_cast<unsigned>(bands_), grid_frames), hog_count_threads)(kernel, gray_job,
+                                                                                                      weights);
         };
         if (shape_.channels == 3)
             launch(aligned ? gray_kernel<3, true> : gray_kernel<3, false>);
         else
             launch(aligned ? gray_kernel<1, true> : gray_kernel<1, false>);
-        table_kernel<<<grid_frames, table_threads, 0, stream>>>(counts, bands_, tables);
+        cuda::Launch(stream, grid_frames, table_threads)(table_kernel, counts, bands_, tables);
         if (spread_) return;
-        cuda::check_launch();
 
         const int cell_columns = cuda::parts(parameters_.cell, columns_each);
         const int block_cells = cell_threads / cell_columns;
@@ -374,7 +372,8 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                           hog_ring(parameters_.bins, parameters_.signed_gradients)};
         const dim3 grid(cuda::blocks(cells_shape_.columns, block_cells), static_cast<unsigned>(cells_shape_.rows),
                         grid_frames);
-        cells_kernel<<<grid, cell_threads, cell_memory_bytes(parameters_.cell, parameters_.bins), stream>>>(job);
+        cuda::Launch(stream, grid, cell_threads, cell_memory_bytes(parameters_.cell, parameters_.bins))(cells_kernel,
+                                                                                                        job);
     });
     if (spread_)
         spread_votes_on_device(*spread_,
@@ -390,7 +389,7 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
                           spread_ ? 1 : parameters_.block, parameters_.norm == HogNorm::l2hys};
         const dim3 grid(cuda::blocks(output_shape_.columns * norm_lanes, norm_threads),
                         static_cast<unsigned>(output_shape_.rows), static_cast<unsigned>(count));
-        norm_kernel<<<grid, norm_threads, 0, stream>>>(job);
+        cuda::Launch(stream, grid, norm_threads)(norm_kernel, job);
     });
 }
 

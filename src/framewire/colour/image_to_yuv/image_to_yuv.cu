@@ -1,6 +1,7 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/device_planes.cuh"
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 
 #include <cstdint>
 
@@ -221,13 +222,13 @@ void launch(Job job, int groups, int frames, Launch&& kernel) {
     });
 }
 
-void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, cudaStream_t stream) {
+void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     launch(job, info.chroma_height(), info.frames, [&](dim3 grid, dim3 block, const Job& part) {
         const auto start = [&](auto* whole, auto* any) {
             if (aligned)
-                whole<<<grid, block, 0, stream>>>(part);
+                cuda::Launch(stream, grid, block)(whole, part);
             else
-                any<<<grid, block, 0, stream>>>(part);
+                cuda::Launch(stream, grid, block)(any, part);
         };
         switch (info.format.chroma) {
             case ChromaSampling::none:
@@ -249,7 +250,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     validate(image, image_shape(), "the image to make YUV from");
     validate(picture, picture_, "the YUV picture");
     const auto by = to_yuv_coefficients(picture_.coding);
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
 
     Job job{};
     job.in = InImage(image);
@@ -277,15 +278,15 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     if (channels_ == 1) {
         launch(job, picture_.height, picture_.frames, [&](dim3 grid, dim3 block, const Job& part) {
             if (aligned)
-                gray_to_luma_kernel<true><<<grid, block, 0, stream>>>(part);
+                cuda::Launch(stream, grid, block)(gray_to_luma_kernel<true>, part);
             else
-                gray_to_luma_kernel<false><<<grid, block, 0, stream>>>(part);
+                cuda::Launch(stream, grid, block)(gray_to_luma_kernel<false>, part);
         });
         for (int plane = 1; plane < picture_.planes(); ++plane) {
             const int row_bytes = static_cast<int>(picture_.plane_row_bytes(plane)), rows = picture_.plane_rows(plane);
             const auto to = image_of(picture.planes[static_cast<std::size_t>(plane)]);
             for_grids(row_bytes, rows, picture_.frames, [&](dim3 grid, int frame) {
-                neutral_kernel<<<grid, dim3(warp_lanes, block_warps), 0, stream>>>(to, frame, row_bytes, rows);
+                cuda::Launch(stream, grid, dim3(warp_lanes, block_warps))(neutral_kernel, to, frame, row_bytes, rows);
             });
         }
         return;

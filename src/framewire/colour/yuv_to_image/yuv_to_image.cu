@@ -1,6 +1,7 @@
 #include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/device_planes.cuh"
 #include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 
 #include <cstdint>
 
@@ -250,21 +251,21 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) yuv_to_image_kernel(J
 }
 
 template <Samples kind, Chroma chroma, int channels>
-void launch(Job job, const YuvInfo& info, bool aligned, cudaStream_t stream) {
+void launch(Job job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     const bool two_rows = (chroma == Chroma::halved || chroma == Chroma::pairs) && !job.each_row;
     const int groups = two_rows ? (info.height + 1 + job.centred_y) / 2 : info.height;
     for_grids(info.width, groups, info.frames, [&](dim3 grid, int frame) {
         job.first_frame = frame;
         const dim3 block(warp_lanes, block_warps);
         if (aligned)
-            yuv_to_image_kernel<kind, chroma, channels, true><<<grid, block, 0, stream>>>(job);
+            cuda::Launch(stream, grid, block)(yuv_to_image_kernel<kind, chroma, channels, true>, job);
         else
-            yuv_to_image_kernel<kind, chroma, channels, false><<<grid, block, 0, stream>>>(job);
+            cuda::Launch(stream, grid, block)(yuv_to_image_kernel<kind, chroma, channels, false>, job);
     });
 }
 
 template <Samples kind>
-void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, cudaStream_t stream) {
+void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, const cuda::Stream& stream) {
     if (channels == 1) return launch<kind, Chroma::none, 1>(job, info, aligned, stream);
     if (info.format.chroma == ChromaSampling::none) return launch<kind, Chroma::none, 3>(job, info, aligned, stream);
     if (info.format.chroma == ChromaSampling::s444) {
@@ -333,7 +334,7 @@ void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<st
     job.g_v = of_chroma(by.g_v);
     job.r_v = of_chroma(by.r_v);
 
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     if (bits == 8)
         launch<Samples::bytes>(job, picture_, channels_, aligned, stream);
     else if (picture_.format.interleaved)

@@ -2,21 +2,27 @@
 
 #include "framewire/core/error.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <string_view>
 
 namespace framewire::cuda {
 
+std::string place(const char* file, int line) {
+    std::string_view name = file;
+    if (const auto slash = name.rfind('/'); slash != name.npos) name.remove_prefix(slash + 1);
+    return fmt::format("{}:{}", name, line);
+}
+
 void check(cudaError_t status, std::source_location where) {
     if (status == cudaSuccess) return;
-    // Only the file's own name: where a build happened to stand is nobody's concern.
-    std::string_view file = where.file_name();
-    if (const auto slash = file.rfind('/'); slash != file.npos) file.remove_prefix(slash + 1);
     const bool of_machine = status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice ||
                             status == cudaErrorInsufficientDriver || status == cudaErrorInvalidDevice ||
                             status == cudaErrorNoKernelImageForDevice || status == cudaErrorDevicesUnavailable;
     cudaGetLastError();  // a recoverable error must not be reported again by the next call
-    fail(of_machine ? ErrorCode::config : ErrorCode::internal, "CUDA: {} ({}) at {}:{}", cudaGetErrorString(status),
-         cudaGetErrorName(status), file, where.line());
+    fail(of_machine ? ErrorCode::config : ErrorCode::internal, "CUDA: {} ({}) at {}", cudaGetErrorString(status),
+         cudaGetErrorName(status), place(where.file_name(), static_cast<int>(where.line())));
 }
 
 }  // namespace framewire::cuda

@@ -5,15 +5,14 @@
 #include <cuda_runtime.h>
 
 #include <source_location>
+#include <string>
 
 namespace framewire::cuda {
 
 /// Throws Error{config} for a missing GPU or memory and Error{internal} for the rest, naming the call's place.
 void check(cudaError_t status, std::source_location where = std::source_location::current());
 
-/// Checks the launch just made; what a kernel does wrong while it runs shows at the next synchronization.
-inline void check_launch(std::source_location where = std::source_location::current()) {
-    check(cudaGetLastError(), where);
-}
+/// "file.cu:123", without the folders of the machine that built it.
+std::string place(const char* file, int line);
 
 }  // namespace framewire::cuda

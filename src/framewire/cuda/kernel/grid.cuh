@@ -4,6 +4,7 @@
 
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/device/device.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,13 +28,12 @@ constexpr unsigned blocks(Number whole, std::type_identity_t<Number> part) {
 }
 
 /// Calls launch(first frame, frames) until all of a batch had their turn, with as many at a time as a grid has room for
-/// when each takes `blocks_per_frame` of its height or depth. Checks each launch.
+/// when each takes `blocks_per_frame` of its height or depth.
 template <class Launch>
 void for_frames(int frames, int blocks_per_frame, Launch&& launch) {
     const int most_frames = std::max(1, most_grid_blocks / blocks_per_frame);
     for (int first = 0; first < frames; first += most_frames) {
         launch(first, std::min(most_frames, frames - first));
-        check_launch();
     }
 }
 

@@ -1,3 +1,4 @@
+#include "framewire/core/error.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/test_kernels.hpp"
 #include "kit/filter_check.hpp"
@@ -6,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <string>
 
 namespace framewire {
 namespace kernel_test {
@@ -127,6 +130,43 @@ TEST(KernelImage, KnowsItsAlignment) {
     const auto later = image(0, {4, 3, 16, 1}, 16, 48).from_frame(2);
     EXPECT_EQ(later.data, data + 96);
     EXPECT_EQ(later.row(1, 2), data + 96 + 48 + 32);
+}
+
+std::string complaint_of_recording(const std::function<void()>& body) {
+    try {
+        executor().record(body);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::internal);
+        return error.what();
+    }
+    return "none";
+}
+
+// What scale and convolve did: their kernels ran at once, and the graphs of their chains were without them.
+TEST_P(KernelTest, RecordingsNoticeWorkOnAHandleThatWasKept) {
+    cuda::DeviceBuffer recorded(16), kept(16);
+    const auto fill = [&] { cuda::fill(recorded.data(), 7, 16, executor().stream()); };
+    const auto in_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::in_queue, executor());
+    const auto past_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::past_queue, executor());
+    in_queue();  // outside of recordings it is in order
+    EXPECT_NE(complaint_of_recording(in_queue).find("missing from the graph"), std::string::npos);
+    EXPECT_NE(complaint_of_recording([&] { fill(), in_queue(), fill(); }).find("test_kernels.cu:"), std::string::npos);
+    EXPECT_NE(complaint_of_recording(past_queue).find("has 0 nodes"), std::string::npos);
+    EXPECT_EQ(complaint_of_recording(fill), "none");
+    executor().synchronize();
+}
+
+TEST_P(KernelTest, RecordingsNoticeWorkOnOtherStreams) {
+    const cuda::Stream other;
+    cuda::DeviceBuffer buffer(16);
+    for (const auto* stream : {&other, &executor().uploads(), &executor().downloads()}) {
+        const auto complaint = complaint_of_recording([&] { cuda::fill(buffer.data(), 7, 16, *stream); });
+        EXPECT_NE(complaint.find("another stream"), std::string::npos) << complaint;
+        EXPECT_NE(complaint.find("buffer.cpp:"), std::string::npos) << complaint;
+    }
+    EXPECT_NE(complaint_of_recording([] { executor().synchronize(); }).find("waited for"), std::string::npos);
+    EXPECT_NE(complaint_of_recording([] {}).find("has 0 nodes"), std::string::npos);
+    executor().synchronize();
 }
 
 }  // namespace kernel_test

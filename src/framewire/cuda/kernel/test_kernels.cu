@@ -111,8 +111,7 @@ WarpResults join_in_warp(const std::vector<std::uint32_t>& values, Executor& exe
     OnDevice<std::uint32_t> in(values, executor), words(4 * 32, executor);
     OnDevice<std::uint64_t> wide(2 * 32, executor);
     OnDevice<float> floats(32, executor);
-    warp_kernel<<<1, 32, 0, executor.stream().handle()>>>(in.data(), words.data(), wide.data(), floats.data());
-    check_launch();
+    Launch(executor.stream(), 1, 32)(warp_kernel, in.data(), words.data(), wide.data(), floats.data());
     const auto all = words.back();
     const auto all_wide = wide.back();
     return {row(all, 0, 32),      row(all, 1, 32),      row(all, 2, 32), row(all, 3, 32),
@@ -126,8 +125,7 @@ BlockResults scan_in_block(const std::vector<std::uint32_t>& values, Executor& e
                         : threads == 128 ? block_kernel<4>
                         : threads == 288 ? block_kernel<9>
                                          : block_kernel<32>;
-    kernel<<<1, static_cast<unsigned>(threads), 0, executor.stream().handle()>>>(in.data(), out.data());
-    check_launch();
+    Launch(executor.stream(), 1, static_cast<unsigned>(threads))(kernel, in.data(), out.data());
     const auto all = out.back();
     return {row(all, 0, threads), row(all, 1, threads), row(all, 2, threads), row(all, 3, threads)};
 }
@@ -137,9 +135,9 @@ std::vector<std::uint64_t> look_back_numbered(const std::vector<std::uint64_t>& 
     OnDevice<std::uint64_t> in(values, executor), before(values.size(), executor);
     OnDevice<unsigned long long> words(std::vector<unsigned long long>(values.size()), executor);
     for (int launch = 1; launch <= launches; ++launch) {
-        look_back_kernel<<<static_cast<unsigned>(values.size()), 32, 0, executor.stream().handle()>>>(
-            in.data(), words.data(), NumberedTiles{static_cast<std::uint32_t>(launch)}, before.data());
-        check_launch();
+        Launch(executor.stream(), static_cast<unsigned>(values.size()), 32)(
+            look_back_kernel<NumberedTiles>, in.data(), words.data(), NumberedTiles{static_cast<std::uint32_t>(launch)},
+            before.data());
     }
     return before.back();
 }
@@ -147,9 +145,8 @@ std::vector<std::uint64_t> look_back_numbered(const std::vector<std::uint64_t>& 
 std::vector<std::uint64_t> look_back_cleared(const std::vector<std::uint64_t>& values, Executor& executor) {
     OnDevice<std::uint64_t> in(values, executor), before(values.size(), executor);
     OnDevice<unsigned long long> words(std::vector<unsigned long long>(values.size()), executor);
-    look_back_kernel<<<static_cast<unsigned>(values.size()), 32, 0, executor.stream().handle()>>>(
-        in.data(), words.data(), ClearedTiles{}, before.data());
-    check_launch();
+    Launch(executor.stream(), static_cast<unsigned>(values.size()), 32)(look_back_kernel<ClearedTiles>, in.data(),
+                                                                        words.data(), ClearedTiles{}, before.data());
     return before.back();
 }
 
@@ -157,10 +154,17 @@ std::vector<std::uint8_t> copy_chunks(const std::vector<std::uint8_t>& bytes, co
                                       Executor& executor) {
     OnDevice<std::uint8_t> in(bytes, executor), out(bytes.size(), executor);
     OnDevice<int> device_counts(counts, executor);
-    copy_kernel<<<1, 32, bytes.size(), executor.stream().handle()>>>(in.data(), device_counts.data(),
-                                                                     static_cast<int>(counts.size()), out.data());
-    check_launch();
+    Launch(executor.stream(), 1, 32, bytes.size())(copy_kernel, in.data(), device_counts.data(),
+                                                   static_cast<int>(counts.size()), out.data());
     return out.back();
+}
+
+std::function<void()> fill_on_kept_handle(DeviceBuffer& buffer, KeptHandle how, Executor& executor) {
+    cudaStream_t kept = nullptr;
+    executor.stream().queue([&](cudaStream_t handle) { kept = handle; });
+    const auto fill = [kept, &buffer] { check(cudaMemsetAsync(buffer.data(), 5, buffer.bytes(), kept)); };
+    if (how == KeptHandle::past_queue) return fill;
+    return [fill, &executor] { executor.stream().queue([&](cudaStream_t) { fill(); }); };
 }
 
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,11 @@ std::vector<std::uint64_t> look_back_cleared(const std::vector<std::uint64_t>& v
 /// copies, in groups of one chunk a thread.
 std::vector<std::uint8_t> copy_chunks(const std::vector<std::uint8_t>& bytes, const std::vector<int>& counts,
                                       Executor& executor);
+
+/// A step that takes the stream's handle when it is made, and sets the bytes by that later: a mistake that recordings
+/// have to notice. It queues the work there in a call of Stream::queue(), as a launch does, or past it.
+enum class KeptHandle { in_queue, past_queue };
+std::function<void()> fill_on_kept_handle(DeviceBuffer& buffer, KeptHandle how, Executor& executor);
 
 /// First frame and number of frames of each launch that for_frames() makes.
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame);

@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/comparing/encoder_launch.hpp"
@@ -285,10 +285,9 @@ void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, c
         return vectors_fit(launch.current) && vectors_fit(launch.reference);
     });
     if (vectors)
-        encode_kernel<true><<<blocks, threads_per_block, 0, stream.handle()>>>(job);
+        cuda::Launch(stream, blocks, threads_per_block)(encode_kernel<true>, job);
     else
-        encode_kernel<false><<<blocks, threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+        cuda::Launch(stream, blocks, threads_per_block)(encode_kernel<false>, job);
 }
 
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,

@@ -1,6 +1,6 @@
 #include "framewire/delta/shared/landing.hpp"
 
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/delta/comparing/encoder_layout.hpp"
 
 #include <algorithm>
@@ -52,8 +52,7 @@ void queue_landing(std::span<const Landing> streams, const cuda::Stream& stream)
     Job job;
     std::ranges::copy(streams, job.streams);
     const dim3 grid(blocks_per_stream, static_cast<unsigned>(streams.size()));
-    land_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, threads_per_block)(land_kernel, job);
 }
 
 }  // namespace framewire::delta

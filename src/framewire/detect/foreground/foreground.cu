@@ -71,10 +71,9 @@ void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std
     const cuda::KernelImage<const std::uint8_t> blurred_rows(blurred), background_rows(background);
     const auto words = shape_.frames * mask.frame_words();
     const auto blocks = cuda::blocks(words, threads_per_block);
-    difference_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
-        blurred_rows, background_rows, blurred_rows.aligned_to(4) && background_rows.aligned_to(4), mask,
-        static_cast<std::uint32_t>(threshold_));
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), blocks, threads_per_block)(
+        difference_kernel, blurred_rows, background_rows, blurred_rows.aligned_to(4) && background_rows.aligned_to(4),
+        mask, static_cast<std::uint32_t>(threshold_));
 }
 
 }  // namespace framewire

@@ -416,12 +416,11 @@ void MatrixForeground::run(DeviceView<const std::uint8_t> frames, DeviceView<con
     job.background_words = job.background.aligned_to(4);
     job.out_words = job.out.aligned_to(4);
     const auto blocks = static_cast<unsigned>(strips_ * bands_ * shape.frames);
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     if (shape.channels == 3)
-        foreground_kernel<3><<<blocks, threads_per_block, 0, stream>>>(job);
+        cuda::Launch(stream, blocks, threads_per_block)(foreground_kernel<3>, job);
     else
-        foreground_kernel<1><<<blocks, threads_per_block, 0, stream>>>(job);
-    cuda::check_launch();
+        cuda::Launch(stream, blocks, threads_per_block)(foreground_kernel<1>, job);
 }
 
 }  // namespace framewire

@@ -64,25 +64,21 @@ __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::i
 }
 
 template <bool eight>
-void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std::int32_t* labels, cudaStream_t stream) {
+void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std::int32_t* labels,
+             const cuda::Stream& stream) {
     const auto tiles = job.grid.tiles();
     constexpr std::uint32_t warps_each = warp_per_tile_threads / 32;
     const auto warps = cuda::parts(tiles, warps_each) * frames;
     if (labels)
-        label_tiles<eight, true><<<frames * tiles, tile_threads, 0, stream>>>(job);
+        cuda::Launch(stream, frames * tiles, tile_threads)(label_tiles<eight, true>, job);
     else
-        label_tiles<eight, false><<<frames * tiles, tile_threads, 0, stream>>>(job);
-    cuda::check_launch();
-    join_tiles<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
-    cuda::check_launch();
-    gather_at_roots<eight><<<warps, warp_per_tile_threads, 0, stream>>>(job);
-    cuda::check_launch();
-    number_roots<eight><<<frames * bands_in_frame(job.grid), number_threads, 0, stream>>>(job, list, frames);
-    cuda::check_launch();
+        cuda::Launch(stream, frames * tiles, tile_threads)(label_tiles<eight, false>, job);
+    cuda::Launch(stream, warps, warp_per_tile_threads)(join_tiles<eight>, job);
+    cuda::Launch(stream, warps, warp_per_tile_threads)(gather_at_roots<eight>, job);
+    cuda::Launch(stream, frames * bands_in_frame(job.grid), number_threads)(number_roots<eight>, job, list, frames);
     if (!labels) return;
     const bool aligned = job.width % 4 == 0 && reinterpret_cast<std::uintptr_t>(labels) % 16 == 0;
-    write_labels<eight><<<frames * tiles, tile_threads, 0, stream>>>(job, labels, aligned);
-    cuda::check_launch();
+    cuda::Launch(stream, frames * tiles, tile_threads)(write_labels<eight>, job, labels, aligned);
 }
 
 }  // namespace
@@ -101,7 +97,7 @@ void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
     const ListJob list{static_cast<std::uint32_t>(parameters_.min_area),
                        static_cast<std::uint32_t>(parameters_.max_area), lists, parameters_.label_images};
     (eight ? run_all<true> : run_all<false>)(job, list, static_cast<std::uint32_t>(shape_.frames), images.labels,
-                                             executor_->stream().handle());
+                                             executor_->stream());
 }
 
 }  // namespace framewire

@@ -135,12 +135,11 @@ constexpr int shared_rows(int band_rows, int radius, int phases) {
 static_assert(shared_rows(most_band_rows, max_element_px / 2, 1) <= most_shared_rows);
 
 template <int phases>
-void launch(const Job& job, cudaStream_t stream) {
+void launch(const Job& job, const cuda::Stream& stream) {
     const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
     const auto shared_bytes =
         sizeof(uint2) * warp_threads * static_cast<std::size_t>(shared_rows(job.band_rows, job.steps.radius, phases));
-    mask_kernel<phases><<<blocks, threads_per_block, shared_bytes, stream>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, blocks, threads_per_block, shared_bytes)(mask_kernel<phases>, job);
 }
 
 }  // namespace
@@ -182,9 +181,9 @@ void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMas
         }
         job.flip[here] = complemented ? ~0u : 0u;
         if (here == 2)
-            launch<2>(job, stream.handle());
+            launch<2>(job, stream);
         else
-            launch<1>(job, stream.handle());
+            launch<1>(job, stream);
         in = to;
     }
 }

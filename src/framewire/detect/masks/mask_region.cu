@@ -28,10 +28,9 @@ void MaskRegion::apply(DeviceBitMaskView<std::uint32_t> masks) const {
     require_same_size(masks.shape());
     const auto frame_quads = masks.frame_words() / 4, quads = frame_quads * masks.shape().frames;
     const auto blocks = cuda::blocks(quads, threads_per_block);
-    keep_kernel<<<blocks, threads_per_block, 0, executor_->stream().handle()>>>(
-        reinterpret_cast<const uint4*>(region_.view<MemorySpace::device>().data()), frame_quads,
+    cuda::Launch(executor_->stream(), blocks, threads_per_block)(
+        keep_kernel, reinterpret_cast<const uint4*>(region_.view<MemorySpace::device>().data()), frame_quads,
         reinterpret_cast<uint4*>(masks.data()), quads);
-    cuda::check_launch();
 }
 
 }  // namespace framewire

@@ -136,17 +136,17 @@ void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<Mem
                               shape_.height,         shape_.channels,        frame};
         const dim3 grid(blocks_per_frame, frames);
         if (style_.pixelate_px == 0) {
-            outline_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(picture, boxes, style_);
+            cuda::Launch(stream, grid, threads_per_block)(outline_kernel, picture, boxes, style_);
             return;
         }
         auto* hidden = hidden_.as<std::uint32_t>();
         const int cells = cells_across() * cells_down();
-        touch_kernel<<<grid, threads_per_block, 0, stream.handle()>>>(boxes, frame, style_.pixelate_px, cells_across(),
-                                                                      cells, hidden);
+        cuda::Launch(stream, grid, threads_per_block)(touch_kernel, boxes, frame, style_.pixelate_px, cells_across(),
+                                                      cells, hidden);
         constexpr int cells_per_block = threads_per_block / 32;
         const dim3 mean_grid(cuda::blocks(cells, cells_per_block), frames);
-        mean_kernel<<<mean_grid, threads_per_block, 0, stream.handle()>>>(picture, style_.pixelate_px, cells_across(),
-                                                                          cells, hidden);
+        cuda::Launch(stream, mean_grid, threads_per_block)(mean_kernel, picture, style_.pixelate_px, cells_across(),
+                                                           cells, hidden);
     });
 }
 

@@ -25,8 +25,8 @@ void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
     const bool dense = images.in.dense() && images.out.dense();
     const AdjustOnDevice adjust(terms_.load());  // one setting for the whole batch
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
-        adjust_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-            rows, image_of(images.in, dense), image_of(images.out, dense), adjust);
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(adjust_kernel, rows, image_of(images.in, dense),
+                                                                   image_of(images.out, dense), adjust);
     });
 }
 

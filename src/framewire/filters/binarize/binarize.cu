@@ -328,18 +328,16 @@ unsigned histogram_blocks(const Frames& frames, int frame_count) {
 
 template <int channels, bool aligned>
 void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod> method, std::uint32_t* histograms,
-            std::uint8_t* thresholds, cudaStream_t stream) {
+            std::uint8_t* thresholds, const cuda::Stream& stream) {
     const auto weights = split(gray_weights(GrayMethod::weighted));
     const auto grid_frames = static_cast<unsigned>(frame_count);
     if (method) {
         const dim3 grid(histogram_blocks(frames, frame_count), grid_frames);
-        histogram_kernel<channels, aligned><<<grid, histogram_threads, 0, stream>>>(frames, weights, histograms);
-        cuda::check_launch();
-        threshold_kernel<<<grid_frames, bins, 0, stream>>>(*method, histograms, thresholds);
-        cuda::check_launch();
+        cuda::Launch(stream, grid, histogram_threads)(histogram_kernel<channels, aligned>, frames, weights, histograms);
+        cuda::Launch(stream, grid_frames, bins)(threshold_kernel, *method, histograms, thresholds);
     }
     const dim3 grid(cuda::blocks(frames.groups, binarize_threads), grid_frames);
-    binarize_kernel<channels, aligned><<<grid, binarize_threads, 0, stream>>>(frames, weights, thresholds);
+    cuda::Launch(stream, grid, binarize_threads)(binarize_kernel<channels, aligned>, frames, weights, thresholds);
 }
 
 }  // namespace
@@ -357,7 +355,7 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
     frames.groups_per_row = cuda::blocks(frames.row_px, gray_group_px);
     frames.groups = frames.groups_per_row * static_cast<unsigned>(rows);
     const bool aligned = frames.in.aligned_to(16) && frames.out.aligned_to(16);
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     cuda::for_frames(shape_.frames, 1, [&](int first, int count) {
         auto part = frames;
         part.in = frames.in.from_frame(first);

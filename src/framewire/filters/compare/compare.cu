@@ -50,9 +50,9 @@ void Compare::run(const FilterImages<MemorySpace::device>& images) const {
     cuda::for_frames(output_.frames, 1, [&](int first, int frames) {
         const dim3 grid(cuda::blocks(output_.width * output_.channels, threads_per_block),
                         static_cast<unsigned>(output_.height), static_cast<unsigned>(frames));
-        compare_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-            placed(parts_[0], first), placed(parts_[1], first), cuda::KernelImage(images.out).from_frame(first),
-            output_);
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(
+            compare_kernel, placed(parts_[0], first), placed(parts_[1], first),
+            cuda::KernelImage(images.out).from_frame(first), output_);
     });
 }
 

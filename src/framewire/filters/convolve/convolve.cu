@@ -151,14 +151,14 @@ FilterOnDevice Convolve::plan_for_cuda() const {
         }
     const auto kernel = shape_.channels == 3 ? kernel_for<3>(words, parts) : kernel_for<1>(words, parts);
     const dim3 across(cuda::blocks(shape_.width, block_width * quad_px), cuda::blocks(shape_.height, tile_rows));
-    return [=, shape = shape_, stream = executor_->stream().handle()](const FilterImages<MemorySpace::device>& images) {
+    return [=, shape = shape_, executor = executor_](const FilterImages<MemorySpace::device>& images) {
         auto with_images = job;
         with_images.in.set(images.in);
         with_images.out = cuda::KernelImage(images.out);
         with_images.aligned = with_images.out.aligned_to(quad_px);
         for_grids(with_images, static_cast<int>(across.x), static_cast<int>(across.y), shape.frames, 1,
                   [&](const Job& some, const dim3& grid) {
-                      kernel<<<grid, dim3(block_width, block_height), 0, stream>>>(some);
+                      cuda::Launch(executor->stream(), grid, dim3(block_width, block_height))(kernel, some);
                   });
     };
 }

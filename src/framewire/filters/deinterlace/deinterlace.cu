@@ -55,10 +55,10 @@ void Deinterlace::run(const FilterImages<MemorySpace::device>& images) const {
     cuda::for_frames(shape_.frames, 1, [&](int first, int frames) {
         const dim3 grid(cuda::blocks(shape_.width * shape_.channels, threads_per_block),
                         static_cast<unsigned>(shape_.height), static_cast<unsigned>(frames));
-        deinterlace_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-            cuda::KernelImage(images.in).from_frame(first), cuda::KernelImage(images.previous).from_frame(first),
-            cuda::KernelImage(images.out).from_frame(first), shape_, method, parameters_.keeps_bottom,
-            parameters_.threshold);
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(
+            deinterlace_kernel, cuda::KernelImage(images.in).from_frame(first),
+            cuda::KernelImage(images.previous).from_frame(first), cuda::KernelImage(images.out).from_frame(first),
+            shape_, method, parameters_.keeps_bottom, parameters_.threshold);
     });
 }
 

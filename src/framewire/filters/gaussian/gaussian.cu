@@ -273,7 +273,7 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
         with_images.out_words = with_images.out.aligned_to(4);
         for_grids(with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames,
                   blocks_per_frame, [&](const Job& part, dim3 grid) {
-                      gaussian_kernel<L><<<grid, threads_per_block, shared_bytes, executor.stream().handle()>>>(part);
+                      cuda::Launch(executor.stream(), grid, threads_per_block, shared_bytes)(gaussian_kernel<L>, part);
                   });
     };
 }

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
 #include "framewire/filters/kernel/byte_products.cuh"
 #include "framewire/filters/kernel/warp_strips.cuh"
@@ -287,8 +288,8 @@ FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& execut
     cuda::allow_shared_memory(matrix_kernel<channels, units>);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {
         launch_warps<1>(job, images, [&](const Job& part, dim3 grid) {
-            matrix_kernel<channels, units>
-                <<<grid, threads_per_block, sizeof(Memory<channels, units>), executor.stream().handle()>>>(part);
+            cuda::Launch(executor.stream(), grid, threads_per_block, sizeof(Memory<channels, units>))(
+                matrix_kernel<channels, units>, part);
         });
     };
 }

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
 #include "framewire/filters/kernel/warp_strips.cuh"
 
@@ -197,7 +198,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& execut
     settle_warps<warps_per_block>(job, shape, border, strips, blocks_per_multiprocessor, 2, taps - 1);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {
         launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
-            short_kernel<channels, taps><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+            cuda::Launch(executor.stream(), grid, 32 * warps_per_block)(short_kernel<channels, taps>, part);
         });
     };
 }

@@ -110,17 +110,18 @@ __global__ void __launch_bounds__(block_width* block_height) transpose_kernel(Mo
 }
 
 template <int channels>
-void launch(const MoveJob& job, int frames, cudaStream_t stream) {
+void launch(const MoveJob& job, int frames, const cuda::Stream& stream) {
     const dim3 block(block_width, block_height);
     const auto of_frames = static_cast<unsigned>(frames);
     if (job.map.transposed)
-        transpose_kernel<channels>
-            <<<dim3(cuda::blocks(job.out_width, tile_px), cuda::blocks(job.out_height, tile_px), of_frames), block, 0,
-               stream>>>(job);
+        cuda::Launch(stream,
+                     dim3(cuda::blocks(job.out_width, tile_px), cuda::blocks(job.out_height, tile_px), of_frames),
+                     block)(transpose_kernel<channels>, job);
     else
-        move_kernel<channels><<<dim3(cuda::blocks(job.out_width, block_width * quad_px),
-                                     cuda::blocks(job.out_height, block_height), of_frames),
-                                block, 0, stream>>>(job, job.out.aligned_to(quad_px));
+        cuda::Launch(stream,
+                     dim3(cuda::blocks(job.out_width, block_width * quad_px),
+                          cuda::blocks(job.out_height, block_height), of_frames),
+                     block)(move_kernel<channels>, job, job.out.aligned_to(quad_px));
 }
 
 }  // namespace
@@ -141,8 +142,7 @@ void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
                           to_.height,
                           map_,
                           outside_};
-        to_.channels == 3 ? launch<3>(job, frames, executor_->stream().handle())
-                          : launch<1>(job, frames, executor_->stream().handle());
+        to_.channels == 3 ? launch<3>(job, frames, executor_->stream()) : launch<1>(job, frames, executor_->stream());
     });
 }
 

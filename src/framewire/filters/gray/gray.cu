@@ -41,12 +41,12 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
 }
 
 template <int in_channels, int out_channels>
-void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool aligned, cudaStream_t stream) {
+void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool aligned, const cuda::Stream& stream) {
     const dim3 grid(cuda::blocks(rows.row_px, threads_per_block * group_px), static_cast<unsigned>(row_count));
     if (aligned)
-        gray_kernel<in_channels, out_channels, true><<<grid, threads_per_block, 0, stream>>>(rows, weights);
+        cuda::Launch(stream, grid, threads_per_block)(gray_kernel<in_channels, out_channels, true>, rows, weights);
     else
-        gray_kernel<in_channels, out_channels, false><<<grid, threads_per_block, 0, stream>>>(rows, weights);
+        cuda::Launch(stream, grid, threads_per_block)(gray_kernel<in_channels, out_channels, false>, rows, weights);
 }
 
 }  // namespace
@@ -66,14 +66,13 @@ void Gray::run(const FilterImages<MemorySpace::device>& images) const {
         auto part = rows;
         part.in = rows.in.from_frame(first);
         part.out = rows.out.from_frame(first);
-        const auto stream = executor_->stream().handle();
+        const auto& stream = executor_->stream();
         if (shape_.channels == 3)
             parameters_.channels == 3 ? launch<3, 3>(part, row_count, weights, aligned, stream)
                                       : launch<3, 1>(part, row_count, weights, aligned, stream);
         else
             parameters_.channels == 3 ? launch<1, 3>(part, row_count, weights, aligned, stream)
                                       : launch<1, 1>(part, row_count, weights, aligned, stream);
-        cuda::check_launch();
     };
     if (dense) return launch_part(0, 1);
     cuda::for_frames(shape_.frames, shape_.height,

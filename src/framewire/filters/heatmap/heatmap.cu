@@ -63,9 +63,9 @@ void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.out, output_shape(), "heatmap's result");
     const bool dense = images.in.dense() && images.previous.dense() && images.out.dense();
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
-        heatmap_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-            rows, image_of(images.in, dense), image_of(images.previous, dense), image_of(images.out, dense),
-            table_.as<Pixel>());
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(heatmap_kernel, rows, image_of(images.in, dense),
+                                                                   image_of(images.previous, dense),
+                                                                   image_of(images.out, dense), table_.as<Pixel>());
     });
 }
 
@@ -74,13 +74,14 @@ void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, D
     using namespace heatmap_kernels;
     validate(reference, shape_, "heatmap's reference");
     validate(out, output_shape(), "heatmap's result");
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     for_each_launch(shape_, out.dense(), [&](const Rows& rows, dim3 grid) {
-        still_kernel<<<grid, threads_per_block, 0, stream>>>(rows, image_of(out, out.dense()), table_.as<Pixel>());
+        cuda::Launch(stream, grid, threads_per_block)(still_kernel, rows, image_of(out, out.dense()),
+                                                      table_.as<Pixel>());
     });
     for_changes(shape_, [&](int first_frame, dim3 grid) {
-        changes_kernel<<<grid, threads_per_block, 0, stream>>>(
-            changes, first_frame, image_of(reference, false), image_of(out, false),
+        cuda::Launch(stream, grid, threads_per_block)(
+            changes_kernel, changes, first_frame, image_of(reference, false), image_of(out, false),
             static_cast<std::uint32_t>(shape_.width),
             static_cast<std::uint32_t>(std::int64_t{shape_.height} * shape_.width), table_.as<Pixel>());
     });

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/filters/kernel/staged_rows.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
@@ -326,12 +327,11 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
         with_images.out = cuda::KernelImage(images.out);
         with_images.in_chunks = with_images.in.rows.aligned_to(chunk_bytes);
         with_images.out_chunks = with_images.out.aligned_to(chunk_bytes);
-        for_grids(
-            with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames, 1,
-            [&](const Job& part, dim3 grid) {
-                mean_kernel<L>
-                    <<<grid, dim3(L::team_threads, L::teams), shared_bytes<L>, executor.stream().handle()>>>(part);
-            });
+        for_grids(with_images, strips, cuda::parts(job.in.height, job.band_rows), images.in.shape().frames, 1,
+                  [&](const Job& part, dim3 grid) {
+                      cuda::Launch(executor.stream(), grid, dim3(L::team_threads, L::teams), shared_bytes<L>)(
+                          mean_kernel<L>, part);
+                  });
     };
 }
 

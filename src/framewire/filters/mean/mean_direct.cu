@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/kernel/warp_strips.cuh"
 #include "framewire/filters/mean/mean_cuda.hpp"
 #include "framewire/filters/window.hpp"
@@ -149,7 +150,7 @@ FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shap
     settle_warps<warps_per_block>(job, shape, parameters.border, strips, std::max(blocks, 1), 1, size - 1);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {
         launch_warps<warps_per_block>(job, images, [&](const Job& part, dim3 grid) {
-            mean_kernel<channels, size><<<grid, 32 * warps_per_block, 0, executor.stream().handle()>>>(part);
+            cuda::Launch(executor.stream(), grid, 32 * warps_per_block)(mean_kernel<channels, size>, part);
         });
     };
 }

@@ -32,7 +32,7 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");
     const auto [size, border] = parameters_;
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     const auto in = images.in;
     const auto out = images.out;
     cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
@@ -43,11 +43,7 @@ void Median::run(const FilterImages<MemorySpace::device>& images) {
                                 shape_.channels,
                                 frames};
         if (size == 1) {
-            for (int i = 0; i < part.frames; ++i)
-                cuda::check(cudaMemcpy2DAsync(
-                    out.row(frame + i, 0), static_cast<std::size_t>(out.row_stride_bytes()), in.row(frame + i, 0),
-                    static_cast<std::size_t>(in.row_stride_bytes()), static_cast<std::size_t>(shape_.row_bytes()),
-                    static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice, stream));
+            cuda::copy(in.frames(frame, frames), out.frames(frame, frames), stream);
         } else if (size == 3) {
             median_of_nine_on_device(part, border, stream);
         } else if (size < smallest_median_of_strips) {

@@ -204,14 +204,14 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }  // namespace
 }  // namespace median_three_kernels
 
-void median_of_nine_on_device(const MedianImages& images, Border border, cudaStream_t stream) {
+void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream) {
     using namespace median_three_kernels;
     const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);
     const auto bands = cuda::parts(images.height, rows_per_thread);
     const dim3 grid(cuda::blocks(strips * bands, threads), static_cast<unsigned>(images.frames));
     const auto kernel = images.channels == 3 ? median_of_nine<3> : median_of_nine<1>;
-    kernel<<<grid, threads, 0, stream>>>(images, border, images.in.aligned_to(4), images.in.aligned_to(16),
-                                         images.out.aligned_to(16), PairOrder{});
+    cuda::Launch(stream, grid, threads)(kernel, images, border, images.in.aligned_to(4), images.in.aligned_to(16),
+                                        images.out.aligned_to(16), PairOrder{});
 }
 
 }  // namespace framewire

@@ -253,8 +253,7 @@ Morphology::Phase Morphology::plan_for_cuda() const {
         phase.in_aligned = phase.in.aligned_to(16);
         phase.out_aligned = phase.out.aligned_to(16);
         phase.flip = erodes ? ~0u : 0u;
-        kernel<<<blocks, threads_per_block, shared_bytes, executor->stream().handle()>>>(phase);
-        cuda::check_launch();
+        cuda::Launch(executor->stream(), blocks, threads_per_block, shared_bytes)(kernel, phase);
     };
 }
 

@@ -362,17 +362,16 @@ __global__ void __launch_bounds__(threads_per_block, 2) copy_kernel(Job job) {
 }
 
 template <int channels, bool aligned>
-void launch_copy(Job job, int frames, cudaStream_t stream) {
+void launch_copy(Job job, int frames, const cuda::Stream& stream) {
     job.tile_groups = usual_groups;
     const dim3 block(usual_groups, row_threads);
     const dim3 grid(cuda::blocks(job.width, usual_groups * group_px), cuda::blocks(job.height, part_rows),
                     static_cast<unsigned>(frames));
-    copy_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, block)(copy_kernel<channels, aligned>, job);
 }
 
 template <int channels, bool aligned>
-void launch_cells(Job job, int frames, cudaStream_t stream) {
+void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     if (job.cell <= largest_small_cell_px) {
         // The fewest groups that hold whole cells.
         const int groups_of_whole_cells = job.cell / std::gcd(job.cell, group_px);
@@ -386,18 +385,15 @@ void launch_cells(Job job, int frames, cudaStream_t stream) {
         const dim3 block(static_cast<unsigned>(groups), static_cast<unsigned>(threads_per_block / groups));
         const dim3 grid(cuda::blocks(job.width, job.tile_groups * group_px), cuda::blocks(job.rows, cell_rows),
                         static_cast<unsigned>(frames));
-        small_cells_kernel<channels, aligned><<<grid, block, memory_bytes, stream>>>(job);
-        cuda::check_launch();
+        cuda::Launch(stream, grid, block, memory_bytes)(small_cells_kernel<channels, aligned>, job);
         return;
     }
     job.tile_groups = usual_groups;
     const dim3 block(usual_groups, row_threads);
     const dim3 grid(cuda::blocks(job.width, usual_groups * group_px),
                     static_cast<unsigned>(job.rows * cuda::parts(job.cell, part_rows)), static_cast<unsigned>(frames));
-    large_cells_sum_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
-    cuda::check_launch();
-    large_cells_fill_kernel<channels, aligned><<<grid, block, 0, stream>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, grid, block)(large_cells_sum_kernel<channels, aligned>, job);
+    cuda::Launch(stream, grid, block)(large_cells_fill_kernel<channels, aligned>, job);
 }
 
 // Calls work(job of some frames, how many, whether they may be read and written in vectors).
@@ -421,8 +417,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     using namespace mosaic_kernels;
     validate(images.in, shape_, "mosaic's image");
     validate(images.out, shape_, "mosaic's result");
-    const auto& executor_stream = executor_->stream();
-    const auto stream = executor_stream.handle();
+    const auto& stream = executor_->stream();
     const int channels = shape_.channels;
     const auto job_of = [&](const CellGrid& grid) {
         const auto& zone = grid.zone;
@@ -434,7 +429,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     };
     auto* totals = sums_.as<unsigned long long>();
     auto* cell_sums = totals + std::int64_t{shape_.frames} * channels;
-    cuda::fill(totals, 0, static_cast<std::size_t>(shape_.frames * channels) * sizeof *totals, executor_stream);
+    cuda::fill(totals, 0, static_cast<std::size_t>(shape_.frames * channels) * sizeof *totals, stream);
 
     const auto fill_cells = [&](const Zone& zone, bool count_totals) {
         const CellGrid grid(zone, parameters_.cell_px);
@@ -443,7 +438,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
         if (!grid.small_cells()) {
             job.cell_sums = cell_sums;
             const auto numbers = std::int64_t{shape_.frames} * grid.rows * grid.columns * channels;
-            cuda::fill(cell_sums, 0, static_cast<std::size_t>(numbers) * sizeof *cell_sums, executor_stream);
+            cuda::fill(cell_sums, 0, static_cast<std::size_t>(numbers) * sizeof *cell_sums, stream);
         }
         for_frames(job, shape_.frames, channels, [&](const Job& part, int frames, bool aligned) {
             const auto launch = channels == 3 ? (aligned ? launch_cells<3, true> : launch_cells<3, false>)

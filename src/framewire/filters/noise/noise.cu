@@ -50,9 +50,9 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.out, output_shape(), "noise's result");
     const bool dense = images.in.dense() && images.previous.dense() && images.out.dense();
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
-        noise_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(
-            rows, image_of(images.in, dense), image_of(images.previous, dense), image_of(images.out, dense),
-            parameters_.threshold, noise_under(parameters_));
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(
+            noise_kernel, rows, image_of(images.in, dense), image_of(images.previous, dense),
+            image_of(images.out, dense), parameters_.threshold, noise_under(parameters_));
     });
 }
 
@@ -62,15 +62,15 @@ void NoiseFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, Dev
     validate(out, output_shape(), "noise's result");
     const bool overlay = mode_ == NoiseMode::overlay;
     if (overlay) validate(in, shape_, "noise's image");
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     const bool dense = out.dense() && (!overlay || in.dense());
     const auto background = overlay ? image_of(in, dense) : Image{};
     for_each_launch(shape_, dense, [&](const Rows& rows, dim3 grid) {
-        background_kernel<<<grid, threads_per_block, 0, stream>>>(rows, background, image_of(out, dense));
+        cuda::Launch(stream, grid, threads_per_block)(background_kernel, rows, background, image_of(out, dense));
     });
     for_changes(shape_, [&](int first_frame, dim3 grid) {
-        mark_kernel<<<grid, threads_per_block, 0, stream>>>(
-            changes, first_frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
+        cuda::Launch(stream, grid, threads_per_block)(
+            mark_kernel, changes, first_frame, image_of(out, false), static_cast<std::uint32_t>(shape_.channels),
             static_cast<std::uint32_t>(shape_.width), static_cast<std::uint64_t>(shape_.frame_bytes()));
     });
 }

@@ -114,8 +114,8 @@ void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8
     for (std::size_t index = 0; index < states.size() && index < max_states; ++index)
         pass.states[index] = image_of(states[index], dense);
     for_each_launch(shapes_.front(), dense, [&](const Rows& rows, dim3 grid) {
-        pass_kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(rows, image_of(in, dense),
-                                                                                  image_of(out, dense), pass);
+        cuda::Launch(executor_->stream(), grid, threads_per_block)(pass_kernel, rows, image_of(in, dense),
+                                                                   image_of(out, dense), pass);
     });
 }
 

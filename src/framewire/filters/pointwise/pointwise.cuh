@@ -174,7 +174,6 @@ void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     if (dense) {
         const auto pixels = shape.rows() * shape.width;
         launch(Rows{pixels, 1, 0}, dim3(cuda::blocks(pixels, block_px), 1));
-        cuda::check_launch();
     } else {
         cuda::for_frames(shape.frames, shape.height, [&](int first, int frames) {
             launch(Rows{shape.width, shape.height, first},

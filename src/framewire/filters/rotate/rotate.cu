@@ -48,7 +48,7 @@ void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
     using namespace rotate_kernels;
     const cuda::KernelImage in(images.in);
     const cuda::KernelImage out(images.out);
-    const auto stream = executor_->stream().handle();
+    const auto& stream = executor_->stream();
     cuda::for_frames(to_.frames, 1, [&](int first, int frames) {
         const BlendJob job{in.from_frame(first),
                            out.from_frame(first),
@@ -62,9 +62,9 @@ void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
                         static_cast<unsigned>(frames)),
             block(block_width, block_height);
         if (to_.channels == 3)
-            blend_kernel<3><<<grid, block, 0, stream>>>(job);
+            cuda::Launch(stream, grid, block)(blend_kernel<3>, job);
         else
-            blend_kernel<1><<<grid, block, 0, stream>>>(job);
+            cuda::Launch(stream, grid, block)(blend_kernel<1>, job);
     });
 }
 

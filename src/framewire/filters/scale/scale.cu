@@ -144,7 +144,7 @@ FilterOnDevice Scale::plan_for_cuda() const {
     const int at_a_time = frames_at_a_time(to_, line_bytes);
     memory->lines = cuda::DeviceBuffer(static_cast<std::size_t>(line_bytes * to_.height * at_a_time));
     job.line = memory->lines.as<std::int16_t>();
-    return [job, memory, at_a_time, to = to_, &stream](const FilterImages<MemorySpace::device>& images) {
+    return [job, memory, at_a_time, to = to_, executor = executor_](const FilterImages<MemorySpace::device>& images) {
         auto part = job;
         const cuda::KernelImage in(images.in);
         const cuda::KernelImage out(images.out);
@@ -154,15 +154,14 @@ FilterOnDevice Scale::plan_for_cuda() const {
             const auto height = static_cast<unsigned>(to.height);
             part.in = in.from_frame(first);
             part.out = out.from_frame(first);
-            columns_kernel<<<dim3(cuda::blocks(job.row_elements, threads_per_block * group), height, frames),
-                             threads_per_block, 0, stream.handle()>>>(part, aligned);
-            cuda::check_launch();
+            cuda::Launch(executor->stream(),
+                         dim3(cuda::blocks(job.row_elements, threads_per_block * group), height, frames),
+                         threads_per_block)(columns_kernel, part, aligned);
             const dim3 grid(cuda::blocks(to.width, threads_per_block), height, frames);
             if (to.channels == 3)
-                rows_kernel<3><<<grid, threads_per_block, 0, stream.handle()>>>(part);
+                cuda::Launch(executor->stream(), grid, threads_per_block)(rows_kernel<3>, part);
             else
-                rows_kernel<1><<<grid, threads_per_block, 0, stream.handle()>>>(part);
-            cuda::check_launch();
+                cuda::Launch(executor->stream(), grid, threads_per_block)(rows_kernel<1>, part);
         }
     };
 }

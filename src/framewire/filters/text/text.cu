@@ -121,10 +121,9 @@ void Text::store_layout() const {
     do {
         piece.count = std::min(LayoutPiece::most_glyphs, piece.place.glyphs - piece.first);
         std::copy_n(layout_.glyphs().data() + piece.first, piece.count, piece.glyphs);
-        store_kernel<<<1, threads_per_block, 0, executor_->stream().handle()>>>(piece, place, glyphs);
+        cuda::Launch(executor_->stream(), 1, threads_per_block)(store_kernel, piece, place, glyphs);
         piece.first += piece.count;
     } while (piece.first < piece.place.glyphs);
-    cuda::check_launch();
 }
 
 void Text::run(const FilterImages<MemorySpace::device>& images) const {
@@ -140,8 +139,8 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     const auto tiles = cuda::parts(shape_.width, tile_width) * std::int64_t{cuda::parts(shape_.height, tile_height)};
     cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
         const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)), static_cast<unsigned>(frames));
-        text_kernel<<<grid, dim3(tile_width, tile_height), 0, executor_->stream().handle()>>>(
-            {cuda::KernelImage(in), cuda::KernelImage(out), shape_.channels, frame}, layout, style_);
+        cuda::Launch(executor_->stream(), grid, dim3(tile_width, tile_height))(
+            text_kernel, {cuda::KernelImage(in), cuda::KernelImage(out), shape_.channels, frame}, layout, style_);
     });
 }
 

@@ -26,8 +26,7 @@ void collect_candidates(const float* scores, std::int32_t windows, float thresho
     using namespace candidates_kernels;
     cuda::fill(count, 0, sizeof *count, stream);
     const auto blocks = cuda::blocks(windows, collect_threads);
-    collect_kernel<<<blocks, collect_threads, 0, stream.handle()>>>(scores, windows, threshold, candidates, count);
-    cuda::check_launch();
+    cuda::Launch(stream, blocks, collect_threads)(collect_kernel, scores, windows, threshold, candidates, count);
 }
 
 }  // namespace framewire

@@ -121,8 +121,8 @@ void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images,
         part.images.out += first * shape.rows * shape.row_values();
         const dim3 grid(cuda::blocks(shape.columns, job.strip.windows), static_cast<unsigned>(shape.rows),
                         static_cast<unsigned>(count));
-        spread_kernel<<<grid, hog_spread_threads, spread_memory_bytes(job.strip.px, images.ring.bins),
-                        stream.handle()>>>(part);
+        cuda::Launch(stream, grid, hog_spread_threads, spread_memory_bytes(job.strip.px, images.ring.bins))(
+            spread_kernel, part);
     });
 }
 

@@ -43,10 +43,9 @@ void NoisyOnGpu::render(HostView<const std::uint8_t> picture, int begin, int end
                      {clean.row(0, begin), rows, clean.row_stride_bytes(), 0}, stream);
     }
     if (table_.bytes() == 0) return cuda::copy(clean, out, stream);
-    noise_kernel<<<static_cast<unsigned>(shape.height), threads_per_block, 0, stream.handle()>>>(
-        cuda::KernelImage<const std::uint8_t>(clean), table_.as<std::int8_t>(), seed_,
+    cuda::Launch(stream, static_cast<unsigned>(shape.height), threads_per_block)(
+        noise_kernel, cuda::KernelImage<const std::uint8_t>(clean), table_.as<std::int8_t>(), seed_,
         static_cast<std::uint64_t>(frame), cuda::KernelImage<std::uint8_t>(out), static_cast<int>(shape.row_bytes()));
-    cuda::check_launch();
 }
 
 }  // namespace framewire::synth

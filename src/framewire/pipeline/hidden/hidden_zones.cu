@@ -57,10 +57,9 @@ void HiddenZones::run(DeviceView<std::uint8_t> picture, const cuda::Stream& stre
         const dim3 grid(cuda::blocks(zone.width, cell_px_), cuda::blocks(zone.height, cell_px_),
                         static_cast<unsigned>(picture.shape().frames));
         if (picture.shape().channels == 3)
-            hide_kernel<3><<<grid, threads_per_block, 0, stream.handle()>>>(job);
+            cuda::Launch(stream, grid, threads_per_block)(hide_kernel<3>, job);
         else
-            hide_kernel<1><<<grid, threads_per_block, 0, stream.handle()>>>(job);
-        cuda::check_launch();
+            cuda::Launch(stream, grid, threads_per_block)(hide_kernel<1>, job);
     };
     for (const auto& zone : mosaic_) hide(zone, false);
     for (const auto& zone : black_) hide(zone, true);

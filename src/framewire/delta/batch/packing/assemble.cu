@@ -215,10 +215,8 @@ void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const C
         return Choice{of.blocks, static_cast<std::uint8_t>(of.head.kind), static_cast<std::uint8_t>(of.head.threshold)};
     };
     const Job job{blocks, {choice(near), without_loss ? choice(*without_loss) : Choice{}}, to};
-    layout_kernel<<<static_cast<unsigned>(blocks.streams), layout_threads, 0, stream.handle()>>>(job);
-    cuda::check_launch();
-    copy_kernel<<<cuda::blocks(blocks.count(), copied_at_once), copy_threads, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(blocks.streams), layout_threads)(layout_kernel, job);
+    cuda::Launch(stream, cuda::blocks(blocks.count(), copied_at_once), copy_threads)(copy_kernel, job);
 }
 
 }  // namespace framewire::delta

@@ -384,11 +384,9 @@ void BatchChangesEncoder::encode(const BlockList& list, const std::uint8_t* diff
     const CodingJob later{waiting, tables, coded};
     const Job job{later, blocks_, list, differences, threshold, scratch_.data()};
     with_kernel(blocks_.channels, [&](auto* kernel, std::size_t shared, std::size_t) {
-        kernel<<<finders_, threads_per_block, shared, stream.handle()>>>(job);
-        cuda::check_launch();
+        cuda::Launch(stream, finders_, threads_per_block, shared)(kernel, job);
     });
-    coding_kernel<<<coders_, 32, sizeof(ChainMemory), stream.handle()>>>(later);
-    cuda::check_launch();
+    cuda::Launch(stream, coders_, 32, sizeof(ChainMemory))(coding_kernel, later);
 }
 
 }  // namespace framewire::delta

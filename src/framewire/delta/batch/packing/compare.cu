@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/delta/batch/packing/compare.hpp"
 #include "framewire/delta/batch/packing/compared_block.cuh"
 
@@ -74,8 +74,7 @@ void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint
     const auto kernel = shape.channels == 1 ? vectors ? compare_kernel<1, true> : compare_kernel<1, false>
                         : vectors ? compare_kernel<3, true>
                                             : compare_kernel<3, false>;
-    kernel<<<static_cast<unsigned>(job.blocks.count()), threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(job.blocks.count()), threads_per_block)(kernel, job);
 }
 
 }  // namespace framewire::delta

@@ -1,5 +1,5 @@
-#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/delta/batch/packing/pictures.hpp"
 #include "framewire/delta/entropy/chain.cuh"
 #include "framewire/delta/entropy/lane_tables.hpp"
@@ -264,8 +264,7 @@ void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables&
     const cuda::KernelImage image(pictures);
     const Job job{image, {BlockGrid(shape), shape.channels, shape.frames}, tables, coded, image.aligned_to(8)};
     const auto kernel = shape.channels == 1 ? pictures_kernel<1> : pictures_kernel<3>;
-    kernel<<<static_cast<unsigned>(job.blocks.count()), warp_lanes, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, static_cast<unsigned>(job.blocks.count()), warp_lanes)(kernel, job);
 }
 
 }  // namespace framewire::delta

@@ -110,8 +110,7 @@ void decode_blocks(const DecodeJob& of, DeviceView<const std::uint8_t> before, D
                   {BlockGrid(shape), shape.channels, shape.frames}};
     with_kernel(shape.channels, [&](auto* kernel, std::size_t shared) {
         const auto workers = cuda::blocks_at_once(kernel, warp_lanes, shared);
-        kernel<<<std::min(workers, of.item_count), warp_lanes, shared, stream.handle()>>>(job);
-        cuda::check_launch();
+        cuda::Launch(stream, std::min(workers, of.item_count), warp_lanes, shared)(kernel, job);
     });
 }
 
@@ -122,8 +121,7 @@ void apply_blocks(const DecodeJob& of, DeviceView<const std::uint8_t> after, Dev
     const auto& shape = reference.shape();
     const ApplyJob job{
         of, cuda::KernelImage(after), cuda::KernelImage(reference), {BlockGrid(shape), shape.channels, shape.frames}};
-    apply_blocks_kernel<<<of.item_count, apply_threads, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, of.item_count, apply_threads)(apply_blocks_kernel, job);
 }
 
 }  // namespace framewire::delta

@@ -1,4 +1,4 @@
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/refresh/gpu/choose.hpp"
 
@@ -140,8 +140,7 @@ __global__ void __launch_bounds__(threads) choose_kernel(Job job) {
 void choose_cells(const Shape& shape, const RestTurn& turn, const RestingMemory& memory, ToldStep* told,
                   const cuda::Stream& stream) {
     using namespace choose_kernels;
-    choose_kernel<<<1, threads, 0, stream.handle()>>>({CellGrid(shape), turn, memory, told});
-    cuda::check_launch();
+    cuda::Launch(stream, 1, threads)(choose_kernel, {CellGrid(shape), turn, memory, told});
 }
 
 }  // namespace framewire::delta

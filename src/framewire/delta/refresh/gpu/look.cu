@@ -194,16 +194,14 @@ void count_changes(const ChangesView<MemorySpace::device>& changes, const Shape&
         shape.channels, memory};
     constexpr unsigned most = 512;
     const auto blocks = cuda::blocks(shape.frame_bytes(), threads_per_block);
-    count_kernel<<<std::min(most, blocks), threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, std::min(most, blocks), threads_per_block)(count_kernel, job);
 }
 
 void spread_blocks(const std::uint32_t* off, const Shape& shape, const RestingMemory& memory,
                    const cuda::Stream& stream) {
     using namespace look_kernels;
     const SpreadJob job{off, BlockGrid(shape), CellGrid(shape), shape.channels, memory.changed};
-    spread_kernel<<<cuda::blocks(job.grid.count(), threads_per_block), threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, cuda::blocks(job.grid.count(), threads_per_block), threads_per_block)(spread_kernel, job);
 }
 
 void look_at_cells(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> reference,
@@ -211,8 +209,7 @@ void look_at_cells(DeviceView<const std::uint8_t> camera, DeviceView<const std::
     using namespace look_kernels;
     const LookJob job{cuda::KernelImage(camera), cuda::KernelImage(reference), CellGrid(camera.shape()), turn, memory};
     const auto kernel = camera.shape().channels == 1 ? look_kernel<1> : look_kernel<3>;
-    kernel<<<cuda::blocks(job.grid.count(), cells_per_block), threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, cuda::blocks(job.grid.count(), cells_per_block), threads_per_block)(kernel, job);
 }
 
 void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> target, const RestTurn& turn,
@@ -221,8 +218,7 @@ void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> t
     const AimJob job{
         cuda::KernelImage(camera), cuda::KernelImage(target), CellGrid(camera.shape()), turn.within, memory, told};
     const auto kernel = camera.shape().channels == 1 ? aim_kernel<1> : aim_kernel<3>;
-    kernel<<<cuda::blocks(job.grid.count(), cells_per_block), threads_per_block, 0, stream.handle()>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, cuda::blocks(job.grid.count(), cells_per_block), threads_per_block)(kernel, job);
 }
 
 }  // namespace framewire::delta

@@ -85,8 +85,7 @@ void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::
                         shape.width};
     const bool words = images.frames.aligned_to(4) && images.backgrounds.aligned_to(4);
     const auto kernel = words ? mean_kernel<true> : mean_kernel<false>;
-    kernel<<<grid, threads_per_block, 0, executor_->stream().handle()>>>(images, means_.as<std::uint32_t>(), rate_);
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), grid, threads_per_block)(kernel, images, means_.as<std::uint32_t>(), rate_);
 }
 
 }  // namespace framewire

@@ -297,20 +297,18 @@ void MixtureBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMask
     using namespace mixture_kernels;
     check(frames, foreground, shadows);
     const auto kernel = shape_.channels == 3 ? mixture_kernel<3> : mixture_kernel<1>;
-    kernel<<<grid_of(layout_), threads_per_block, 0, executor_->stream().handle()>>>(
-        {cuda::KernelImage(frames), frames.shape().frames, shape_.height, shape_.width},
+    cuda::Launch(executor_->stream(), grid_of(layout_), threads_per_block)(
+        kernel, {cuda::KernelImage(frames), frames.shape().frames, shape_.height, shape_.width},
         {foreground.data(), shadows.data(), foreground.row_words()}, terms_, layout_, model_.as<std::uint16_t>(),
         clock_.as<MixtureClock>());
-    cuda::check_launch();
 }
 
 void MixtureBackground::draw_background(DeviceView<std::uint8_t> picture) const {
     using namespace mixture_kernels;
     validate(picture, shape_, "the mixture's background");
     const auto kernel = shape_.channels == 3 ? background_kernel<3> : background_kernel<1>;
-    kernel<<<grid_of(layout_), threads_per_block, 0, executor_->stream().handle()>>>(
-        layout_, model_.as<std::uint16_t>(), picture.data(), picture.row_stride_bytes(), shape_.width);
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), grid_of(layout_), threads_per_block)(
+        kernel, layout_, model_.as<std::uint16_t>(), picture.data(), picture.row_stride_bytes(), shape_.width);
 }
 
 }  // namespace framewire

@@ -129,15 +129,14 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
 }
 
 template <int column_digits>
-void launch_median(const MedianJob& job, int size_px, cudaStream_t stream) {
+void launch_median(const MedianJob& job, int size_px, const cuda::Stream& stream) {
     if (std::bit_width(static_cast<unsigned>(size_px)) != column_digits) {
         if constexpr (column_digits > 2) launch_median<column_digits - 1>(job, size_px, stream);
         return;
     }
     const auto warps = std::int64_t{job.strips} * job.bands * job.in.shape().frames;
-    median_kernel<column_digits>
-        <<<cuda::blocks(warps, threads_per_block / warp_threads), threads_per_block, 0, stream>>>(job);
-    cuda::check_launch();
+    cuda::Launch(stream, cuda::blocks(warps, threads_per_block / warp_threads), threads_per_block)(
+        median_kernel<column_digits>, job);
 }
 
 }  // namespace
@@ -153,7 +152,7 @@ void MaskMedian::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskVie
                         .strips = cuda::parts(in.row_words() / 2, strip_words),
                         .bands = cuda::parts(shape_.height, median_band_rows)};
     constexpr int most_digits = std::bit_width(std::uint32_t{most_mask_median_px});
-    launch_median<most_digits>(job, size_px_, executor_->stream().handle());
+    launch_median<most_digits>(job, size_px_, executor_->stream());
 }
 
 }  // namespace framewire

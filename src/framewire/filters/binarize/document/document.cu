@@ -31,10 +31,9 @@ void Document::divide(DeviceView<const std::uint8_t> gray, DeviceView<const std:
                       DeviceView<std::uint8_t> left) const {
     using namespace document_kernels;
     const auto pixels = shape_.rows() * shape_.width;
-    divide_kernel<<<cuda::blocks(pixels, divide_threads), divide_threads, 0, executor_->stream().handle()>>>(
-        cuda::KernelImage(gray), cuda::KernelImage(paper), cuda::KernelImage(left), shape_.width, shape_.height,
-        shape_.channels, pixels);
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), cuda::blocks(pixels, divide_threads), divide_threads)(
+        divide_kernel, cuda::KernelImage(gray), cuda::KernelImage(paper), cuda::KernelImage(left), shape_.width,
+        shape_.height, shape_.channels, pixels);
 }
 
 }  // namespace framewire

@@ -285,7 +285,7 @@ FilterOnDevice Sauvola::plan_for_cuda() const {
             part.out_words = out.aligned_to(4);
             const dim3 grid(static_cast<unsigned>(strips), cuda::blocks(part.height, part.band_rows),
                             static_cast<unsigned>(frames));
-            kernel<<<grid, threads_per_block, 0, executor->stream().handle()>>>(part, weights);
+            cuda::Launch(executor->stream(), grid, threads_per_block)(kernel, part, weights);
         });
     };
 }

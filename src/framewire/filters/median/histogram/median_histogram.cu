@@ -272,12 +272,12 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
 void allow_histogram_median() { cuda::allow_shared_memory(median_histogram_kernels::histogram_median); }
 
 void histogram_median_on_device(const MedianImages& images, int size, Border border,
-                                const MedianHistogramBlocks& blocks, cudaStream_t stream) {
+                                const MedianHistogramBlocks& blocks, const cuda::Stream& stream) {
     using namespace median_histogram_kernels;
     const dim3 grid(static_cast<unsigned>(blocks.strips * images.channels), cuda::blocks(images.height, blocks.rows),
                     static_cast<unsigned>(images.frames));
-    histogram_median<<<grid, static_cast<unsigned>(blocks.threads), static_cast<std::size_t>(blocks.shared_bytes),
-                       stream>>>(images, size, border, blocks.windows, blocks.window_px, blocks.rows);
+    cuda::Launch(stream, grid, static_cast<unsigned>(blocks.threads), static_cast<std::size_t>(blocks.shared_bytes))(
+        histogram_median, images, size, border, blocks.windows, blocks.window_px, blocks.rows);
 }
 
 }  // namespace framewire

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/median/networks/median_tile.hpp"
 #include "framewire/filters/median/networks/median_tiles.cuh"
 
@@ -47,13 +48,13 @@ __global__ void __launch_bounds__(L::block.threads(), L::min_blocks)
 }
 
 template <class L>
-void launch(const MedianImages& images, Border border, cudaStream_t stream) {
-    network_median<L><<<grid_of(images, L::block), L::block.threads(), 0, stream>>>(
-        images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
+void launch(const MedianImages& images, Border border, const cuda::Stream& stream) {
+    cuda::Launch(stream, grid_of(images, L::block), L::block.threads())(
+        network_median<L>, images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
 }
 
 template <int size, int tile_width, int tile_height>
-void launch_for_channels(const MedianImages& images, Border border, cudaStream_t stream) {
+void launch_for_channels(const MedianImages& images, Border border, const cuda::Stream& stream) {
     if (images.channels == 3)
         launch<Layout<size, tile_width, tile_height, 3>>(images, border, stream);
     else
@@ -63,7 +64,7 @@ void launch_for_channels(const MedianImages& images, Border border, cudaStream_t
 }  // namespace
 }  // namespace median_network_kernels
 
-void network_median_on_device(const MedianImages& images, int size, Border border, cudaStream_t stream) {
+void network_median_on_device(const MedianImages& images, int size, Border border, const cuda::Stream& stream) {
     using namespace median_network_kernels;
     switch (size) {
         case 5: return launch_for_channels<5, 4, 2>(images, border, stream);

@@ -1,3 +1,4 @@
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/median/networks/median_tile.hpp"
 #include "framewire/filters/median/networks/median_tiles.cuh"
 
@@ -102,11 +103,10 @@ __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
 }
 
 template <class L>
-void launch(const MedianImages& images, Border border, int most_shared_bytes, cudaStream_t stream) {
+void launch(const MedianImages& images, Border border, int most_shared_bytes, const cuda::Stream& stream) {
     const auto block = L::block_for(most_shared_bytes);
-    strip_median<L>
-        <<<grid_of(images, block), block.threads(), static_cast<std::size_t>(L::shared_bytes(block)), stream>>>(
-            images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
+    cuda::Launch(stream, grid_of(images, block), block.threads(), static_cast<std::size_t>(L::shared_bytes(block)))(
+        strip_median<L>, images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
 }
 
 // Calls use(Layout) with that of a size and a number of channels.
@@ -130,7 +130,7 @@ void allow_strip_median(int size, int channels) {
 }
 
 void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
-                            cudaStream_t stream) {
+                            const cuda::Stream& stream) {
     using namespace median_strips_kernels;
     with_layout(size, images.channels,
                 [&](auto layout) { launch<decltype(layout)>(images, border, shared_bytes, stream); });

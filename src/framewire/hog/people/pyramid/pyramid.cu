@@ -60,8 +60,7 @@ void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
     gray_.run({frame, {}, device(octaves_[0])});
     for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
         const auto job = images(device(octaves_[octave - 1]), device(octaves_[octave]));
-        halve_kernel<<<grid_of(job), dim3(threads_across, threads_down), 0, executor_->stream().handle()>>>(job);
-        cuda::check_launch();
+        cuda::Launch(executor_->stream(), grid_of(job), dim3(threads_across, threads_down))(halve_kernel, job);
     }
 }
 
@@ -71,9 +70,7 @@ void GrayPyramid::run_level(int number) {
     if (level.step == pyramid_pixel) return;  // an octave
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
-    level_kernel<<<grid_of(job), dim3(threads_across, threads_down), 0, executor_->stream().handle()>>>(job,
-                                                                                                        level.step);
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), grid_of(job), dim3(threads_across, threads_down))(level_kernel, job, level.step);
 }
 
 void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {

@@ -147,11 +147,8 @@ void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, fl
     const bool aligned =
         shape.values % window_quad == 0 && reinterpret_cast<std::uintptr_t>(descriptors.data()) % sizeof(float4) == 0;
     const dim3 blocks(cuda::blocks(windows.columns, Layout::columns), cuda::blocks(windows.rows, Layout::rows));
-    (aligned
-         ? score_kernel<true>
-         : score_kernel<false>)<<<blocks, window_tile_threads, tiles_.memory_bytes(), executor_->stream().handle()>>>(
-        job);
-    cuda::check_launch();
+    cuda::Launch(executor_->stream(), blocks, window_tile_threads, tiles_.memory_bytes())(
+        (aligned ? score_kernel<true> : score_kernel<false>), job);
 }
 
 }  // namespace framewire

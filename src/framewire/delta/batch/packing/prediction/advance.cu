@@ -1,5 +1,5 @@
-#include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/kernel/kernel_image.hpp"
+#include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/cuda/kernel/warp.cuh"
 #include "framewire/delta/batch/packing/prediction/advance.hpp"
 
@@ -69,9 +69,8 @@ void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std:
                   is_camera,
                   summaries};
     constexpr unsigned most = 4096;
-    advance_kernel<<<std::min(most, static_cast<unsigned>(job.blocks.count())), advance_threads, 0, stream.handle()>>>(
-        job);
-    cuda::check_launch();
+    cuda::Launch(stream, std::min(most, static_cast<unsigned>(job.blocks.count())), advance_threads)(advance_kernel,
+                                                                                                     job);
 }
 
 }  // namespace framewire::delta

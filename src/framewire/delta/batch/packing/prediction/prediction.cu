@@ -334,9 +334,8 @@ void BatchPredictionEncoder::encode(DeviceView<const std::uint8_t> camera, Devic
                   coded,
                   scratch_.data()};
     with_kernel(channels_, [&](auto* kernel, std::size_t shared, std::size_t) {
-        kernel<<<std::min(workers_, static_cast<unsigned>(job.blocks.count())), threads_per_block, shared,
-                 stream.handle()>>>(job);
-        cuda::check_launch();
+        cuda::Launch(stream, std::min(workers_, static_cast<unsigned>(job.blocks.count())), threads_per_block, shared)(
+            kernel, job);
     });
 }
 

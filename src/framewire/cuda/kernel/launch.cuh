@@ -1,0 +1,42 @@
+#pragma once
+
+// Only for .cu files.
+
+#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/stream.hpp"
+
+#include <cstddef>
+#include <source_location>
+#include <type_traits>
+
+namespace framewire::cuda {
+
+/// Launches a kernel: Launch(stream, grid, block)(kernel, arguments...). All launches go this way, which finds the
+/// stream's handle of the moment and checks the launch; what a kernel does wrong while it runs shows at the next
+/// synchronization.
+class Launch {
+public:
+    Launch(const Stream& stream, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+           std::source_location where = std::source_location::current())
+        : stream_(stream), grid_(grid), block_(block), shared_bytes_(shared_bytes), where_(where) {}
+
+    template <class... Parameters>
+    void operator()(void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) const {
+        void* addresses[] = {&arguments..., nullptr};
+        stream_.queue(
+            [&](cudaStream_t handle) {
+                check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid_, block_, addresses, shared_bytes_,
+                                       handle),
+                      where_);
+            },
+            {where_.file_name(), static_cast<int>(where_.line())});
+    }
+
+private:
+    const Stream& stream_;
+    dim3 grid_, block_;
+    std::size_t shared_bytes_;
+    std::source_location where_;
+};
+
+}  // namespace framewire::cuda
