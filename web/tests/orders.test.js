@@ -40,3 +40,47 @@ test("a refusal is told, and goes with the next order that is taken", async () =
     await orders.order("good");
     assert.deepEqual(told, ["it is bad", ""]);
 });
+
+test("requests of different settings are all sent, the newest of each", async () => {
+    const sent = [];
+    const answers = [];
+    const orders = new Orders(
+        (wish) => {
+            sent.push(wish);
+            return new Promise((resolve) => answers.push(resolve));
+        },
+        {},
+    );
+    const first = orders.order({ filter: 1, on: false }, "filter 1");
+    orders.order({ filter: 2, on: false }, "filter 2");
+    orders.order({ filter: 3, on: false }, "filter 3");
+    orders.order({ filter: 2, on: true }, "filter 2");
+    for (const expected of [1, 2, 3]) {
+        assert.equal(sent.length, expected);
+        answers[expected - 1]();
+        await new Promise(setImmediate);
+    }
+    await first;
+    assert.deepEqual(sent, [
+        { filter: 1, on: false },
+        { filter: 3, on: false },
+        { filter: 2, on: true },
+    ]);
+});
+
+test("a refusal is told until the next request that is made after it", async () => {
+    const told = [];
+    const answers = [];
+    const orders = new Orders(
+        (wish) =>
+            new Promise((resolve, reject) => answers.push(wish === "bad" ? () => reject(new Error("it is bad")) : resolve)),
+        { refused: (text) => told.push(text) },
+    );
+    const first = orders.order("bad", "a");
+    orders.order("good", "b");
+    answers[0]();
+    await new Promise(setImmediate);
+    answers[1]();
+    await first;
+    assert.deepEqual(told, ["it is bad", "it is bad"]);
+});

@@ -13,6 +13,7 @@
 #include <deque>
 #include <mutex>
 #include <random>
+#include <utility>
 
 namespace framewire::net {
 
@@ -71,6 +72,7 @@ struct StreamState::State {
     delta::Decoder decoder;
     delta::Packer step_packer;
     Bytes packed;  // the step being packed; what is kept is a copy of the right size
+    bool withdraws_next = false;
 
     mutable std::mutex mutex;  // guards what follows, up to the picture's part
     HostImage reference;
@@ -82,6 +84,7 @@ struct StreamState::State {
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
+    std::uint64_t oldest_allowed = 0;
     int viewers = 0;
     bool ended = false;
 
@@ -119,6 +122,10 @@ struct StreamState::State {
         seen = seen.first(std::min(seen.size(), max_objects));
         objects.assign(seen.begin(), seen.end());
         counts.version = newest.version;
+        if (!std::exchange(withdraws_next, false)) return;
+        forget_steps();
+        newest_picture = {};
+        oldest_allowed = newest.version;
     }
 
     void mark_changed(const delta::BlockSet& blocks) {
@@ -250,6 +257,13 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());
     end_state(state.packed);
     state.keep_step();
+}
+
+void StreamState::withdraw_before_next() { state_->withdraws_next = true; }
+
+std::uint64_t StreamState::oldest_allowed() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->oldest_allowed;
 }
 
 void StreamState::finish() {

@@ -63,6 +63,9 @@ public:
     /// The same for a step that is packed and leads to `picture`. Where nobody watches, nothing of it is kept.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
                  std::span<const Component> objects = {}, std::optional<int> threshold = {});
+    /// The next start() or advance() withdraws all older states: no step to one of them is given after it, and viewers
+    /// that are behind get the newest state as it is.
+    void withdraw_before_next();
     /// The source ended; R stays.
     void finish();
 
@@ -74,6 +77,8 @@ public:
 
     /// Tells this stream's versions from those of any other; not 0.
     std::uint64_t epoch() const;
+    /// The oldest version that may still be sent to anybody; 0: any.
+    std::uint64_t oldest_allowed() const;
     /// The version that viewers can be brought to; 0 before start().
     std::uint64_t version() const;
     bool ended() const;

@@ -5,6 +5,8 @@
 #include "framewire/session/input/public_name.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace framewire::session {
 namespace {
@@ -37,6 +39,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
       seen(options.seen),
+      keep_orders(options.keep_orders),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
@@ -72,9 +75,21 @@ std::shared_ptr<delta::SharedEncoder> BroadcastJob::State::shared_encoder(const 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
     if (!options.input.panel) return nullptr;
     return [this](const std::string& wish) {
-        if (!wish.empty()) job.input().control(parse_control(wish));
+        if (!wish.empty()) obey_viewer(wish);
         return to_json(job.input().controls());
     };
+}
+
+void BroadcastJob::State::obey_viewer(const std::string& wish) {
+    job.input().control(parse_control(wish));
+    // Of a job that ends, the next one goes on with it.
+    if (ticket().wait() == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}", late_order_text);
+    if (keep_orders) keep_orders();
+}
+
+OrderTicket BroadcastJob::State::ticket() const {
+    const auto orders = job.input().orders_to_await();
+    return orders ? OrderTicket{in_force, *orders} : OrderTicket{};
 }
 
 net::StreamInfo BroadcastJob::State::stream_info() const {
@@ -143,6 +158,7 @@ BroadcastStanding BroadcastJob::State::standing() const {
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     parts.note_end();
+    in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
     result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
     if (own_listener) own_listener->close("the stream has come to its end");
@@ -150,7 +166,15 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
         result.viewers_left =
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
-    if (recorder && stream.counts().version > 0) failure.attempt([&] { recorder->finish(ending); });
+    if (recorder && stream.counts().version > 0) {
+        FirstFailure recording;
+        recording.attempt([&] { recorder->finish(ending); });
+        // A full disk ends the recording, not the camera.
+        if (result.ended_at_new_size || result.ended_for_orders)
+            result.recording_failure = recording.what();
+        else
+            failure.attempt([&] { recording.rethrow(); });
+    }
     parts.finish(ending);
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
@@ -178,7 +202,14 @@ net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics
 std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
 std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
-bool BroadcastJob::set_threshold(int threshold) { return state_->threshold.set_least(threshold); }
+bool BroadcastJob::set_threshold(int threshold) {
+    if (!state_->threshold.set_least(threshold)) return false;
+    state_->job.input().count_order();
+    return true;
+}
+OrderTicket BroadcastJob::ticket() const { return state_->ticket(); }
+OrderTicket BroadcastJob::first_frame() const { return {state_->in_force, 0}; }
+OrderTicket BroadcastJob::next_job() const { return {state_->in_force, std::numeric_limits<std::uint64_t>::max()}; }
 void BroadcastJob::set_zones(const std::vector<LiveZone>& zones) { state_->set_zones(zones); }
 void BroadcastJob::end_here() { state_->job.input().end_here(); }
 void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }

@@ -14,9 +14,12 @@
 #include "framewire/session/job/job_files.hpp"
 #include "framewire/session/job/result.hpp"
 #include "framewire/session/live/parts/live_recording_state.hpp"
+#include "framewire/session/live/parts/orders_in_force.hpp"
 #include "framewire/session/live/zones.hpp"
 #include "framewire/session/options.hpp"
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,7 +50,8 @@ struct BroadcastOptions {
     std::optional<DetectorOptions>
         detector{};               ///< finds objects in frames as captured; viewers draw them where filters took them
     SeenObjects* seen = nullptr;  ///< is told what the detector found, of each frame that is sent; lives longer
-    LiveZones zones{};            ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
+    std::function<void()> keep_orders{};  ///< called when a viewer's request is in force, before it is answered
+    LiveZones zones{};  ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
 };
 
 /// What these options read and write.
@@ -60,6 +64,8 @@ struct BroadcastResult : JobResult {
     bool ended_at_new_size = false;
     /// BroadcastJob::end_here() was called: likewise.
     bool ended_for_orders = false;
+    /// What writing the recording failed with, where the stream goes on in another job; null: nothing.
+    std::exception_ptr recording_failure{};
 };
 
 /// How a broadcast stands.
@@ -108,6 +114,12 @@ public:
     /// Hides parts of frames to come before anything else is done with them, and says where objects count. Throws as
     /// check_zones() does.
     void set_zones(const std::vector<LiveZone>& zones);
+    /// For whoever waits until what was ordered so far is in force in what viewers see.
+    OrderTicket ticket() const;
+    /// For whoever waits until this job's first frame was sent.
+    OrderTicket first_frame() const;
+    /// For whoever waits until this job has ended.
+    OrderTicket next_job() const;
     /// Ends the stream after the frames that are under way, for a job that goes on with other options.
     void end_here();
     /// Records from the next frame on, whose first picture is whole. Throws Error{usage} while it is recorded, and as

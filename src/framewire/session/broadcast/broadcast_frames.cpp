@@ -37,9 +37,9 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
-    found.threshold = threshold.next(time.seconds);
+    found.threshold = threshold_of(frame, time);
     // What is recorded is not sharpened: a file has one state of each frame.
-    const bool sharpens = sharpener && stream.watched() && !found.live;
+    const bool sharpens = sharpener && stream.watched() && !found.live && !frame.replaces;
     encoder->start(frame.result(), found.changes, found.threshold, sharpens);
     if (!sharpener) return;
     found.sharper->step.clear();
@@ -65,11 +65,13 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().step_bytes;
     int within = found.threshold;
+    if (frame.replaces) stream.withdraw_before_next();
     if (bounded)
-        within = send_bounded(frame.result(), time, found, objects);
+        within = send_bounded(frame, time, found, objects);
     else
         send_changes(time, found, objects);
     served.publish();
+    in_force->note_sent(frame.orders);
     if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
@@ -112,11 +114,19 @@ BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, cons
     return wanted ? picture : step;
 }
 
-// Gives the threshold of the frame.
-int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, const BroadcastFound& found,
-                                      std::span<const Component> objects) {
-    const bool first = stream.counts().version == 0;
+// A frame made with a request that changes what may be seen replaces R to the last byte: within a threshold of black,
+// dark people stay visible.
+int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& time) {
     const int within = threshold.next(time.seconds);
+    return frame.replaces ? 0 : within;
+}
+
+// Returns the threshold of the frame.
+int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
+                                      std::span<const Component> objects) {
+    auto& camera = frame.result();
+    const bool first = stream.counts().version == 0;
+    const int within = threshold_of(frame, time);
     auto outcome = bounded->encode(camera, packed_of(time, found.live.get()), within);
     if (outcome.whole)
         stream.start(bounded->reference(), time, objects, outcome.packed, within);
@@ -124,7 +134,7 @@ int BroadcastJob::State::send_bounded(Frame& camera, const FrameTime& time, cons
         stream.advance(bounded->reference(), outcome.packed, time, objects, within);
     if (records()) record(outcome.packed, time, within);
     record_live(found, outcome.packed, time, within);
-    if (sharpener && stream.watched() && !found.live) {
+    if (sharpener && stream.watched() && !found.live && !frame.replaces) {
         auto& [sharper, packer] = *bounded_sharper;
         bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
         sharper.pack(packer);

@@ -11,9 +11,11 @@
 #include "framewire/session/input/filtered_input.hpp"
 #include "framewire/session/job/frame_job.hpp"
 #include "framewire/session/live/parts/live_parts.hpp"
+#include "framewire/session/live/parts/orders_in_force.hpp"
 #include "framewire/session/refresh/sharpening.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,8 +60,11 @@ struct BroadcastJob::State {
     void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
     void send_changes(const FrameTime& time, const BroadcastFound& found, std::span<const Component> objects);
     BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
-    int send_bounded(Frame& camera, const FrameTime& time, const BroadcastFound& found,
+    int send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                      std::span<const Component> objects);
+    int threshold_of(const InputFrame& frame, const FrameTime& time);
+    OrderTicket ticket() const;
+    void obey_viewer(const std::string& wish);
     void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
     void record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed, const FrameTime& time,
                      int within);
@@ -89,10 +94,12 @@ struct BroadcastJob::State {
     std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
     std::unique_ptr<FrameDetector> detector;
     SeenObjects* seen;
+    std::function<void()> keep_orders;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     std::vector<Component> counted, moved;  // objects of one frame: those that count; where filters take them
     LiveParts parts;
+    std::shared_ptr<OrdersInForce> in_force = std::make_shared<OrdersInForce>();
     std::optional<net::Listener> own_listener;
     net::ServedStream served;
     std::int64_t sent_before;  // bytes, by jobs whose figures these go on with

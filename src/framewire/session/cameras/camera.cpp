@@ -45,6 +45,7 @@ Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const L
     options_.input.follows_size = true;
     options_.job.statistics = statistics_;
     options_.job.statistics_path.clear();
+    options_.keep_orders = [live = live_.get()] { live->keep(); };
 }
 
 Camera::~Camera() { live_->detach(); }
@@ -111,10 +112,19 @@ bool Camera::open_with_patience() {
 }
 
 void Camera::run() {
+    // Whoever waits for a request is told.
+    const std::shared_ptr<void> at_end(nullptr, [this](void*) { live_->end(); });
     if (!job_ && !relay_ && !open_with_patience()) return;
     if (relay_) return run_relay();
-    do run_job(*job_);
-    while (go_on());
+    do {
+        run_job(*job_);
+        note_recording_failure(result_.recording_failure);
+    } while (go_on());
+    if (recording_failure_) std::rethrow_exception(recording_failure_);
+}
+
+void Camera::note_recording_failure(const std::exception_ptr& failure) {
+    if (!recording_failure_) recording_failure_ = failure;
 }
 
 template <class Job>
@@ -172,8 +182,21 @@ bool Camera::go_on() {
         while (std::filesystem::exists(fwd::parse_record(options_.record).path));
         log_info("{}: recorded on in {}", name(), options_.record);
     }
-    make_job();
+    make_next_job();
     return true;
+}
+
+// A file that cannot be written ends the recording, not the camera.
+void Camera::make_next_job() {
+    try {
+        return make_job();
+    } catch (const Error& error) {
+        if (options_.record.empty() || error.code() != ErrorCode::io) throw;
+        note_recording_failure(std::current_exception());
+        log_error("{}; the stream goes on without being recorded", error.what());
+    }
+    options_.record.clear();
+    make_job();
 }
 
 }  // namespace framewire::session

@@ -9,6 +9,7 @@
 #include "framewire/session/relay/relay.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -47,6 +48,8 @@ private:
     void make_job();
     std::unique_ptr<BroadcastJob> job_as_ordered();
     bool go_on();
+    void make_next_job();
+    void note_recording_failure(const std::exception_ptr& failure);
     template <class Job>
     void run_job(Job& job);
     void run_relay();
@@ -58,6 +61,7 @@ private:
     std::int64_t counted_frames_ = 0;  // of the sizes before
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::shared_ptr<ServedCamera> live_;
+    std::exception_ptr recording_failure_;  // the first; the camera went on
     std::unique_ptr<BroadcastJob> job_;
     std::unique_ptr<RelayJob> relay_;  // one of the two
     BroadcastResult result_;

@@ -119,7 +119,17 @@ struct CamerasJob::State {
     void keep_orders(const std::string& path, OrderedOfCameras ordered) {
         std::vector<std::shared_ptr<ServedCamera>> served;
         for (const auto& camera : cameras) served.push_back(camera->live());
-        keeper.emplace(path, std::move(ordered), std::move(served));
+        keeper = std::make_shared<StateKeeper>(path, std::move(ordered), std::move(served));
+        for (const auto& camera : cameras)
+            camera->live()->keep_orders_by([name = camera->name(), kept_by = std::weak_ptr(keeper)] {
+                const auto there = kept_by.lock();
+                if (!there) return;
+                try {
+                    there->keep_now();
+                } catch (const Error& error) {
+                    fail(error.code(), "{}: it is in force, but does not survive a restart: {}", name, error.what());
+                }
+            });
     }
 
     void serve_web(const CamerasOptions& options) {
@@ -207,7 +217,7 @@ struct CamerasJob::State {
     delta::SharedEncoders shared_encoders;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
-    std::optional<StateKeeper> keeper;  // last: it looks at the cameras
+    std::shared_ptr<StateKeeper> keeper;  // last: it looks at the cameras
 };
 
 JobFiles files_of(const CamerasOptions& options) {

@@ -263,7 +263,7 @@ void FilteredInput::fetch(InputFrame& frame) {
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-    if (const auto hidden = follow_orders()) {
+    if (const auto hidden = follow_orders(frame)) {
         if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
         hidden->run(frame.captured, executor_);
     }

@@ -96,6 +96,18 @@ public:
     CameraPanel& panel() { return panel_; }
     /// How that and the filters stand; from any thread.
     Controls controls() const;
+    /// How many control requests were taken; none before the first frame was filtered, which is made with all of them.
+    /// From any thread.
+    std::optional<std::uint64_t> orders_to_await() const {
+        const std::lock_guard lock(plan_mutex_);
+        return has_filtered_ ? std::optional(orders_) : std::nullopt;
+    }
+    /// Counts a request that something else carries out.
+    void count_order() {
+        const std::lock_guard lock(plan_mutex_);
+        ++orders_;
+    }
+
     /// Takes an order from the next frame on, from any thread. Throws Error{usage} where it, or a part of it, cannot be
     /// taken, and Error{config} when a camera does not take a value.
     void control(const ControlOrder& order);
@@ -161,7 +173,8 @@ private:
     bool set_in_chain(const Adjustment& settings);
     bool tell_plans(const Adjustment& settings);
     void plan_anew();
-    std::shared_ptr<const HiddenZones> follow_orders();
+    std::shared_ptr<const HiddenZones> follow_orders(InputFrame& frame);
+    void count_change();
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
@@ -196,7 +209,11 @@ private:
     mutable std::mutex plan_mutex_;       // of plans and the following, for orders come from other threads
     std::optional<Adjustment> in_chain_;  // what the first `adjust` is set to
     Adjustment adjustment_;               // as it was ordered
-    bool plans_are_old_ = false;
+    bool plans_are_old_ = false, adjustment_is_new_ = false;
+    std::uint64_t orders_ = 0;    // control requests taken
+    bool replaces_next_ = false;  // one of them changes pictures, and no frame was made with it yet
+    bool has_filtered_ = false;
+    std::vector<LiveZone> hidden_zones_;
     std::shared_ptr<const HiddenZones> hidden_;  // none: nothing is hidden
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;

@@ -40,22 +40,46 @@ void FilteredInput::plan_anew() {
     if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
 }
 
-// Gives what is to be hidden.
-std::shared_ptr<const HiddenZones> FilteredInput::follow_orders() {
+// Returns what is to be hidden. Only this thread changes what its plans do, so no frame is made half with a request.
+std::shared_ptr<const HiddenZones> FilteredInput::follow_orders(InputFrame& frame) {
     const std::lock_guard lock(plan_mutex_);
-    if (plans_are_old_) plan_anew();
+    if (plans_are_old_)
+        plan_anew();
+    else if (adjustment_is_new_)
+        tell_plans(*in_chain_);
+    adjustment_is_new_ = false;
+    has_filtered_ = true;
+    frame.orders = orders_;
+    // A frame that is not sent leaves the change to the next one that is.
+    frame.replaces = frame.sent && std::exchange(replaces_next_, false);
     return hidden_;
 }
 
+// A request that changes what may be seen was taken; under the mutex.
+void FilteredInput::count_change() {
+    ++orders_;
+    replaces_next_ = has_filtered_;
+}
+
 void FilteredInput::hide(const std::vector<LiveZone>& zones) {
+    std::vector<LiveZone> hiding;
     std::vector<Zone> mosaic, black;
     for (const auto& zone : zones) {
         if (zone.kind == LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
         if (zone.kind == LiveZone::Kind::privacy) black.push_back(zone.area);
+        if (zone.kind != LiveZone::Kind::detect) hiding.push_back(zone);
     }
     auto hidden = std::make_shared<const HiddenZones>(std::move(mosaic), std::move(black), info_.shape);
     const std::lock_guard lock(plan_mutex_);
     hidden_ = hidden->empty() ? nullptr : std::move(hidden);
+    if (hidden_zones_ == hiding) {
+        ++orders_;  // zones for detectors only
+        return;
+    }
+    hidden_zones_ = std::move(hiding);
+    count_change();
+    // Filters that compare frames must not show the one before, in which these parts were not hidden.
+    plans_are_old_ = has_filtered_;
 }
 
 bool FilteredInput::tell_plans(const Adjustment& settings) {
@@ -69,7 +93,7 @@ bool FilteredInput::set_in_chain(const Adjustment& settings) {
     const auto before = std::exchange(in_chain_, settings).value_or(Adjustment{});
     // An `adjust` of one's own is there only while it changes something.
     if (adjusts_of_own_ && (before == Adjustment{}) != (settings == Adjustment{})) plans_are_old_ = true;
-    tell_plans(settings);
+    adjustment_is_new_ = true;
     return true;
 }
 
@@ -89,6 +113,7 @@ bool FilteredInput::take_chain(const std::string& text) {
         adjusts_of_own_ = !first_adjust(chain.whole);
         chain_ = chain;
         plans_are_old_ = true;
+        count_change();
         if (adjusts_as_before) return true;
     }
     control(adjustment);
@@ -111,6 +136,7 @@ void FilteredInput::control(const ControlOrder& order) {
         switches_.set(filter->number, filter->on);
         const std::lock_guard lock(plan_mutex_);
         plans_are_old_ = true;
+        count_change();
         return;
     }
     const auto& wanted = std::get<Adjustment>(order);
@@ -118,6 +144,7 @@ void FilteredInput::control(const ControlOrder& order) {
         fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'", to_text(wanted));
     const std::lock_guard lock(plan_mutex_);
     adjustment_ = wanted;
+    count_change();
 }
 
 }  // namespace framewire::session

@@ -26,6 +26,8 @@ struct InputFrame {
     bool looked_at = true;     ///< false where that leaves it out, and only filters before see it
     bool unfiltered = false;   ///< all filters that there are were off
     bool sent = true;          ///< false there, and of a frame before the stretch that is put out
+    std::uint64_t orders = 0;  ///< how many control requests it was made with
+    bool replaces = false;     ///< the first made with one that changes pictures: nothing of those before may stay
 
     /// What comes of it.
     Frame& result() { return filtered.empty() || unfiltered ? captured : filtered; }

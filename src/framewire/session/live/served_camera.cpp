@@ -71,6 +71,7 @@ bool ServedCamera::give_up_orders(const std::string& why) {
     if (before == ordered_) return false;
     log_warning("{}: what was ordered does not fit it: {}; it goes on as before", name_, why);
     ordered_ = accepted_ = std::move(before);
+    given_up_because_ = why;
     return true;
 }
 
@@ -89,8 +90,11 @@ void ServedCamera::attach(BroadcastJob& job) {
     accepted_ = ordered_;
     job_chain_ = ordered_.chain.value_or(asked_.input.filters);
     if (is_recorded_) go_on_recording(job);
+    ++job_number_;
+    begins_anew_ = false;
     const std::lock_guard lock(job_mutex_);
     job_ = &job;
+    stands_.notify_all();
 }
 
 void ServedCamera::attach(RelayJob& job) {
@@ -101,6 +105,7 @@ void ServedCamera::attach(RelayJob& job) {
 void ServedCamera::detach() {
     const std::lock_guard orders(orders_mutex_);
     ordered_ = settings_now();
+    begins_anew_ = job_ || relay_;
     const std::lock_guard lock(job_mutex_);
     const auto leave = [&](const auto& job, BroadcastStanding standing) {
         last_ = std::move(standing);
@@ -112,6 +117,12 @@ void ServedCamera::detach() {
     };
     if (const auto* job = std::exchange(job_, nullptr)) leave(*job, job->standing());
     if (const auto* relay = std::exchange(relay_, nullptr)) leave(*relay, standing_of(*relay));
+}
+
+void ServedCamera::end() {
+    const std::lock_guard orders(orders_mutex_);
+    is_over_ = true;
+    stands_.notify_all();
 }
 
 void ServedCamera::go_on_recording(BroadcastJob& job) {

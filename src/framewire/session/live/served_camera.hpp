@@ -6,13 +6,16 @@
 #include "framewire/session/live/live_settings.hpp"
 #include "framewire/session/relay/relay.hpp"
 
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace framewire::session {
 
@@ -26,6 +29,21 @@ public:
 
     // The camera's side, one thread.
 
+    /// Called when what was ordered is in force, before that is answered; throws where it cannot be kept.
+    void keep_orders_by(std::function<void()> keep) {
+        const std::lock_guard lock(orders_mutex_);
+        keep_ = std::move(keep);
+    }
+    /// What a viewer ordered of the job itself is in force: keeps it.
+    void keep() const {
+        std::function<void()> keep;
+        {
+            const std::lock_guard lock(orders_mutex_);
+            keep = keep_;
+        }
+        if (keep) keep();
+    }
+
     /// Of the next job, of those for all.
     BroadcastOptions options(const BroadcastOptions& all) const;
     /// Where a job cannot be made with these: goes back to what the last job was made with, or what the camera was
@@ -35,6 +53,8 @@ public:
     void attach(BroadcastJob& job);
     void attach(RelayJob& job);
     void detach();
+    /// No further job comes.
+    void end();
 
     /// What was ordered, as it stands; from any thread.
     LiveSettings settings() const;
@@ -54,8 +74,13 @@ public:
     std::string save_snapshot() override;
 
 private:
+    enum class Taken { by_job, by_next_job };
+
+    template <class Order>
+    void carry_out(const Order& order);
+    void wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number);
     void require_settable() const;
-    BroadcastJob& job_there() const;
+    void require_job(std::unique_lock<std::mutex>& orders);
     LiveSettings settings_now() const;
     void go_on_recording(BroadcastJob& job);
     std::string new_file(std::string_view ending) const;
@@ -67,7 +92,14 @@ private:
     bool relays_;
     std::shared_ptr<const Statistics> statistics_;
 
-    mutable std::mutex orders_mutex_;  // one order after the other; taken before the next one
+    std::function<void()> keep_;
+    std::mutex turn_mutex_;  // one order after the other, each until it is in force; taken before the next one
+    mutable std::mutex orders_mutex_;  // of what was ordered; taken before the next one
+    std::condition_variable stands_;   // another job is there, or none will be
+    std::uint64_t job_number_ = 0;     // of those that came
+    bool begins_anew_ = false;         // one has ended, and the next is to come
+    bool is_over_ = false;             // and none will
+    std::string given_up_because_;     // the orders that the last job was to be made with; empty: they were not
     LiveSettings ordered_, accepted_;  // accepted: that a job was made with
     std::string job_chain_;            // of the job that there is, or was last
     bool is_recorded_ = false;         // by order

@@ -16,57 +16,95 @@ void ServedCamera::require_settable() const {
     if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
 }
 
-// Under its mutex.
-BroadcastJob& ServedCamera::job_there() const {
+// A job that has ended for another one is waited for.
+void ServedCamera::require_job(std::unique_lock<std::mutex>& orders) {
+    stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_ || is_over_ || !begins_anew_; });
+    if (is_over_) fail(ErrorCode::config, "{} has come to its end", name_);
     if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
-    return *job_;
+}
+
+// Requests wait for each other until the one before is in force. Nothing else waits for them: the mutexes of jobs and
+// settings are free meanwhile.
+template <class Order>
+void ServedCamera::carry_out(const Order& order) {
+    require_settable();
+    const std::lock_guard turn(turn_mutex_);
+    OrderTicket ticket;
+    std::uint64_t job_number = 0;
+    {
+        std::unique_lock orders(orders_mutex_);
+        require_job(orders);
+        const std::shared_lock lock(job_mutex_);
+        given_up_because_.clear();
+        job_number = job_number_;
+        if (order(*job_) == Taken::by_job) {
+            ticket = job_->ticket();
+        } else {
+            ticket = job_->next_job();
+            job_->end_here();
+        }
+    }
+    wait_until_in_force(ticket, job_number);
+    keep();
+}
+
+// The job may end before a frame is made with an order; the next one is made with it from its first frame on.
+void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number) {
+    auto outcome = ticket.wait();
+    if (outcome == OrdersInForce::Outcome::ended) {
+        OrderTicket first_frame;
+        {
+            std::unique_lock orders(orders_mutex_);
+            stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_number_ != job_number || is_over_; });
+            if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has come to its end", name_);
+            if (!given_up_because_.empty())
+                fail(ErrorCode::config, "it does not fit {}: {}; it goes on as before", name_, given_up_because_);
+            first_frame = job_->first_frame();
+        }
+        outcome = first_frame.wait();
+    }
+    if (outcome == OrdersInForce::Outcome::ended) fail(ErrorCode::config, "{} has come to its end", name_);
+    if (outcome == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_order_text);
 }
 
 void ServedCamera::set_chain(const std::string& text) {
-    require_settable();
-    check_ordered_chain(text);
-    const std::lock_guard orders(orders_mutex_);
-    const std::shared_lock lock(job_mutex_);
-    const bool taken = job_ && job_->take_chain(text);
-    ordered_.chain = text;
-    if (taken)
-        accepted_.chain = job_chain_ = text;
-    else if (job_)
-        job_->end_here();
+    carry_out([&](BroadcastJob& job) {
+        check_ordered_chain(text);
+        const bool taken = job.take_chain(text);
+        ordered_.chain = text;
+        if (taken) accepted_.chain = job_chain_ = text;
+        return taken ? Taken::by_job : Taken::by_next_job;
+    });
 }
 
 void ServedCamera::control(const ControlOrder& order) {
-    require_settable();
-    const std::lock_guard orders(orders_mutex_);
-    const std::shared_lock lock(job_mutex_);
-    job_there().control(order);
+    carry_out([&](BroadcastJob& job) {
+        job.control(order);
+        return Taken::by_job;
+    });
 }
 
 void ServedCamera::set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) {
-    require_settable();
-    const std::lock_guard orders(orders_mutex_);
-    auto wanted = ordered_;
-    if (threshold) wanted.threshold = threshold;
-    if (mode) wanted.mode = mode;
-    const auto encoder = encoder_with(asked_, wanted);
-    if (encoder.mode == delta::Mode::lossless && threshold.value_or(0) > 0)
-        fail(ErrorCode::usage, "threshold {} does not go with the mode lossless, whose threshold is 0", *threshold);
-    const std::shared_lock lock(job_mutex_);
-    ordered_ = std::move(wanted);
-    if (!job_) return;
-    if (encoder.mode == job_->standing().mode && job_->set_threshold(encoder.effective_threshold()))
-        accepted_.threshold = ordered_.threshold;
-    else
-        job_->end_here();
+    carry_out([&](BroadcastJob& job) {
+        auto wanted = ordered_;
+        if (threshold) wanted.threshold = threshold;
+        if (mode) wanted.mode = mode;
+        const auto encoder = encoder_with(asked_, wanted);
+        if (encoder.mode == delta::Mode::lossless && threshold.value_or(0) > 0)
+            fail(ErrorCode::usage, "threshold {} does not go with the mode lossless, whose threshold is 0", *threshold);
+        ordered_ = std::move(wanted);
+        const bool taken = encoder.mode == job.standing().mode && job.set_threshold(encoder.effective_threshold());
+        if (taken) accepted_.threshold = ordered_.threshold;
+        return taken ? Taken::by_job : Taken::by_next_job;
+    });
 }
 
 void ServedCamera::set_zones(const std::vector<LiveZone>& zones) {
-    require_settable();
-    const std::lock_guard orders(orders_mutex_);
-    const std::shared_lock lock(job_mutex_);
-    auto& job = job_there();
-    job.set_zones(zones);
-    ordered_.zones = {zones, job.standing().source_shape};
+    carry_out([&](BroadcastJob& job) {
+        job.set_zones(zones);
+        ordered_.zones = {zones, job.standing().source_shape};
+        return Taken::by_job;
+    });
 }
 
 // In the folder of recordings.
@@ -78,25 +116,30 @@ std::string ServedCamera::new_file(std::string_view ending) const {
 
 std::string ServedCamera::start_recording() {
     require_settable();
-    const std::lock_guard orders(orders_mutex_);
+    const std::lock_guard turn(turn_mutex_);
+    std::unique_lock orders(orders_mutex_);
+    require_job(orders);
     const std::shared_lock lock(job_mutex_);
-    auto& job = job_there();
     const auto path = new_file("fwd");
-    job.start_recording(path);
+    job_->start_recording(path);
     is_recorded_ = true;
     return std::filesystem::path(path).filename().string();
 }
 
 void ServedCamera::stop_recording() {
     require_settable();
-    const std::lock_guard orders(orders_mutex_);
+    const std::lock_guard turn(turn_mutex_);
+    std::unique_lock orders(orders_mutex_);
+    require_job(orders);
     const std::shared_lock lock(job_mutex_);
     is_recorded_ = false;
-    job_there().stop_recording();
+    job_->stop_recording();
 }
 
+// In its turn, so that no picture from before a request is written after that.
 std::string ServedCamera::save_snapshot() {
     require_settable();
+    const std::lock_guard turn(turn_mutex_);
     const auto now = picture();
     if (!now) fail(ErrorCode::config, "{} has no picture yet", name_);
     const auto png = encode_png(std::as_const(now->image).view());

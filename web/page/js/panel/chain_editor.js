@@ -108,12 +108,17 @@ export class ChainEditor {
     itemOf(item) {
         return new FilterItem(item, this.filters, {
             changed: () => this.apply(),
-            switched: (one, on) => this.switches.order({ filter: this.items.indexOf(one) + 1, on }),
+            switched: (one, on) => this.switch(one, on),
             removed: (one) => this.remove(one),
             moved: (one, by) => this.move(one, this.items.indexOf(one) + by),
             dragged: (one, y) => this.move(one, this.indexAt(y, one), false),
             dropped: () => this.apply(),
         });
+    }
+
+    switch(one, on) {
+        const filter = this.items.indexOf(one) + 1;
+        this.switches.order({ filter, on }, `filter ${filter}`);
     }
 
     showSwitches(camera) {

@@ -23,12 +23,12 @@ export class StreamSection {
         const id = freshId("mode");
         this.mode = make(
             "select",
-            { id, onchange: () => this.orders.order({ mode: this.mode.value }) },
+            { id, onchange: () => this.orders.order({ mode: this.mode.value }, "mode") },
             ...Object.entries(MODES).map(([value, words]) => make("option", { value }, words)),
         );
         this.threshold = new NumberField(
             { name: "Threshold", minimum: 0, maximum: GREATEST_THRESHOLD, step: 1, value: camera.threshold },
-            (threshold) => this.orders.order({ threshold }),
+            (threshold) => this.orders.order({ threshold }, "threshold"),
         );
         this.hint = make("p", { class: "soft" });
         this.element = section(

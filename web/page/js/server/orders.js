@@ -1,6 +1,6 @@
 /**
- * Orders of one control, one at a time: while one is on its way, only the newest of those that came since is kept. So a
- * slider may be drawn as fast as one likes.
+ * Requests of one part of the panel, one at a time and in their order: while one is on its way, only the newest of each
+ * setting is kept. So a slider may be drawn as fast as one likes, and what is asked of another setting is not lost.
  */
 export class Orders {
     /**
@@ -11,7 +11,8 @@ export class Orders {
         this.send = send;
         this.told = told;
         this.busy = false;
-        this.next = undefined;
+        /** The newest request of each setting. @type {Map<string, any>} */
+        this.waiting = new Map();
     }
 
     /** Whether the server has not answered all yet. */
@@ -19,23 +20,33 @@ export class Orders {
         return this.busy;
     }
 
-    /** @param {any} wish */
-    async order(wish) {
-        this.next = { wish };
+    /**
+     * @param {any} wish
+     * @param {string} setting what it sets: a later request of the same setting replaces it while it waits
+     */
+    async order(wish, setting = "") {
+        this.waiting.delete(setting); // the newest goes last
+        this.waiting.set(setting, wish);
         if (this.busy) return;
         this.busy = true;
-        while (this.next) {
-            const { wish: now } = this.next;
-            this.next = undefined;
+        let refusal = "";
+        while (this.waiting.size > 0) {
+            const [first] = this.waiting.keys();
+            const now = this.waiting.get(first);
+            this.waiting.delete(first);
+            let answer;
+            let taken = true;
             try {
-                const answer = await this.send(now);
-                this.busy = this.next !== undefined;
-                this.told.refused?.("");
-                if (!this.next) this.told.done?.(answer);
-            } catch (refusal) {
-                this.busy = this.next !== undefined;
-                this.told.refused?.(refusal.message);
+                answer = await this.send(now);
+            } catch (error) {
+                taken = false;
+                refusal = error.message;
             }
+            const isLast = this.waiting.size === 0;
+            this.busy = !isLast;
+            // A request that is taken does not hide that the one before was refused.
+            this.told.refused?.(refusal);
+            if (taken && isLast) this.told.done?.(answer);
         }
     }
 }

@@ -35,13 +35,18 @@ void StateKeeper::work(const std::stop_token& stop) {
     while (!stopping.wait_for(lock, stop, between_looks, [&] { return stop.stop_requested(); })) keep();
 }
 
-void StateKeeper::keep() {
+void StateKeeper::keep_now() {
+    const std::lock_guard lock(mutex_);
     for (const auto& camera : cameras_) ordered_[camera->name()] = camera->settings();
     auto json = to_json(ordered_);
     if (json == kept_) return;
+    write_state(path_, json);
+    kept_ = std::move(json);
+}
+
+void StateKeeper::keep() {
     try {
-        write_state(path_, json);
-        kept_ = std::move(json);
+        keep_now();
         warned_ = false;
     } catch (const std::exception& error) {
         if (!std::exchange(warned_, true)) log_warning("what was ordered is not kept: {}", error.what());
