@@ -14,7 +14,7 @@ const modes = ["exact", "lossless", "bounded"];
 /** The numbers of report() in wasm/exports.cpp, by their place. */
 const reportNames = [
     "width", "height", "channels", "mode", "greatest", "rate", "takesWishes", "reason", "version", "frame", "time",
-    "threshold", "partial", "latencyMs", "changed", "dropped", "objects", "textBytes"
+    "threshold", "latencyMs", "changed", "dropped", "objects", "textBytes"
 ];
 
 /**
@@ -155,12 +155,14 @@ export class Decoder {
     }
 
     /**
-     * The picture itself, not a copy: rows without gaps, B, G, R or gray. Any later call may move it.
+     * The picture itself, not a copy: rows without gaps, B, G, R or gray; empty before the first complete one. Any later
+     * call may move it.
      * @returns {Uint8Array}
      */
     picture() {
         const { width, height, channels } = this.#report(0);
-        return this.#bytes(this.#exports.picture(), width * height * channels);
+        const at = this.#exports.picture();
+        return at ? this.#bytes(at, width * height * channels) : new Uint8Array();
     }
 
     /** Of each block of 64 x 64 pixels, row by row, whether it came since painted(); not a copy. */

@@ -29,6 +29,7 @@ export class Session {
     // Of this connection:
     #taken = 0;
     #told = 0;
+    #unpainted = false;
     #cameUs = 0;
     #comingUs = 0;
 
@@ -73,6 +74,11 @@ export class Session {
     /** All that came is painted: the server is told. */
     painted() {
         this.#decoder?.painted();
+        this.#unpainted = false;
+        this.#acknowledge();
+    }
+
+    #acknowledge() {
         if (!this.#connection || this.#told === this.#taken) return;
         this.#told = this.#taken;
         const clockUs = nowUs();
@@ -89,6 +95,7 @@ export class Session {
         this.#tell("connecting", "");
         this.#decoder ??= new Decoder(this.#options.module);
         this.#taken = this.#told = 0;
+        this.#unpainted = false;
         const reader = new MessageReader(this.#decoder, (...message) => this.#take(...message));
         // Handlers of a connection that was given up are heard no more.
         let connection = null;
@@ -137,11 +144,12 @@ export class Session {
                 break;
             case Taken.picture:
                 this.#pauses.reset();
+                this.#unpainted = true;
                 this.#options.onPicture();
                 break;
             case Taken.nothing:
-                // A part of the first picture: there is nothing to paint, and the rest waits for this.
-                if (Decoder.carriesState(type)) this.painted();
+                // A part of a state: there is nothing to paint, and the rest waits for this.
+                if (Decoder.carriesState(type) && !this.#unpainted) this.#acknowledge();
                 break;
             case Taken.answer: {
                 const { reason, text } = decoder.said();

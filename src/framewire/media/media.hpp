@@ -93,6 +93,9 @@ struct SinkOptions {
     std::optional<MediumFile> medium{};     ///< whose sound, subtitles, chapters and words go along
     bool audio = true;                      ///< without, its sound stays behind
     bool to_the_end = false;                ///< what goes along may go on after the last picture, as in the medium
+    /// Of a difference stream that the frames come from: no byte is further from what was encoded. A recording of it is
+    /// then lossless unless its mode or threshold is given, so that a second error is not added.
+    std::optional<int> source_threshold{};
     PictureFacts facts{};                   ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only, threads}; }

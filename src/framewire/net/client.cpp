@@ -271,7 +271,7 @@ std::optional<Clock::time_point> Client::captured() const {
     if (!here_us) return std::nullopt;
     return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::microseconds(*here_us)));
 }
-bool Client::complete() const { return state_->receiver->complete(); }
+const delta::BlockSet& Client::came() const { return state_->receiver->came(); }
 std::optional<std::chrono::microseconds> Client::age() const { return state_->age(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }

@@ -64,8 +64,8 @@ public:
 
     const StreamInfo& info() const;
 
-    /// Waits for the next picture or step and takes it: picture() is then the server's R of state().version. False when
-    /// the server ended the stream or when told to stop. Throws Error{source_lost} when the stream was lost, and not
+    /// Waits for the next complete state and takes it: picture() is then the server's R of state().version, whichever
+    /// way it came. What comes in parts is not to be seen before it is complete. False when the server ended the stream or when told to stop. Throws Error{source_lost} when the stream was lost, and not
     /// had again in the time allowed, or when the server sends what no server does.
     bool next();
 
@@ -73,12 +73,11 @@ public:
     const StateHeader& state() const;
     /// What no byte of picture() is further than from the source.
     int threshold() const;
-    /// Whether all of picture() is of state(); on a network that takes less than the stream some blocks may be older.
-    bool complete() const;
-    /// How long ago the server's machine had the newest of picture() from its camera; none before the clocks were
-    /// compared.
+    /// Blocks in which picture() may differ from the one before.
+    const delta::BlockSet& came() const;
+    /// How long ago the server's machine had picture() from its camera; none before the clocks were compared.
     std::optional<std::chrono::microseconds> age() const;
-    /// When the newest of picture() was captured, by this machine's clock; none likewise.
+    /// When picture() was captured, by this machine's clock; none likewise.
     std::optional<Clock::time_point> captured() const;
     /// Whether picture() came of the one before by packed() alone; else it is new.
     bool follows() const;

@@ -19,7 +19,7 @@ void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, do
     }
     report.came(log.captured(*number), now);
     const auto finding =
-        bound.check(client.picture(), client.complete() ? client.threshold() : client.info().threshold, window_ms, now);
+        bound.check(client.picture(), client.threshold(), window_ms, now);
     ++report.checked;
     if (finding.outside > 0) report.failed.push_back(now);
     report.outside += finding.outside;

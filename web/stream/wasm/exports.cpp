@@ -14,7 +14,7 @@ net::Bytes incoming, outgoing;
 std::vector<std::int32_t> boxes;  // of objects: number, left, top, width, height, area
 
 // As decoder.js names them.
-std::array<double, 18> report;
+std::array<double, 17> report;
 
 std::string_view incoming_text(std::size_t from, std::size_t bytes) {
     return {reinterpret_cast<const char*>(incoming.data()) + from, bytes};
@@ -84,7 +84,6 @@ EXPORT(report) const double* web_report(double now_us) {
               static_cast<double>(state.frame),
               state.seconds,
               static_cast<double>(state.threshold),
-              static_cast<double>(state.partial),
               age_us ? static_cast<double>(*age_us) / 1000 : std::numeric_limits<double>::quiet_NaN(),
               static_cast<double>(viewer.last_changed()),
               receiver ? static_cast<double>(receiver->counts().skipped) : 0,
@@ -98,9 +97,10 @@ EXPORT(text) const char* web_text() { return viewer.text().data(); }
 EXPORT(source) const char* web_source() { return viewer.info().source.data(); }
 EXPORT(source_bytes) std::size_t web_source_bytes() { return viewer.info().source.size(); }
 
-/// The picture: rows without gaps, bytes B, G, R, or gray ones; null before a hello.
+/// The picture: rows without gaps, bytes B, G, R, or gray ones; null before the first complete one.
 EXPORT(picture) const std::uint8_t* web_picture() {
-    return viewer.receiver() ? viewer.receiver()->picture().data() : nullptr;
+    const auto* const receiver = viewer.receiver();
+    return receiver && receiver->state().version > 0 ? receiver->picture().data() : nullptr;
 }
 /// Objects of the picture, six numbers each.
 EXPORT(objects) const std::int32_t* web_objects() {
@@ -109,7 +109,7 @@ EXPORT(objects) const std::int32_t* web_objects() {
         boxes.insert(boxes.end(), {object.id, object.x, object.y, object.width, object.height, object.area});
     return boxes.data();
 }
-/// Of each block, row by row, whether it came since painted().
+/// Of each block, row by row, whether it is new since painted().
 EXPORT(touched) const std::uint8_t* web_touched() { return viewer.touched().data(); }
 /// Of each pixel, how far it was changed; null where marks are off.
 EXPORT(marks) const std::uint8_t* web_marks() { return viewer.marks().empty() ? nullptr : viewer.marks().data(); }

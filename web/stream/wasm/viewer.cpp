@@ -2,7 +2,6 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/grid.hpp"
-#include "framewire/net/stream/state_message.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +55,8 @@ Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
     const auto before = receiver_->counts().changed_bytes;
     const auto outcome = receiver_->take(type, content);
     last_changed_ = receiver_->counts().changed_bytes - before;
-    if (type == MessageType::picture || type == MessageType::changes) take_state(type, content);
+    if (type == MessageType::picture || type == MessageType::changes)
+        take_state(type, outcome == net::Receiver::Outcome::picture);
     switch (outcome) {
         case net::Receiver::Outcome::picture: return Taken::picture;
         case net::Receiver::Outcome::ended: return Taken::ended;
@@ -82,28 +82,32 @@ void Viewer::accept(const net::ServerHello& hello) {
     keep_marks(keeps_marks_);
 }
 
-void Viewer::take_state(MessageType type, net::ByteSpan content) {
-    if (type == MessageType::picture) {
-        last_changed_ = info_.shape.frame_bytes();
-        std::fill(touched_.begin(), touched_.end(), std::uint8_t{1});
-    } else {
-        const auto front = net::state_header_bytes + receiver_->objects().size() * net::object_bytes;
-        const auto came = net::blocks_of(content.subspan(front), info_.shape);
-        for (std::size_t block = 0; block < came.size(); ++block) touched_[block] |= came[block];
-    }
-    if (keeps_marks_) mark();
+void Viewer::take_state(MessageType type, bool complete) {
+    if (type == MessageType::picture) last_changed_ = info_.shape.frame_bytes();
+    if (keeps_marks_) mark(complete);
+    if (!complete) return;
+    const auto& came = receiver_->came();
+    for (std::size_t block = 0; block < came.size(); ++block) touched_[block] |= came[block];
 }
 
-void Viewer::mark() {
-    if (std::exchange(marks_painted_, false)) std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+// Marks of a state that comes in parts are seen with it, not before.
+void Viewer::mark(bool complete) {
+    if (complete && std::exchange(marks_painted_, false)) std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+    auto& marks = complete ? marks_ : part_marks_;
+    if (!complete) marks.resize(marks_.size());
+    if (complete && !part_marks_.empty()) {
+        for (std::size_t pixel = 0; pixel < marks_.size(); ++pixel)
+            marks_[pixel] = std::max(marks_[pixel], part_marks_[pixel]);
+        part_marks_.clear();
+    }
     const auto found = changes_.view();
     receiver_->last_changes(found);
     const auto channels = static_cast<std::uint32_t>(info_.shape.channels);
-    const auto* const picture = receiver_->picture().data();
+    const auto* const picture = receiver_->newest_blocks().data();
     for (std::uint32_t i = 0; i < found.summaries[0].count; ++i) {
         const auto at = found.positions[i];
         const int now = picture[at], before = static_cast<std::uint8_t>(now - found.differences[i]);
-        auto& most = marks_[at / channels];
+        auto& most = marks[at / channels];
         most = std::max(most, static_cast<std::uint8_t>(std::abs(now - before)));
     }
 }
@@ -113,6 +117,7 @@ void Viewer::keep_marks(bool keep) {
     if (!receiver_) return;
     const auto pixels = static_cast<std::size_t>(info_.shape.width) * static_cast<std::size_t>(info_.shape.height);
     if (keep && marks_.size() == pixels) return;
+    part_marks_.clear();
     marks_.assign(keep ? pixels : 0, 0);
     marks_.shrink_to_fit();
     changes_ = keep ? delta::HostChanges(info_.shape) : delta::HostChanges();

@@ -51,7 +51,7 @@ public:
     /// How many bytes the last message changed.
     std::int64_t last_changed() const { return last_changed_; }
 
-    /// Blocks that came since painted(), row by row.
+    /// Blocks that are new since painted(), row by row.
     const delta::BlockSet& touched() const { return touched_; }
     /// Of each pixel, how far its furthest byte was changed since painted(); no bytes where marks are off.
     const std::vector<std::uint8_t>& marks() const { return marks_; }
@@ -62,8 +62,8 @@ public:
 
 private:
     void accept(const net::ServerHello& hello);
-    void take_state(net::MessageType type, net::ByteSpan content);
-    void mark();
+    void take_state(net::MessageType type, bool complete);
+    void mark(bool complete);
 
     std::optional<net::Receiver> receiver_;
     net::StreamInfo info_{};
@@ -74,7 +74,7 @@ private:
     std::string text_;
     std::int64_t last_changed_ = 0;
     delta::BlockSet touched_;
-    std::vector<std::uint8_t> marks_;
+    std::vector<std::uint8_t> marks_, part_marks_;  // the latter of parts of the next state
     bool keeps_marks_ = false, marks_painted_ = false;
     delta::HostChanges changes_;  // room for those of a message, while there are marks
 };

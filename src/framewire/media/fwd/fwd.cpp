@@ -28,6 +28,7 @@ public:
         info_.shape = header.shape;
         info_.rate = header.rate.value_or(options.rate.value_or(Rational{30, 1}));
         info_.frames = reader_.frames();
+        info_.threshold = header.threshold;
         info_.facts.pixel_aspect = header.pixel_aspect;
     }
 

@@ -22,9 +22,9 @@ std::vector<ParameterInfo> fwd_sink_parameters() {
 
 namespace framewire::fwd {
 
-Settings settings_of(const SinkCall& call) {
+Settings settings_of(const SinkCall& call, std::optional<int> source_threshold) {
     const auto& values = call.values;
-    const Settings settings{delta::encoder_fields().from(values), values.real("key")};
+    Settings settings{delta::encoder_fields().from(values), values.real("key")};
     const auto& encoder = settings.encoder;
     if (encoder.mode == delta::Mode::lossless && values.is_given("threshold") && encoder.threshold > 0)
         fail(ErrorCode::usage, "{}: threshold={} does not go with mode=lossless, whose threshold is 0", call.path,
@@ -32,6 +32,7 @@ Settings settings_of(const SinkCall& call) {
     if (encoder.mode != delta::Mode::bounded && values.is_given("effort"))
         fail(ErrorCode::usage, "{}: effort is of mode=bounded; mode={} looks for no motion", call.path,
              to_string(encoder.mode));
+    if (source_threshold && !values.is_given("mode") && !values.is_given("threshold")) settings.encoder.threshold = 0;
     return settings;
 }
 

@@ -17,8 +17,9 @@ struct Settings {
     double key_seconds = 0;  ///< from one picture to the next, at most
 };
 
-/// Throws Error{usage} on settings that do not go together.
-Settings settings_of(const SinkCall& call);
+/// Settings of frames that come from a difference stream of `source_threshold`, if from one: unless mode or threshold
+/// are given, its bytes are kept as they are. Throws Error{usage} on settings that do not go together.
+Settings settings_of(const SinkCall& call, std::optional<int> source_threshold = {});
 
 /// The same of a stream that is made already, whose encoder is not chosen here: seconds from picture to picture of the
 /// file that `text` names. Throws Error{usage} on what is no `.fwd` file, and on an encoder's settings.

@@ -8,6 +8,7 @@
 #include "framewire/media/fwd/fwd.hpp"
 #include "framewire/media/fwd/settings.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -24,7 +25,7 @@ FramePacker packer_for(const delta::EncoderParameters& encoder, const Shape& fra
 class FwdSink final : public Sink {
 public:
     FwdSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
-        : settings_(fwd::settings_of(call)),
+        : settings_(fwd::settings_of(call, options.source_threshold)),
           shape_(frame),
           executor_(BackendChoice::cpu, options.encoder_threads),
           reference_(frame),
@@ -51,9 +52,12 @@ public:
 private:
     static fwd::Recording recording(const fwd::Settings& settings, const Shape& frame, Rational rate,
                                     const SinkOptions& options) {
+        // Errors add up; what was not lossless before is not lossless after.
+        const int before = options.source_threshold.value_or(0);
+        const bool exact = before > 0 && settings.encoder.mode == delta::Mode::lossless;
         return {.shape = frame,
-                .mode = settings.encoder.mode,
-                .threshold = settings.encoder.effective_threshold(),
+                .mode = exact ? delta::Mode::exact : settings.encoder.mode,
+                .threshold = std::min(before + settings.encoder.effective_threshold(), 254),
                 .rate = rate,
                 .pixel_aspect = options.facts.pixel_aspect,
                 .live = options.live,

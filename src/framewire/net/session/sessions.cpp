@@ -48,7 +48,7 @@ std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionP
     if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers))
         return ServerError{Refusal::too_many_viewers,
                            fmt::format("{} viewers are there already, which is the limit", limits_.viewers)};
-    viewers_.come(stream, std::move(connection), hello.held);
+    viewers_.come(stream, std::move(connection), hello);
     return std::nullopt;
 }
 

@@ -197,7 +197,188 @@ TEST_F(SessionsTest, WhoIsUpToDateIsToldSoWhenItComesAgain) {
     const auto heard = again.hear();
     EXPECT_EQ(take_all(receiver, heard), 1);
     EXPECT_LT(heard.size(), 60u);
-    EXPECT_TRUE(receiver.complete());
+    EXPECT_EQ(receiver.state().version, 1u);
+}
+
+// A viewer on a slow line: each message takes it a while, and what it presents is compared with the server's R.
+struct SlowPeer {
+    MemoryPeer peer;
+    Receiver receiver;
+    const std::vector<HostImage>& references;  // of the versions from 1 on
+    std::uint64_t messages = 0, acknowledged = 0;
+    int presented = 0, parts = 0;
+
+    void greet(const Bytes& hello) {
+        peer.say(hello);
+        const auto preamble = peer.hear();
+        EXPECT_GT(preamble.size(), preamble_bytes);
+    }
+    void read() {
+        auto heard = peer.hear();
+        for (ByteSpan rest(heard); rest.size() >= header_bytes;) {
+            const auto header = read_header(rest.first(header_bytes), receiver.max_packed_bytes());
+            const auto payload = rest.subspan(header_bytes, header.length_bytes);
+            rest = rest.subspan(header_bytes + header.length_bytes);
+            if (header.type != MessageType::picture && header.type != MessageType::changes) continue;
+            ++messages;
+            if (receiver.take(header.type, payload) != Receiver::Outcome::picture)
+                ++parts;
+            else
+                ++presented;
+            check();
+        }
+    }
+    // Whatever it was sent last, it holds one state as it was.
+    void check() const {
+        const auto version = receiver.state().version;
+        if (version > 0) expect_equal(receiver.picture(), references.at(version - 1).view());
+    }
+    void acknowledge() {
+        if (acknowledged == messages) return;
+        acknowledged = messages;
+        peer.say(drawn_message({messages, receiver.state().version, 1, 0, 950'000}));
+    }
+};
+
+class SlowViewers : public SessionsTest {
+protected:
+    explicit SlowViewers(delta::Mode mode = delta::Mode::lossless)
+        : stream(streams.emplace_back(Shape{1, 240, 320, 3}, mode, 60)), served(sessions.add("main", stream.state)) {}
+
+    void next() {
+        stream.step();
+        auto& reference = references.emplace_back(stream.reference().shape());
+        copy(stream.reference(), reference.view());
+        sessions.publish(served);
+        loop.run();
+    }
+    void go_on(SlowPeer& viewer, int frames) {
+        for (int i = 0; i < frames; ++i) {
+            next();
+            viewer.read();
+            loop.pass(333ms);
+            if (i % 3 == 2) viewer.acknowledge();
+            loop.run();
+        }
+    }
+    void finish(SlowPeer& viewer) {
+        for (int i = 0; i < 200; ++i) {
+            loop.run();
+            viewer.read();
+            loop.pass(100ms);
+            viewer.acknowledge();
+        }
+    }
+
+    std::vector<HostImage> references;
+    TestStream& stream;
+    Stream& served;
+};
+
+TEST_F(SlowViewers, PresentOnlyCompleteStates) {
+    SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
+    viewer.greet(hello_for("main"));
+    go_on(viewer, 90);
+    EXPECT_GE(viewer.presented, 5);
+    EXPECT_GT(viewer.parts, viewer.presented) << "or this test tells nothing";
+    finish(viewer);
+    EXPECT_EQ(viewer.receiver.state().version, 90u);
+    EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
+}
+
+TEST_F(SlowViewers, GoOnFromAnUnfinishedStateAfterALossOfConnection) {
+    SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
+    viewer.greet(hello_for("main"));
+    go_on(viewer, 30);
+    int interrupted = 0;
+    auto held = std::move(viewer.receiver);
+    viewer.peer.close();
+    for (int connection = 0; connection < 12; ++connection) {
+        SlowPeer again{come(), std::move(held), references};
+        again.greet(viewer_hello({.stream = "main", .held = again.receiver.held()}));
+        again.receiver.restart(hello_of(stream.state));
+        go_on(again, 7 + connection);
+        interrupted += again.receiver.held().runs.size() > 1;
+        again.peer.close();
+        loop.run();
+        held = std::move(again.receiver);
+    }
+    EXPECT_GT(interrupted, 3) << "or this test tells nothing";
+    SlowPeer last{come(), std::move(held), references};
+    last.greet(viewer_hello({.stream = "main", .held = last.receiver.held()}));
+    last.receiver.restart(hello_of(stream.state));
+    next();
+    finish(last);
+    EXPECT_EQ(last.receiver.state().version, references.size());
+}
+
+TEST_F(SlowViewers, LeaveAStateThatIsWithdrawn) {
+    SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
+    viewer.greet(hello_for("main"));
+    for (int i = 0; i < 20; ++i) {
+        go_on(viewer, 4 + i % 3);
+        viewer.read();
+        stream.state.withdraw_before_next();
+        next();
+        const auto allowed = references.size(), shown = viewer.receiver.state().version;
+        viewer.read();  // what was under way
+        for (int answer = 0; answer < 60; ++answer) {
+            viewer.acknowledge();
+            loop.run();
+            viewer.read();
+            loop.pass(200ms);
+        }
+        EXPECT_GE(viewer.receiver.state().version, allowed) << "shown before: " << shown;
+    }
+    EXPECT_GT(viewer.parts, 20) << "or this test tells nothing";
+}
+
+TEST_F(SlowViewers, AreToldTheEndOnlyAfterTheLastStateIsComplete) {
+    SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
+    viewer.greet(hello_for("main"));
+    go_on(viewer, 31);
+    sessions.end(served, "");
+    for (int i = 0; i < 200 && !viewer.peer.closed(); ++i) {
+        viewer.read();
+        loop.pass(100ms);
+        viewer.acknowledge();
+        loop.run();
+    }
+    EXPECT_TRUE(viewer.peer.closed());
+    EXPECT_EQ(viewer.receiver.state().version, 31u);
+}
+
+// Viewers of version 4 present whatever they hold, so each message leaves them with a complete state.
+TEST_F(SlowViewers, OfTheOldestVersionAreSentEachStateInOneMessage) {
+    SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
+    auto hello = viewer_hello({.stream = "main", .version = oldest_wire_version});
+    viewer.peer.say(hello);
+    EXPECT_EQ(viewer.peer.hear(), server_hello(hello_of(stream.state), oldest_wire_version));
+    go_on(viewer, 60);
+    EXPECT_GE(viewer.presented, 5);
+    EXPECT_EQ(viewer.parts, 0);
+    finish(viewer);
+    EXPECT_EQ(viewer.receiver.state().version, 60u);
+}
+
+// Blocks that wait to be sent count among the bytes kept for viewers, and are shared.
+TEST_F(SlowViewers, ShareTheBlocksOfAState) {
+    SlowPeer one{come(), Receiver(hello_of(stream.state)), references},
+        other{come(), Receiver(hello_of(stream.state)), references};
+    one.greet(hello_for("main"));
+    other.greet(hello_for("main"));
+    std::int64_t most = 0;
+    for (int i = 0; i < 60; ++i) {
+        next();
+        for (auto* viewer : {&one, &other}) viewer->read();
+        most = std::max(most, sessions.metrics().pinned_bytes);
+        loop.pass(333ms);
+        if (i % 3 == 2)
+            for (auto* viewer : {&one, &other}) viewer->acknowledge();
+        loop.run();
+    }
+    EXPECT_GT(most, 0);
+    EXPECT_LT(most, static_cast<std::int64_t>(picture_of(stream.state).bytes->size()) * 3 / 2);
 }
 
 TEST_F(SessionsTest, WhoClaimsToHaveDrawnWhatWasNotSentIsDropped) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace framewire::net {
 
@@ -16,7 +17,9 @@ Receiver::Receiver(const ServerHello& hello)
       greatest_threshold_(hello.info.threshold),
       max_packed_bytes_(delta::max_packed_bytes(hello.info.shape)),
       epoch_(hello.epoch),
-      versions_(static_cast<std::size_t>(delta::BlockGrid(hello.info.shape).count())) {
+      versions_(static_cast<std::size_t>(delta::BlockGrid(hello.info.shape).count())),
+      came_(versions_.size()),
+      coming_(versions_.size(), 1) {
     state_.threshold = greatest_threshold_;
 }
 
@@ -36,7 +39,7 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
 }
 
 StateHeader Receiver::read_front(ByteSpan& payload) {
-    const auto next = read_state(payload, picture_.shape(), objects_);
+    const auto next = read_state(payload, picture_.shape(), latest_objects_);
     if (next.threshold > greatest_threshold_)
         fail(ErrorCode::source_lost, "the server sends a state within {} in a stream within {}", next.threshold,
              greatest_threshold_);
@@ -45,13 +48,12 @@ StateHeader Receiver::read_front(ByteSpan& payload) {
 
 Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     const auto next = read_front(payload);
-    if (follows_ && next.version < state_.version)
-        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version, next.version);
+    if (follows_ && next.version < latest_.version)
+        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
     if (next.partial) fail(ErrorCode::source_lost, "the server sends a whole picture that it calls a part");
     unpacker_.apply_picture(payload, picture_.view());
-    if (follows_ && !resumes_ && next.version > state_.version) count_skipped(next.version - state_.version - 1);
     ++counts_.pictures;
-    return move_on(next, {});
+    return move_on(next, delta::BlockSet(versions_.size(), 1));
 }
 
 // Steps lead from the version before; blocks that stand for themselves, from any.
@@ -60,42 +62,58 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(delta::PackedHead::Kind::blocks);
     if (!alone && !follows_)
         fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture", next.version);
-    if (!alone && (resumes_ || next.version != state_.version + 1))
+    if (!alone && (resumes_ || next.version != latest_.version + 1))
         fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
-             state_.version);
-    if (follows_ && next.version < state_.version)
-        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", state_.version, next.version);
+             latest_.version);
+    if (follows_ && next.version < latest_.version)
+        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
+    keep_shown(next.partial);
     unpacker_.apply_changes(payload, picture_.view());
     counts_.changed_bytes += unpacker_.last_count();
-    if (alone) {
-        if (follows_ && !resumes_ && next.version > state_.version) count_skipped(next.version - state_.version - 1);
-        ++counts_.parts;
-    } else {
-        ++counts_.changes;
-    }
+    ++(alone ? counts_.parts : counts_.changes);
     return move_on(next, blocks_of(payload, picture_.shape()));
+}
+
+// What is shown stays as it is while the next state comes in parts.
+void Receiver::keep_shown(bool next_is_partial) {
+    if (!next_is_partial || assembling() || state_.version == 0) return;
+    if (shown_.shape() != picture_.shape()) shown_ = HostImage(picture_.shape());
+    copy(std::as_const(picture_).view(), shown_.view());
 }
 
 void Receiver::restart(const ServerHello& hello) {
     greatest_threshold_ = hello.info.threshold;
+    connection_is_new_ = true;
     resumes_ = hello.epoch == epoch_ && follows_;
     if (resumes_) return;
     epoch_ = hello.epoch;
     follows_ = whole_ = false;
+    std::fill(coming_.begin(), coming_.end(), std::uint8_t{1});  // all of it may differ from the other stream's last state
     std::fill(versions_.begin(), versions_.end(), std::uint64_t{0});
 }
 
-// Nobody sees a picture before all of its blocks have come.
 Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockSet& blocks) {
-    for (std::size_t block = 0; block < blocks.size(); ++block)
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
         if (blocks[block]) versions_[block] = next.version;
-    if (!next.partial) std::fill(versions_.begin(), versions_.end(), next.version);
-    state_ = next;
+        coming_[block] |= blocks[block];
+    }
+    if (!next.partial && !whole_ && std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) != versions_.end())
+        fail(ErrorCode::source_lost, "the server calls version {} complete, and blocks of it have never come",
+             next.version);
+    const bool counts_skipped = whole_ && !connection_is_new_;
+    latest_ = next;
     follows_ = true;
     resumes_ = false;
-    whole_ =
-        whole_ || !next.partial || std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) == versions_.end();
-    return whole_ ? Outcome::picture : Outcome::nothing;
+    if (next.partial) return Outcome::nothing;
+    std::fill(versions_.begin(), versions_.end(), next.version);
+    if (counts_skipped && next.version > state_.version) count_skipped(next.version - state_.version - 1);
+    whole_ = true;
+    connection_is_new_ = false;
+    state_ = next;
+    std::swap(objects_, latest_objects_);
+    std::swap(came_, coming_);
+    std::fill(coming_.begin(), coming_.end(), std::uint8_t{0});
+    return Outcome::picture;
 }
 
 HeldBlocks Receiver::held() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/wire/wire.hpp"
 
@@ -22,7 +23,8 @@ struct ReceiverCounts {
     std::int64_t changed_bytes = 0;  ///< bytes of pictures the steps changed
 };
 
-/// The viewer's copy of R, brought forward message by message; no sockets here. For one thread.
+/// The viewer's copy of R, brought forward message by message; no sockets here. What it gives is always one complete
+/// state of the server: a state that comes in several messages is assembled apart from the one before. For one thread.
 class Receiver {
 public:
     enum class Outcome { nothing, picture, ended };
@@ -33,8 +35,8 @@ public:
     /// The most bytes one picture or one step can have on the wire, without its front.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
-    /// Takes one message of the server. `picture` means that picture(), threshold(), state() and counts() are new.
-    /// Throws Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
+    /// Takes one message of the server. `picture` means that a state is complete: picture(), threshold(), state(),
+    /// objects() and came() are new. `nothing` is also a part of a state. Throws Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
     /// unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
@@ -42,21 +44,23 @@ public:
     /// on from what is held; else its versions count anew, and what is held stays until they lead to a whole picture.
     void restart(const ServerHello& hello);
 
-    /// What a new connection can go on from.
+    /// What a new connection can go on from, blocks of an unfinished state included.
     HeldBlocks held() const;
-    /// Whether no block of picture() is of an older version than state().
-    bool complete() const { return !state_.partial; }
 
-    HostView<const std::uint8_t> picture() const { return picture_.view(); }
-    /// Of the picture held; version 0 before the first.
+    HostView<const std::uint8_t> picture() const { return assembling() ? shown_.view() : picture_.view(); }
+    /// The picture being assembled; picture() unless there is one.
+    HostView<const std::uint8_t> newest_blocks() const { return picture_.view(); }
+    /// Of the picture; version 0 before the first.
     const StateHeader& state() const { return state_; }
-    /// What no byte of the newest state's blocks is further than from the source.
+    /// No byte of the picture is further from the source.
     int threshold() const { return state_.threshold; }
+    /// Blocks in which the picture may differ from the one before.
+    const delta::BlockSet& came() const { return came_; }
     /// What the server detected in the frame of the picture held; without sums of coordinates.
     std::span<const Component> objects() const { return objects_; }
     const ReceiverCounts& counts() const { return counts_; }
-    /// What the last step changed in picture(), for which it needs room; nothing after a whole picture. Throws
-    /// Error{usage} without that room.
+    /// What the last message changed, for which it needs room; nothing after a whole picture. Throws Error{usage}
+    /// without that room.
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const { unpacker_.last_changes(changes); }
 
 private:
@@ -65,18 +69,23 @@ private:
     StateHeader read_front(ByteSpan& payload);
     Outcome move_on(const StateHeader& next, const delta::BlockSet& blocks);
     void count_skipped(std::uint64_t versions);
+    bool assembling() const { return latest_.partial; }
+    void keep_shown(bool next_is_partial);
 
-    HostImage picture_;
+    HostImage picture_;  // newest blocks; the complete state unless assembling()
+    HostImage shown_;    // the complete state while a newer one is assembled; empty before the first time
     delta::Unpacker unpacker_;
     int greatest_threshold_;  // the hello's
     std::size_t max_packed_bytes_ = 0;
     std::uint64_t epoch_;
-    StateHeader state_{};
+    StateHeader state_{}, latest_{};       // of the complete state; of the last message
     std::vector<std::uint64_t> versions_;  // in which each block came last; 0: not of this stream
     bool follows_ = false;                 // the picture held is of this stream
     bool resumes_ = false;                 // nothing has come over this connection yet
-    bool whole_ = false;                   // all blocks have come, of this stream
-    std::vector<Component> objects_;
+    bool connection_is_new_ = false;       // no complete state has come over it yet
+    bool whole_ = false;                   // there was a complete state, of this stream
+    delta::BlockSet came_, coming_;        // with the complete state; with parts of the next one
+    std::vector<Component> objects_, latest_objects_;
     ReceiverCounts counts_{};
 };
 

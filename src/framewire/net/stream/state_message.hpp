@@ -21,9 +21,4 @@ struct StateMessage {
 /// Which blocks of a frame of `shape` the packed bytes have, as a number for each block.
 delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
 
-/// The same step for a viewer that lacks some blocks: those that it can take, of at most `budget` bytes. A block needs
-/// itself and those around it in the version before. What is not in it is lacking from then on; where nothing lacks
-/// and all fits, it is the step itself.
-StateMessage step_for(const StateMessage& step, const Shape& shape, delta::BlockSet& lacking, std::size_t budget);
-
 }  // namespace framewire::net

@@ -72,7 +72,6 @@ struct StreamState::State {
     delta::Decoder decoder;
     delta::Packer step_packer;
     Bytes packed;  // the step being packed; what is kept is a copy of the right size
-    bool withdraws_next = false;
 
     mutable std::mutex mutex;  // guards what follows, up to the picture's part
     HostImage reference;
@@ -84,9 +83,10 @@ struct StreamState::State {
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
-    std::uint64_t oldest_allowed = 0;
     int viewers = 0;
     bool ended = false;
+    bool withdraws = false;            // the next version withdraws all before it
+    std::uint64_t oldest_allowed = 0;  // version
 
     // Coding blocks takes long, so it works on a copy of them and holds only this mutex, taken before the other.
     std::mutex blocks_mutex;
@@ -122,10 +122,15 @@ struct StreamState::State {
         seen = seen.first(std::min(seen.size(), max_objects));
         objects.assign(seen.begin(), seen.end());
         counts.version = newest.version;
-        if (!std::exchange(withdraws_next, false)) return;
-        forget_steps();
-        newest_picture = {};
+        if (!std::exchange(withdraws, false)) return;
         oldest_allowed = newest.version;
+        newest_picture = {};
+        forget_steps();
+    }
+
+    void copy_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks) {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (blocks[block]) copy_block(picture, grid.place(static_cast<int>(block)), reference.view());
     }
 
     void mark_changed(const delta::BlockSet& blocks) {
@@ -133,6 +138,11 @@ struct StreamState::State {
             if (blocks[block]) changed[block] = newest.version;
     }
     void mark_all_changed() { std::ranges::fill(changed, newest.version); }
+
+    void add_changed(std::uint64_t version, delta::BlockSet& blocks) const {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (changed[block] > version) blocks[block] = 1;
+    }
 
     void forget_steps() {
         steps.clear();
@@ -248,8 +258,7 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     const auto blocks = packed.empty() ? delta::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
-    for (std::size_t block = 0; block < blocks.size(); ++block)
-        if (blocks[block]) copy_block(picture, state.grid.place(static_cast<int>(block)), state.reference.view());
+    state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
     if (state.viewers == 0) return state.forget_steps();
@@ -259,11 +268,25 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     state.keep_step();
 }
 
-void StreamState::withdraw_before_next() { state_->withdraws_next = true; }
+void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks,
+                                 const FrameTime& time, std::span<const Component> objects,
+                                 std::optional<int> threshold) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture of the next state");
+    if (blocks.size() != state.changed.size())
+        fail(ErrorCode::usage, "{} blocks of a picture that has {}", blocks.size(), state.changed.size());
+    const int within = state.allowed(threshold);
+    const std::lock_guard lock(state.mutex);
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a state of a stream that was not started");
+    state.copy_blocks(picture, blocks);
+    state.move_on(time, objects, within);
+    state.mark_changed(blocks);
+    state.forget_steps();
+}
 
-std::uint64_t StreamState::oldest_allowed() const {
+void StreamState::withdraw_before_next() {
     const std::lock_guard lock(state_->mutex);
-    return state_->oldest_allowed;
+    state_->withdraws = true;
 }
 
 void StreamState::finish() {
@@ -288,6 +311,11 @@ std::uint64_t StreamState::version() const {
     return state_->newest_for_steps();
 }
 
+std::uint64_t StreamState::oldest_allowed() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->oldest_allowed;
+}
+
 bool StreamState::ended() const {
     const std::lock_guard lock(state_->mutex);
     return state_->ended;
@@ -301,12 +329,12 @@ std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
     return {state.steps.end() - static_cast<std::ptrdiff_t>(newest - version), state.steps.end()};
 }
 
-std::uint64_t StreamState::add_changed(std::uint64_t version, delta::BlockSet& lacking) const {
+std::size_t StreamState::estimated_bytes(delta::BlockSet wanted, std::uint64_t changed_after) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
-    for (std::size_t block = 0; block < lacking.size(); ++block)
-        if (state.changed[block] > version) lacking[block] = 1;
-    return state.newest.version;
+    state.add_changed(changed_after, wanted);
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(wanted, [](std::uint8_t is) { return is != 0; }));
+    return state.picture_cost() / wanted.size() * count;
 }
 
 StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
@@ -324,11 +352,11 @@ StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
     return block == state.changed.size() ? lacking : all;
 }
 
-std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& wanted) {
+std::shared_ptr<const WholeState> StreamState::whole(delta::BlockSet wanted, std::uint64_t changed_after) {
     auto& state = *state_;
     const std::lock_guard coding(state.blocks_mutex);
     const auto result = std::make_shared<WholeState>();
-    const bool of_all = delta::all(wanted);
+    bool of_all = false;
     std::vector<std::size_t> to_code;
     {
         const std::lock_guard lock(state.mutex);
@@ -337,6 +365,8 @@ std::shared_ptr<const WholeState> StreamState::whole(const delta::BlockSet& want
         result->objects = state.objects;
         result->changed = state.changed;
         if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
+        state.add_changed(changed_after, wanted);
+        of_all = delta::all(wanted);
         const bool has_picture = of_all && result->picture.version > 0;
         for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block) {
             if (!wanted[block] || state.coded[block].version == state.changed[block]) continue;

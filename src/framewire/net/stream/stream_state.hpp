@@ -63,8 +63,12 @@ public:
     /// The same for a step that is packed and leads to `picture`. Where nobody watches, nothing of it is kept.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
                  std::span<const Component> objects = {}, std::optional<int> threshold = {});
-    /// The next start() or advance() withdraws all older states: no step to one of them is given after it, and viewers
-    /// that are behind get the newest state as it is.
+    /// The same without a packed delta frame, for a picture that differs in these `blocks` only: viewers are sent those.
+    void advance_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks, const FrameTime& time,
+                        std::span<const Component> objects = {}, std::optional<int> threshold = {});
+    /// Nothing from before the version that the next start() or advance() makes is sent once that call has returned: no
+    /// step to an older version, and no block of an older state. A viewer in the middle of one begins anew with the
+    /// newest. For changes that hide something, which must not be seen late.
     void withdraw_before_next();
     /// The source ended; R stays.
     void finish();
@@ -77,15 +81,13 @@ public:
 
     /// Tells this stream's versions from those of any other; not 0.
     std::uint64_t epoch() const;
-    /// The oldest version that may still be sent to anybody; 0: any.
-    std::uint64_t oldest_allowed() const;
     /// The version that viewers can be brought to; 0 before start().
     std::uint64_t version() const;
+    /// The oldest version that may still be sent; see withdraw_before_next().
+    std::uint64_t oldest_allowed() const;
     bool ended() const;
     /// The steps from `version` to version(), in their order; none where they are not all kept.
     std::vector<StateMessage> steps(std::uint64_t version) const;
-    /// Adds the blocks that changed after `version` and gives the version that all others have.
-    std::uint64_t add_changed(std::uint64_t version, delta::BlockSet& lacking) const;
     struct Lacking {
         std::uint64_t version = 0;  ///< that the other blocks have; 0: all are lacking
         delta::BlockSet blocks{};
@@ -93,9 +95,12 @@ public:
     /// What somebody lacks who holds these blocks; all of them where that is of another stream or makes no sense.
     Lacking lacking(const HeldBlocks& held) const;
 
-    /// The newest state, with those of its blocks coded that are `wanted` and others that were before; null before
-    /// start(). The caller waits for the coding, while R goes on. Virtual so that a test can hold it up.
-    virtual std::shared_ptr<const WholeState> whole(const delta::BlockSet& wanted);
+    /// The newest state, with those of its blocks coded that are `wanted` or changed after version `changed_after`, and
+    /// others that were before; null before start(). Blocks the caller on coding, while R goes on. Virtual so that a
+    /// test can delay it.
+    virtual std::shared_ptr<const WholeState> whole(delta::BlockSet wanted, std::uint64_t changed_after = max_version);
+    /// About how many bytes the blocks of the newest state take that are `wanted` or changed after a version.
+    std::size_t estimated_bytes(delta::BlockSet wanted, std::uint64_t changed_after) const;
 
     StreamCounts counts() const;
     /// Copies R and gives its version.

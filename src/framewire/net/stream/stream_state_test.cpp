@@ -288,6 +288,23 @@ TEST(StreamState, PictureIsPackedOnceAVersion) {
     EXPECT_EQ(stream.state.counts().pictures, 2);
 }
 
+TEST(StreamState, WithdrawnVersionsAreNotSent) {
+    TestStream stream;
+    stream.state.attach();
+    for (int i = 0; i < 4; ++i) stream.step();
+    EXPECT_EQ(stream.state.steps(2).size(), 2u);
+    EXPECT_EQ(stream.state.oldest_allowed(), 0u);
+    stream.state.withdraw_before_next();
+    EXPECT_EQ(stream.state.steps(2).size(), 2u) << "until the next version is there";
+    stream.step();
+    EXPECT_EQ(stream.state.oldest_allowed(), 5u);
+    EXPECT_EQ(stream.state.steps(4).size(), 1u) << "the step to the new version shows nothing older";
+    EXPECT_TRUE(stream.state.steps(3).empty());
+    stream.step();
+    EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "once";
+    EXPECT_EQ(stream.state.steps(4).size(), 2u);
+}
+
 TEST(StreamState, EndIsToldOnce) {
     TestStream stream;
     stream.state.attach();

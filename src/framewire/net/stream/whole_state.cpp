@@ -2,7 +2,7 @@
 
 #include "framewire/delta/packing/packed.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace framewire::net {
 
@@ -22,29 +22,32 @@ StateMessage WholeState::whole_picture() const {
     return {header.version, std::make_shared<const Bytes>(std::move(message))};
 }
 
-WholeState::Part WholeState::message(delta::BlockSet& lacking, std::size_t budget, std::size_t& first) const {
-    const auto count = blocks.size();
-    std::vector<delta::CodedBlock> sent;
-    std::size_t bytes = state_header_bytes;
-    const auto begin = first;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto block = (begin + i) % count;
-        if (!lacking[block] || !blocks[block]) continue;
-        const auto needed = blocks[block]->size() + delta::place_bytes;
-        if (!sent.empty() && bytes + needed > budget) break;
-        bytes += needed;
-        lacking[block] = 0;
-        first = (block + 1) % count;
-        sent.push_back({static_cast<int>(block), *blocks[block]});
+PinnedState::PinnedState(const WholeState& whole, const delta::BlockSet& missing)
+    : header_(whole.header), objects_(whole.objects), blocks_(whole.blocks.size()) {
+    for (std::size_t block = 0; block < missing.size(); ++block) {
+        if (!missing[block]) continue;
+        numbers_.push_back(static_cast<int>(block));
+        unsent_.push_back(whole.blocks[block]);
     }
-    std::ranges::sort(sent, {}, &delta::CodedBlock::block);
-    auto front = header;
-    front.partial = delta::any(lacking);
+}
+
+std::shared_ptr<const Bytes> PinnedState::next_message(std::size_t budget, delta::BlockSet& missing) {
+    std::vector<delta::CodedBlock> sent;
+    std::size_t bytes = state_header_bytes + objects_.size() * object_bytes;
+    for (std::size_t i = 0; i < unsent_.size(); ++i) {
+        bytes += unsent_[i]->size() + delta::place_bytes;
+        if (i > 0 && bytes > budget) break;
+        sent.push_back({numbers_[i], *unsent_[i]});
+        missing[static_cast<std::size_t>(numbers_[i])] = 0;
+    }
+    header_.partial = sent.size() < unsent_.size();
     Bytes message;
-    begin_state(MessageType::changes, front, objects, message);
-    delta::append_packed({delta::PackedHead::Kind::blocks, 0}, sent, static_cast<int>(count), message);
+    begin_state(MessageType::changes, header_, objects_, message);
+    delta::append_packed({delta::PackedHead::Kind::blocks, 0}, sent, static_cast<int>(blocks_), message);
     end_state(message);
-    return {std::make_shared<const Bytes>(std::move(message)), sent.size()};
+    numbers_.erase(numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(sent.size()));
+    unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent.size()));
+    return std::make_shared<const Bytes>(std::move(message));
 }
 
 }  // namespace framewire::net

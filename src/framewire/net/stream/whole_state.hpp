@@ -23,13 +23,28 @@ struct WholeState {
     void add_changed(std::uint64_t version, delta::BlockSet& lacking) const;
     /// A message with all blocks, which are coded.
     StateMessage whole_picture() const;
-    struct Part {
-        std::shared_ptr<const Bytes> bytes;  ///< a message
-        std::size_t blocks = 0;              ///< in it
-    };
-    /// Those of `lacking` that are coded, of at most `budget` bytes but one block at least, from block `first` on round
-    /// to it; they are not lacking any more, and `first` moves on.
-    Part message(delta::BlockSet& lacking, std::size_t budget, std::size_t& first) const;
+};
+
+/// One state that a viewer is being brought to, with the coded blocks that it has not been sent yet. Blocks are shared
+/// with other viewers and do not change while newer states come.
+class PinnedState {
+public:
+    /// Keeps the blocks of `whole` that are missing, all of which are coded.
+    PinnedState(const WholeState& whole, const delta::BlockSet& missing);
+
+    std::uint64_t version() const { return header_.version; }
+    /// Blocks not sent yet.
+    const std::vector<std::shared_ptr<const Bytes>>& unsent() const { return unsent_; }
+    /// Takes the next blocks, at most `budget` bytes of them but at least one block, into a message, and removes them
+    /// from `missing`. The message is marked partial unless it completes the state.
+    std::shared_ptr<const Bytes> next_message(std::size_t budget, delta::BlockSet& missing);
+
+private:
+    StateHeader header_;
+    std::vector<Component> objects_;
+    std::size_t blocks_;                                 // of a picture
+    std::vector<int> numbers_;                           // of the unsent blocks, ascending
+    std::vector<std::shared_ptr<const Bytes>> unsent_;   // in the same order
 };
 
 }  // namespace framewire::net

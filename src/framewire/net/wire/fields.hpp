@@ -29,9 +29,9 @@ inline void put_text(Bytes& out, std::string_view text) {
     out.insert(out.end(), clean.begin(), clean.end());
 }
 
-inline void put_preamble(Bytes& out) {
+inline void put_preamble(Bytes& out, std::uint16_t version) {
     out.insert(out.end(), magic.begin(), magic.end());
-    put(out, wire_version);
+    put(out, version);
 }
 
 // The length is written by finish_message(), once the payload is there.

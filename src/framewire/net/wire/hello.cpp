@@ -48,8 +48,8 @@ std::uint16_t read_preamble(ByteSpan bytes) {
 }
 
 [[noreturn]] void refuse_version(std::uint16_t version) {
-    fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol, this is version {}", version,
-         wire_version);
+    fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol; versions {} to {} are supported",
+         version, oldest_wire_version, wire_version);
 }
 
 // What validate() finds wrong, empty when nothing is.
@@ -80,7 +80,7 @@ Bytes viewer_hello(const ViewerHello& hello) {
     if (hello.token.size() > max_text_bytes)
         fail(ErrorCode::usage, "a token of {} bytes; up to {} are allowed", hello.token.size(), max_text_bytes);
     Bytes out;
-    put_preamble(out);
+    put_preamble(out, hello.version);
     start_message(out, MessageType::hello);
     put_text(out, hello.stream);
     put(out, static_cast<std::uint8_t>(hello.token.size()));
@@ -90,11 +90,11 @@ Bytes viewer_hello(const ViewerHello& hello) {
     return out;
 }
 
-Bytes server_hello(const ServerHello& hello) {
+Bytes server_hello(const ServerHello& hello, std::uint16_t version) {
     const auto& info = hello.info;
     validate(info);
     Bytes out;
-    put_preamble(out);
+    put_preamble(out, version);
     start_message(out, MessageType::hello);
     put(out, hello.epoch);
     put(out, static_cast<std::uint8_t>(hello.controls));
@@ -112,12 +112,13 @@ Bytes server_hello(const ServerHello& hello) {
 
 std::uint16_t read_viewer_preamble(ByteSpan bytes) {
     const auto version = read_preamble(bytes);
-    if (version < wire_version) refuse_version(version);
+    if (version < oldest_wire_version) refuse_version(version);
     return version;
 }
 
 void read_server_preamble(ByteSpan bytes) {
-    if (const auto version = read_preamble(bytes); version != wire_version) refuse_version(version);
+    const auto version = read_preamble(bytes);
+    if (version < oldest_wire_version || version > wire_version) refuse_version(version);
 }
 
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
@@ -127,7 +128,8 @@ ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     const auto token = reader.take_bytes(reader.take<std::uint8_t>());
     hello.token.assign(token.begin(), token.end());
     hello.held = take_held(reader);
-    if (version == wire_version) reader.expect_end();
+    if (version <= wire_version) reader.expect_end();
+    hello.version = std::min(version, wire_version);
     return hello;
 }
 

@@ -14,7 +14,6 @@ namespace framewire::net {
 namespace {
 
 constexpr std::size_t max_server_hello_bytes = 512;
-constexpr std::size_t partial_at = 33;  // in a state's front
 constexpr std::size_t drawn_bytes = 32, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
 constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + HeldBlocks::max_runs * run_bytes;
@@ -100,7 +99,7 @@ Bytes empty_message(MessageType type) {
 
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble) {
     Bytes out;
-    if (with_preamble) put_preamble(out);
+    if (with_preamble) put_preamble(out, oldest_wire_version);
     const auto start = out.size();
     start_message(out, MessageType::error);
     put(out, static_cast<std::uint8_t>(reason));
@@ -130,8 +129,6 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
 }
 
 void end_state(Bytes& out) { finish_message(out, 0); }
-
-void mark_partial(Bytes& state) { state[header_bytes + partial_at] = 1; }
 
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
     switch (const auto header = take_header(bytes); header.type) {

@@ -23,7 +23,7 @@ using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
 /// The protocol this build speaks; both ends have to agree on it.
-inline constexpr std::uint16_t wire_version = 4;
+inline constexpr std::uint16_t wire_version = 5, oldest_wire_version = 4;
 
 /// Both ends begin with the magic and the version.
 inline constexpr std::size_t preamble_bytes = 6;
@@ -122,6 +122,7 @@ struct ViewerHello {
     std::string stream;   ///< by its name
     std::string token{};  ///< what lets it in, up to 255 bytes; empty: none
     HeldBlocks held{};
+    std::uint16_t version = wire_version;  ///< of the protocol, that both ends speak
 };
 
 /// What a server begins with.
@@ -157,7 +158,7 @@ struct ControlAnswer {
 
 /// Throws Error{usage} on a name that is none and a token of more than 255 bytes.
 Bytes viewer_hello(const ViewerHello& hello);
-Bytes server_hello(const ServerHello& hello);
+Bytes server_hello(const ServerHello& hello, std::uint16_t version = wire_version);
 Bytes drawn_message(const Drawn& drawn);
 Bytes clock_message(const Clocks& clocks);
 /// Up to 255 bytes of the text.
@@ -165,7 +166,7 @@ Bytes control_message(std::string_view text);
 Bytes answer_message(const ControlAnswer& answer);
 /// A message without content: alive, end.
 Bytes empty_message(MessageType type);
-/// With the preamble in front when it is the first thing the server says.
+/// With the preamble of the oldest version in front if it is the first message of the server: every viewer reads it.
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
 /// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed
@@ -173,21 +174,20 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 /// a message. A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
 void end_state(Bytes& out);
-/// Of a message that was begun: blocks are left out of it that its version has new.
-void mark_partial(Bytes& state);
 
 // Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
 
-/// The version that a viewer offers, this one or a later one. Throws when it is no framewire or speaks only older ones.
+/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older ones.
 std::uint16_t read_viewer_preamble(ByteSpan bytes);
-/// Throws when the other end is no framewire or speaks another version.
+/// Throws if the other end is no framewire or speaks a version other than oldest_wire_version to wire_version.
 void read_server_preamble(ByteSpan bytes);
 /// Of a message to a viewer. Throws on types that no server sends and on lengths that type cannot have;
 /// `max_packed_bytes` bounds pictures and changes.
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
 /// Of a message to a server. Throws likewise.
 MessageHeader read_viewer_header(ByteSpan bytes);
-/// Names are of the characters allowed. What follows is not looked at where the viewer offers a later version.
+/// Names are of the characters allowed. If the viewer offers a version later than wire_version, trailing bytes are
+/// ignored.
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version);
 ServerHello read_server_hello(ByteSpan payload);
 Drawn read_drawn(ByteSpan payload);

@@ -119,10 +119,10 @@ TEST(Wire, ServerHelloComesBack) {
 // The protocol is written down in docs/protocol.md; these bytes are what it says.
 TEST(Wire, BytesAreThoseOfTheDocument) {
     EXPECT_EQ(viewer_hello({"main", "key", {258, {{3, 4}}}}),
-              (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 31, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 3, 'k', 'e', 'y', 2,
+              (Bytes{'F', 'W', 'I', 'R', 5, 0, 1, 31, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 3, 'k', 'e', 'y', 2,
                      1,   0,   0,   0,   0, 0, 0, 1,  0, 3, 0, 0, 0,   0,   0,   0,   0, 4,   0,   0,   0}));
     EXPECT_EQ(server_hello({258, true, {{1, 2, 258, 3}, delta::Mode::exact, 20, {25, 1}, "a"}}),
-              (Bytes{'F', 'W', 'I', 'R', 4, 0, 1, 26, 0,  0, 0, 2, 1, 0, 0, 0, 0, 0,  0,
+              (Bytes{'F', 'W', 'I', 'R', 5, 0, 1, 26, 0,  0, 0, 2, 1, 0, 0, 0, 0, 0,  0,
                      1,   2,   1,   2,   0, 3, 0, 20, 25, 0, 0, 0, 1, 0, 0, 0, 1, 'a'}));
     EXPECT_EQ(drawn_message({1, 2, 3, 4, 5}), (Bytes{7, 32, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0,
                                                      0, 0,  3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0}));
@@ -161,7 +161,9 @@ TEST(Wire, StateComesBack) {
     EXPECT_EQ(back.captured_us, state.captured_us);
     EXPECT_EQ(back.threshold, state.threshold);
     EXPECT_FALSE(back.partial);
-    mark_partial(message);
+    auto part = state;
+    part.partial = true;
+    begin_state(MessageType::changes, part, {}, message);
     payload = payload_of(message);
     EXPECT_TRUE(read_state(payload, some_info().shape, objects).partial);
 }

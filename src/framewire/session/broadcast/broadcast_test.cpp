@@ -41,7 +41,6 @@ FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
 // picture for long while it comes is cut off then.
 struct Seen {
     std::size_t frame;
-    bool complete;
     int threshold;
     Bytes picture;
 };
@@ -51,23 +50,18 @@ std::vector<Seen> watch(net::Client& client) {
     while (client.next()) {
         const auto picture = client.picture();
         const auto bytes = static_cast<std::size_t>(picture.shape().bytes());
-        all.push_back({static_cast<std::size_t>(client.state().frame), client.complete(), client.threshold(),
+        all.push_back({static_cast<std::size_t>(client.state().frame), client.threshold(),
                        Bytes(picture.data(), picture.data() + bytes)});
     }
     return all;
 }
 
-// How far the furthest byte of what a viewer sees is from the camera's. A viewer that lags may have blocks of older
-// frames: those count from whichever frame is nearest. No more frames are looked at than tell something.
+// How far the furthest byte of what a viewer sees is from the camera's frame of that number.
 int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
-    const auto newest = seen.frame, oldest = seen.complete ? newest : 0;
+    const auto& frame = camera.at(seen.frame);
     int result = 0;
-    for (std::size_t at = 0; at < camera.at(newest).size(); ++at) {
-        int nearest = 255;
-        for (auto end = newest + 1; end > oldest && nearest > result; --end)
-            nearest = std::min(nearest, std::abs(seen.picture[at] - camera[end - 1][at]));
-        result = std::max(result, nearest);
-    }
+    for (std::size_t at = 0; at < frame.size(); ++at)
+        result = std::max(result, std::abs(seen.picture[at] - frame[at]));
     return result;
 }
 
@@ -110,8 +104,7 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
         const auto& result = broadcast.run();
         int least = 255, most = 0;
         for (const auto& seen : viewer.get()) {
-            // Older blocks are within what was in force then.
-            EXPECT_LE(furthest(seen, camera), seen.complete ? seen.threshold : 60) << "frame " << seen.frame;
+            EXPECT_LE(furthest(seen, camera), seen.threshold) << "frame " << seen.frame;
             least = std::min(least, seen.threshold);
             most = std::max(most, seen.threshold);
         }

@@ -73,6 +73,7 @@ public:
         auto film = sink_options();
         // Frames that are timed anew have lost their sound's times, and what is made of stretches gets it when joined.
         if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
+        film.source_threshold = input_.info().threshold;
         film.audio = audio;
         film.to_the_end = !options().frames && !input.duration_seconds;
         return film;

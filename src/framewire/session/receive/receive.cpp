@@ -73,7 +73,8 @@ ReceiveJob::State::State(const ReceiveOptions& options)
                              .hurry = true,
                              .replace = options.job.replace,
                              .once_only = true,
-                             .segments = options.segments});
+                             .segments = options.segments,
+                             .source_threshold = result.stream.threshold});
 }
 
 void ReceiveJob::State::make_changes() {

@@ -119,6 +119,8 @@ struct RelayJob::State {
         const bool follows = client.follows() && stream.version() > 0;
         if (follows)
             stream.advance(client.picture(), client.packed(), time, client.objects(), state.threshold);
+        else if (stream.version() > 0)
+            stream.advance_blocks(client.picture(), client.came(), time, client.objects(), state.threshold);
         else
             stream.start(client.picture(), time, client.objects(), {}, state.threshold);
     }

@@ -22,9 +22,9 @@ std::size_t Answer::bytes() const {
                            [](std::size_t sum, const auto& message) { return sum + message->size(); });
 }
 
-bool Answer::shares_a_message_with(const Answer& other) const {
+bool Answer::shares_a_message_with(const SharedMessages& others) const {
     return std::any_of(messages.begin(), messages.end(), [&](const auto& message) {
-        return std::find(other.messages.begin(), other.messages.end(), message) != other.messages.end();
+        return std::find(others.begin(), others.end(), message) != others.end();
     });
 }
 

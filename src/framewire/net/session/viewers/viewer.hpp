@@ -4,6 +4,7 @@
 #include "framewire/delta/blocks/block_set.hpp"
 #include "framewire/net/limits/pinned_bytes.hpp"
 #include "framewire/net/limits/send_window.hpp"
+#include "framewire/net/stream/whole_state.hpp"
 #include "framewire/net/transport/connection.hpp"
 #include "framewire/net/wire/wire.hpp"
 
@@ -25,7 +26,7 @@ struct Answer {
     std::uint64_t skipped = 0;  ///< versions that the viewer passes over by it
 
     std::size_t bytes() const;
-    bool shares_a_message_with(const Answer& other) const;
+    bool shares_a_message_with(const SharedMessages& others) const;
 };
 
 /// A viewer as its server knows it. Only the loop's thread touches it.
@@ -45,12 +46,15 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     Stream& stream;
     Phase phase = Phase::watching;
     // What it has when all writes are done:
-    std::uint64_t held = 0;      ///< the version of the blocks that it does not lack; 0: it lacks all
-    delta::BlockSet lacking;     ///< blocks that it has of older versions, or not at all
-    bool complete = false;       ///< it lacks none
-    std::size_t next_block = 0;  ///< where those that it lacks are looked for first
-    bool resumes = false;        ///< it has this from another connection, and is to be told what became of it
+    std::uint64_t held = 0;   ///< the version of the blocks that it does not lack; 0: it lacks all
+    delta::BlockSet lacking;  ///< blocks that it has of older versions, or not at all
+    bool resumes = false;     ///< it has this from another connection, and is to be told what became of it
     bool awaits_blocks = false;
+    /// The state of version `held`, while blocks of it are lacking: nothing newer is sent before it is complete.
+    std::optional<PinnedState> pinned{};
+    bool takes_parts = true;  ///< it presents a state only if complete, so a state may come in several messages
+
+    bool complete() const { return held > 0 && !delta::any(lacking); }
 
     SendWindow window;
     Clock::time_point drawn_at{};  ///< when it last said what it has drawn

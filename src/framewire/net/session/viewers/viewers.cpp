@@ -22,6 +22,7 @@ Stream::Stream(std::string name_, StreamState& state_, Control control_)
     : name(std::move(name_)),
       state(state_),
       hello(shared(server_hello({state.epoch(), control_ != nullptr, state.info()}))),
+      oldest_hello(shared(server_hello({state.epoch(), control_ != nullptr, state.info()}, oldest_wire_version))),
       last_words(shared(empty_message(MessageType::end))),
       control(std::move(control_)) {}
 
@@ -38,9 +39,10 @@ Viewers::~Viewers() {
             if (viewer->phase == Phase::watching) stream->state.detach();
 }
 
-void Viewers::come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held) {
+void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello) {
     const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
-    resume(*viewer, held);
+    viewer->takes_parts = hello.version > oldest_wire_version;
+    resume(*viewer, hello.held);
     stream.viewers.insert(viewer);
     ++count_;
     stream.state.attach();
@@ -50,7 +52,7 @@ void Viewers::come(Stream& stream, ConnectionPointer connection, const HeldBlock
     });
     came_.line("viewer {} came", viewer->connection->name());
     listen_to(*viewer);
-    send(*viewer, {Answer::Kind::words, {stream.hello}, 1});
+    send(*viewer, {Answer::Kind::words, {viewer->takes_parts ? stream.hello : stream.oldest_hello}, 1});
 }
 
 // --- hearing ---
@@ -164,6 +166,7 @@ void Viewers::close(const ViewerPointer& viewer) {
     viewer->stream.viewers.erase(viewer);
     --count_;
     release(*viewer);
+    unpin(*viewer);
 }
 
 void Viewers::enter(Viewer& viewer, Phase phase) {

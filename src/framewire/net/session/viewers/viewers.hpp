@@ -20,9 +20,10 @@
 
 namespace framewire::net {
 
-/// The viewers of all streams of a server. Each is sent what it lacks of the newest state, as far as its SendWindow
-/// lets it: a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture,
-/// and what waits for all of them is limited. Everything happens in the loop's thread.
+/// The viewers of all streams of a server. Each is sent complete states, as far as its SendWindow allows: a delta frame
+/// if it is up to date, otherwise the blocks that it lacks of one pinned state, and nothing newer before that state is
+/// complete. A slow viewer skips states and delays nobody else. One picture at most waits for each viewer, and the
+/// total is limited. Everything runs on the loop's thread.
 class Viewers {
 public:
     struct Deadlines {
@@ -42,8 +43,8 @@ public:
     /// Those there now, who were told the end included.
     std::size_t count() const { return count_; }
 
-    /// A viewer whose hello was taken, and said that it holds these blocks.
-    void come(Stream& stream, ConnectionPointer connection, const HeldBlocks& held);
+    /// A viewer whose hello was accepted.
+    void come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello);
     /// The stream's state is new.
     void send_all_missing(Stream& stream);
     /// Gives how many were left.
@@ -80,19 +81,21 @@ private:
 
     void send(Viewer& viewer, Answer answer);
     void written(const ViewerPointer& viewer, const std::error_code& error);
-    void make_room_for(const Answer& answer);
-    ViewerPointer slowest_besides(const Answer& answer) const;
+    void make_room_for(const Viewer& viewer, const SharedMessages& messages);
+    ViewerPointer slowest_besides(const Viewer& viewer, const SharedMessages& messages) const;
     void release(Viewer& viewer);
+    void pin(Viewer& viewer, const WholeState& whole);
+    void unpin(Viewer& viewer);
     void count_pinned();
     void count_taken(const Viewer& viewer, const Answer& answer);
     void send_missing(Viewer& viewer);
     bool send_steps(Viewer& viewer, std::size_t room_bytes);
     void send_words(Viewer& viewer);
     void ask_for_blocks(Viewer& viewer);
-    void want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const;
-    void code_blocks(Stream& stream, delta::BlockSet wanted);
+    void code_blocks(Stream& stream, delta::BlockSet wanted, std::uint64_t changed_after);
     void hand_out(Stream& stream, const WholeState* whole);
-    void send_blocks(Viewer& viewer, const WholeState& whole);
+    void send_state(Viewer& viewer, const WholeState& whole);
+    void send_pinned(Viewer& viewer, std::uint64_t skipped = 0);
     void tell_clocks(Viewer& viewer);
     void check_deadlines(const ViewerPointer& viewer, Clock::time_point now);
 

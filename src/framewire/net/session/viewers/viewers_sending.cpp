@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -13,8 +14,6 @@ namespace {
 using Phase = Viewer::Phase;
 
 constexpr std::chrono::seconds clocks_told_every{1};
-// The least that a coded block of a picture seldom takes less than: so many blocks are coded for a viewer at a time.
-constexpr std::size_t small_block_bytes = 1024;
 
 }  // namespace
 
@@ -28,7 +27,7 @@ void Viewers::send(Viewer& viewer, Answer answer) {
     answer.messages.insert(answer.messages.begin(), viewer.words.begin(), viewer.words.end());
     answer.words += viewer.words.size();
     viewer.words.clear();
-    make_room_for(answer);
+    make_room_for(viewer, answer.messages);
     pinned_.add(answer.messages);
     viewer.pins = true;
     viewer.answer = std::move(answer);
@@ -69,27 +68,30 @@ void Viewers::written(const ViewerPointer& viewer, const std::error_code& error)
 
 // Viewers that take nothing would keep a picture each, of as many versions as there are viewers. So who is slowest
 // goes until the answer fits; it goes without words, for it is in the middle of a message.
-void Viewers::make_room_for(const Answer& answer) {
-    while (pinned_.total() + pinned_.growth(answer.messages) > pinned_limit_) {
-        const auto slowest = slowest_besides(answer);
+void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages) {
+    while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
+        const auto slowest = slowest_besides(viewer, messages);
         if (!slowest) return;  // nobody else has anything under way
         drop(slowest, fmt::format("it is the slowest, and what waits for viewers takes more than the {} bytes allowed",
                                   pinned_limit_));
     }
 }
 
-// The slowest of those who are sent pictures or steps, and none of the answer's; of several the longest at it.
-ViewerPointer Viewers::slowest_besides(const Answer& answer) const {
+// The slowest of the other viewers that keep states in memory, none of which are these messages. Ties go to the one
+// whose answer is the oldest.
+ViewerPointer Viewers::slowest_besides(const Viewer& viewer, const SharedMessages& messages) const {
     const auto now = loop_.now();
     const auto less = [now](const Viewer& a, const Viewer& b) {
         return std::pair(a.pace(now), a.answered_at) < std::pair(b.pace(now), b.answered_at);
     };
     ViewerPointer slowest;
     for (const auto& [name, stream] : streams_)
-        for (const auto& viewer : stream->viewers)
-            if (viewer->writing && viewer->answer.kind != Answer::Kind::words &&
-                !viewer->answer.shares_a_message_with(answer) && (!slowest || less(*viewer, *slowest)))
-                slowest = viewer;
+        for (const auto& other : stream->viewers) {
+            const bool is_sent_states = other->writing && other->answer.kind != Answer::Kind::words &&
+                                        !other->answer.shares_a_message_with(messages);
+            if (other.get() != &viewer && (is_sent_states || other->pinned) && (!slowest || less(*other, *slowest)))
+                slowest = other;
+        }
     return slowest;
 }
 
@@ -97,6 +99,24 @@ ViewerPointer Viewers::slowest_besides(const Answer& answer) const {
 void Viewers::release(Viewer& viewer) {
     if (!std::exchange(viewer.pins, false)) return;
     pinned_.remove(viewer.answer.messages);
+    count_pinned();
+}
+
+// Pins the state for the viewer, which is then sent the blocks that it lacks of it and nothing newer before.
+void Viewers::pin(Viewer& viewer, const WholeState& whole) {
+    PinnedState pinned(whole, viewer.lacking);
+    make_room_for(viewer, pinned.unsent());
+    pinned_.add(pinned.unsent());
+    viewer.pinned = std::move(pinned);
+    viewer.held = whole.header.version;
+    count_pinned();
+}
+
+// What was sent of the pinned state the viewer holds; the rest is still lacking.
+void Viewers::unpin(Viewer& viewer) {
+    if (!viewer.pinned) return;
+    pinned_.remove(viewer.pinned->unsent());
+    viewer.pinned.reset();
     count_pinned();
 }
 
@@ -151,8 +171,10 @@ void Viewers::send_missing(Viewer& viewer) {
     if (viewer.phase != Phase::watching || viewer.writing) return;
     if (viewer.awaits_blocks) return send_words(viewer);
     const auto& state = viewer.stream.state;
+    if (viewer.pinned && viewer.pinned->version() < state.oldest_allowed()) unpin(viewer);
+    if (viewer.pinned) return send_pinned(viewer);
     const auto newest = state.version();
-    if (newest == 0 || (viewer.complete && viewer.held >= newest)) {
+    if (newest == 0 || (viewer.complete() && viewer.held >= newest && !viewer.resumes)) {
         if (!state.ended()) return send_words(viewer);
         // The viewer closes when it has the last words. Closing first could cost it them.
         enter(viewer, Phase::ending);
@@ -160,31 +182,26 @@ void Viewers::send_missing(Viewer& viewer) {
     }
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0) return send_words(viewer);
-    if (!viewer.resumes && viewer.held > 0 && viewer.held < newest && send_steps(viewer, room_bytes)) return;
-    // Blocks of their own take more than steps: only as many as leave a part of the window to those.
+    if (!viewer.resumes && viewer.complete() && viewer.held < newest && send_steps(viewer, room_bytes)) return;
+    // Blocks take more than delta frames: only as many as leave a part of the window to those.
     if (viewer.window.empty() || viewer.window.half_empty()) ask_for_blocks(viewer);
     if (!viewer.writing) send_words(viewer);
 }
 
-// False where the viewer has to be brought to the newest version in another way.
+// Returns false if the viewer has to be brought to the newest version in another way.
 bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
-    const auto steps = viewer.stream.state.steps(viewer.held);
+    const auto& state = viewer.stream.state;
+    const auto steps = state.steps(viewer.held);
     if (steps.empty()) return false;
     std::size_t bytes = 0;
     for (const auto& step : steps) bytes += step.bytes->size();
-    // What does not fit waits, or goes in part. Of several steps a part is of no use to those that follow.
-    const bool fits = bytes <= room_bytes;
-    if (!fits && !viewer.window.empty()) return true;
-    if (!fits && steps.size() > 1) return false;
-    Answer answer{Answer::Kind::steps};
-    for (const auto& step : steps) {
-        if (viewer.complete && fits)
-            answer.messages.push_back(step.bytes);
-        else
-            answer.messages.push_back(
-                step_for(step, viewer.stream.state.info().shape, viewer.lacking, fits ? bytes : room_bytes).bytes);
+    if (bytes > room_bytes) {
+        if (!viewer.window.empty()) return true;
+        // More than the network takes in a round trip, either way: the cheaper one is over sooner.
+        if (bytes > state.estimated_bytes(viewer.lacking, viewer.held)) return false;
     }
-    viewer.complete = !delta::any(viewer.lacking);
+    Answer answer{Answer::Kind::steps};
+    for (const auto& step : steps) answer.messages.push_back(step.bytes);
     viewer.held = steps.back().version;  // there may be a newer one than a moment ago
     send(viewer, std::move(answer));
     return true;
@@ -197,31 +214,22 @@ void Viewers::ask_for_blocks(Viewer& viewer) {
     viewer.awaits_blocks = true;
     if (stream.coding_blocks) return;
     delta::BlockSet wanted(stream.state.blocks());
-    for (const auto& other : stream.viewers)
-        if (other->awaits_blocks) want_blocks(*other, wanted);
-    code_blocks(stream, wanted);
-}
-
-// As many of those that it lacks as it could be sent now.
-void Viewers::want_blocks(const Viewer& viewer, delta::BlockSet& wanted) const {
-    auto lacking = viewer.lacking;
-    if (viewer.held > 0) viewer.stream.state.add_changed(viewer.held, lacking);
-    auto most = viewer.window.room_bytes(loop_.now()) / small_block_bytes + 1;
-    for (std::size_t i = 0; i < lacking.size() && most > 0; ++i) {
-        const auto block = (viewer.next_block + i) % lacking.size();
-        if (!lacking[block]) continue;
-        wanted[block] = 1;
-        --most;
+    auto changed_after = max_version;
+    for (const auto& other : stream.viewers) {
+        if (!other->awaits_blocks) continue;
+        for (std::size_t block = 0; block < wanted.size(); ++block) wanted[block] |= other->lacking[block];
+        if (other->held > 0) changed_after = std::min(changed_after, other->held);
     }
+    code_blocks(stream, std::move(wanted), changed_after);
 }
 
-void Viewers::code_blocks(Stream& stream, delta::BlockSet wanted) {
+void Viewers::code_blocks(Stream& stream, delta::BlockSet wanted, std::uint64_t changed_after) {
     stream.coding_blocks = true;
-    loop_.post_work([this, &stream, wanted = std::move(wanted)] {
+    loop_.post_work([this, &stream, wanted = std::move(wanted), changed_after]() mutable {
         std::shared_ptr<const WholeState> whole;
         std::string problem;
         try {
-            whole = stream.state.whole(wanted);
+            whole = stream.state.whole(std::move(wanted), changed_after);
         } catch (const std::exception& error) {
             problem = error.what();
         }
@@ -240,35 +248,51 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
         if (!whole)
             drop(viewer, "there is no picture for it");
         else
-            send_blocks(*viewer, *whole);
+            send_state(*viewer, *whole);
     });
     // Last, for the stream may be gone after it.
     stream.tell_when_idle();
 }
 
-void Viewers::send_blocks(Viewer& viewer, const WholeState& whole) {
+// Begins to bring the viewer to this state.
+void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     if (viewer.phase != Phase::watching) return;
-    if (whole.header.version < viewer.held) return send_missing(viewer);  // coded before this viewer asked
+    const auto version = whole.header.version;
+    // Coded before this viewer asked, or withdrawn since.
+    if (version < viewer.held || version < viewer.stream.state.oldest_allowed()) return send_missing(viewer);
     if (viewer.held > 0) whole.add_changed(viewer.held, viewer.lacking);
-    const auto room_bytes = viewer.window.room_bytes(loop_.now());
-    Answer answer{Answer::Kind::picture};
+    const auto skipped = viewer.held > 0 && version > viewer.held ? version - viewer.held - 1 : 0;
     // A first picture of the mode bounded has no blocks that stand for themselves.
-    const bool only_whole = std::ranges::none_of(whole.blocks, [](const auto& block) { return block != nullptr; });
+    const bool only_whole = std::ranges::any_of(whole.blocks, [](const auto& block) { return block == nullptr; });
     if (delta::all(viewer.lacking) && whole.picture.version > 0 &&
-        (only_whole || whole.picture.bytes->size() <= room_bytes)) {
-        answer.messages = {whole.picture.bytes};
+        (only_whole || !viewer.takes_parts ||
+         whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {
         std::ranges::fill(viewer.lacking, std::uint8_t{0});
-    } else {
-        answer.kind = Answer::Kind::blocks;
-        auto message = whole.message(viewer.lacking, room_bytes, viewer.next_block);
-        if (message.blocks > 0 || viewer.resumes) answer.messages = {std::move(message.bytes)};
+        viewer.resumes = false;
+        viewer.held = version;
+        return send(viewer, {Answer::Kind::picture, {whole.picture.bytes}, 0, skipped});
     }
-    if (viewer.held > 0 && whole.header.version > viewer.held) answer.skipped = whole.header.version - viewer.held - 1;
-    if (answer.messages.empty()) return send_missing(viewer);
+    for (std::size_t block = 0; block < viewer.lacking.size(); ++block)
+        if (viewer.lacking[block] && !whole.blocks[block]) return send_missing(viewer);  // came while others were coded
+    if (!delta::any(viewer.lacking) && !viewer.resumes) {
+        viewer.held = version;
+        return send_missing(viewer);
+    }
+    pin(viewer, whole);
+    send_pinned(viewer, skipped);
+}
+
+// The next blocks of the pinned state. A viewer that presents whatever it holds is sent them all at once.
+void Viewers::send_pinned(Viewer& viewer, std::uint64_t skipped) {
+    const auto room_bytes = viewer.window.room_bytes(loop_.now());
+    if (room_bytes == 0 || !(viewer.window.empty() || viewer.window.half_empty())) return send_words(viewer);
+    pinned_.remove(viewer.pinned->unsent());
+    const auto budget = viewer.takes_parts ? room_bytes : std::numeric_limits<std::size_t>::max();
+    auto message = viewer.pinned->next_message(budget, viewer.lacking);
+    pinned_.add(viewer.pinned->unsent());
+    if (!delta::any(viewer.lacking)) unpin(viewer);
     viewer.resumes = false;
-    viewer.held = whole.header.version;
-    viewer.complete = !delta::any(viewer.lacking);
-    send(viewer, std::move(answer));
+    send(viewer, {Answer::Kind::blocks, {std::move(message)}, 0, skipped});
 }
 
 void Viewers::send_all_missing(Stream& stream) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace framewire::net {
@@ -89,9 +90,9 @@ public:
         kit::fill(black.view(), kit::Fill::zeros);
         start(black.view(), {});
     }
-    std::shared_ptr<const WholeState> whole(const delta::BlockSet& wanted) override {
+    std::shared_ptr<const WholeState> whole(delta::BlockSet wanted, std::uint64_t changed_after) override {
         gate_.wait();
-        return StreamState::whole(wanted);
+        return StreamState::whole(std::move(wanted), changed_after);
     }
     void release() { released_.set_value(); }
 
