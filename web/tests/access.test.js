@@ -44,6 +44,34 @@ test("a token is asked for until it is the right one, and is in no address", asy
     await untilLive(page);
 });
 
+test("a token that was refused is not sent again", async (t) => {
+    const file = join(folderOf(t), "token");
+    writeFileSync(file, TOKEN, { mode: 0o600 });
+    const { port } = await serve(t, "-i", SOURCE, "--token-file", file);
+    const context = await browser.newContext();
+    t.after(() => context.close());
+    const page = await context.newPage();
+    // As a tab has it that was left open while the server got another token.
+    await page.addInitScript(() => sessionStorage.setItem("framewire-token /", "a token of yesterday"));
+    await page.clock.install();
+    let asked = 0;
+    page.on("request", (request) => (asked += request.url().includes("/api/") ? 1 : 0));
+    page.on("websocket", () => ++asked);
+    await page.goto(`http://127.0.0.1:${port}/`);
+    const dialog = page.getByRole("dialog", { name: "This server wants a token" });
+    await dialog.getByLabel("Token").waitFor();
+    const before = asked;
+    await page.clock.runFor(60_000);
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await page.clock.runFor(60_000);
+    assert.equal(asked, before, "it asks on, which counts against its address");
+    await dialog.getByLabel("Token").fill(TOKEN);
+    await dialog.getByRole("button", { name: "Enter" }).click();
+    await page.clock.runFor(10_000);
+    await page.clock.resume();
+    await untilLive(page);
+});
+
 /** A page of another site: the same machine, another port. */
 async function otherSite(t) {
     const server = createServer((_request, response) => {

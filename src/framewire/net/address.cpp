@@ -23,19 +23,42 @@ struct NamedScheme {
 constexpr NamedScheme schemes[] = {
     {Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}, {Scheme::websocket, "ws://"}, {Scheme::websocket_tls, "wss://"}};
 
+bool is_ipv6(std::string_view text) {
+    in6_addr address{};
+    return ::inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+}
+
+// "::1:7878" can be ::1 and a port, or all of it the address: what is advised has to be an address either way.
+[[noreturn]] void refuse_without_brackets(std::string_view text, std::string_view host, std::string_view digits) {
+    std::uint16_t port = 0;
+    const bool has_port = is_ipv6(host) && read_number(digits, port) == std::errc{};
+    if (has_port || is_ipv6(text))
+        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text,
+             has_port ? host : text, has_port ? digits : "7878");
+    fail(ErrorCode::usage,
+         "the address '{}' has several colons: HOST:PORT is needed, with an IPv6 address in brackets, such as "
+         "[::1]:7878",
+         text);
+}
+
 }  // namespace
 
 Address parse_address(std::string_view text) {
+    const bool has_brackets = text.starts_with('[');
+    const auto end = has_brackets ? text.find(']') : 0;  // colons in brackets are the address's own
+    if (end == text.npos) fail(ErrorCode::usage, "the address '{}' has a '[' without a ']': write [::1]:7878", text);
     const auto colon = text.rfind(':');
-    if (colon == std::string_view::npos)
-        fail(ErrorCode::usage, "the address '{}' has no port: HOST:PORT is needed, such as 127.0.0.1:7878", text);
+    if (colon == text.npos || colon < end) {
+        const bool is_host = has_brackets ? end + 1 == text.size() && is_ipv6(text.substr(1, end - 1)) : false;
+        fail(ErrorCode::usage, "the address '{}' has no port: HOST:PORT is needed, such as {}:7878", text,
+             is_host ? text : "127.0.0.1");
+    }
     auto host = text.substr(0, colon);
     const auto digits = text.substr(colon + 1);
-    if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
+    if (has_brackets && colon == end + 1)
         host = host.substr(1, host.size() - 2);
-    else if (host.find(':') != std::string_view::npos)
-        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text, host,
-             digits);
+    else if (!has_brackets && host.find(':') != std::string_view::npos)
+        refuse_without_brackets(text, host, digits);
     const bool plain = std::all_of(host.begin(), host.end(),
                                    [](char c) { return c > ' ' && c != 0x7f && c != '/' && c != '[' && c != ']'; });
     if (host.empty() || host.size() > max_host_bytes || !plain)
@@ -78,12 +101,15 @@ bool is_stream_name(std::string_view name) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
                c == '-';
     };
+    // URLs cannot hold "." and ".." as parts of their path (RFC 3986, 5.2.4).
+    if (name == "." || name == "..") return false;
     return !name.empty() && name.size() <= max_stream_name_bytes && std::all_of(name.begin(), name.end(), allowed);
 }
 
 void validate_stream_name(std::string_view name) {
     if (!is_stream_name(name))
-        fail(ErrorCode::usage, "the stream name '{}' is not allowed: 1 to {} characters of A-Z a-z 0-9 . _ -", name,
+        fail(ErrorCode::usage,
+             "the stream name '{}' is not allowed: 1 to {} characters of A-Z a-z 0-9 . _ -, other than . and ..", name,
              max_stream_name_bytes);
 }
 

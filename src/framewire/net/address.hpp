@@ -39,7 +39,7 @@ bool is_loopback(const Address& address);
 /// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. Throws Error{usage}.
 StreamAddress parse_stream_address(std::string_view url);
 
-/// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ -
+/// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ - and neither "." nor "..".
 void validate_stream_name(std::string_view name);
 bool is_stream_name(std::string_view name);
 

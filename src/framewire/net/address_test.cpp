@@ -31,6 +31,27 @@ TEST(Address, RefusesWhatIsNone) {
     EXPECT_EQ(code_of([] { parse_address(std::string(300, 'a') + ":80"); }), ErrorCode::usage);
 }
 
+TEST(Address, AdvisesAddressesThatItWouldTake) {
+    const auto advice_on = [](const std::string& text) {
+        try {
+            parse_address(text);
+        } catch (const Error& error) {
+            const std::string words = error.what();
+            for (const std::string front : {"write ", "such as "})
+                if (const auto at = words.find(front); at != words.npos) return words.substr(at + front.size());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(advice_on("[::1]"), "[::1]:7878");
+    EXPECT_EQ(advice_on("::1:80"), "[::1]:80");
+    EXPECT_EQ(advice_on("::1"), "[::1]:7878");
+    EXPECT_EQ(advice_on("2001:db8::5"), "[2001:db8::5]:7878");
+    EXPECT_EQ(advice_on("fe80::1:99999"), "[::1]:7878") << "99999 is no port, and the whole no address";
+    for (const auto* text : {"[::1]", "[2001:db8::5]", "::1", "::", "::1:80", "2001:db8::5", "2001:db8::5:7878", "[::1",
+                             "[nonsense]", "[", "[]", "]", ":", "::x:80", "a:b:80", "7878", "localhost", ":7878"})
+        EXPECT_NO_THROW(parse_address(advice_on(text))) << text << ": " << advice_on(text);
+}
+
 TEST(Address, TellsLoopbackFromOthers) {
     for (const char* text : {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1"})
         EXPECT_TRUE(is_loopback(parse_address(text))) << text;
@@ -49,8 +70,9 @@ TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
 }
 
 TEST(StreamAddress, RefusesWhatIsNone) {
-    for (const char* url : {"", "127.0.0.1:7878", "http://127.0.0.1:7878", "tcp://", "tcp:///main", "tcp://host:0/main",
-                            "tcp://host:80/a/b", "tcp://host:80/a b", "tcp://host:80/\xc3\xa4"})
+    for (const char* url :
+         {"", "127.0.0.1:7878", "http://127.0.0.1:7878", "tcp://", "tcp:///main", "tcp://host:0/main",
+          "tcp://host:80/a/b", "tcp://host:80/a b", "tcp://host:80/.", "tcp://host:80/..", "tcp://host:80/\xc3\xa4"})
         EXPECT_EQ(code_of([&] { parse_stream_address(url); }), ErrorCode::usage) << url;
     EXPECT_EQ(code_of([] { parse_stream_address("tcp://host:80/" + std::string(65, 'a')); }), ErrorCode::usage);
 }

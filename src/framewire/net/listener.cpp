@@ -27,6 +27,7 @@ namespace {
 ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
         fail(ErrorCode::usage, "a limit of {} viewers asked for; 1 to 10000 is allowed", options.viewers_limit);
+    validate_base_path(options.base_path);
     if (!options.token.empty()) validate_token(options.token, "the server's options");
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
@@ -43,7 +44,7 @@ ListenerOptions checked(ListenerOptions options) {
 Sessions::Limits limits_of(const ListenerOptions& options) {
     return {.viewers = options.viewers_limit,
             .guests = {options.greeting_limit, options.greeting_limit_per_peer, options.handshake_deadline,
-                       options.write_deadline},
+                       options.write_deadline, TrustedProxies(options.trusted_proxies)},
             .viewer_deadlines = {options.write_deadline, options.keep_alive},
             .pinned_bytes = options.pinned_limit_bytes};
 }
@@ -65,6 +66,26 @@ http::Admission::Rules rules_of(const ListenerOptions& options) {
 
 }  // namespace
 
+void validate_base_path(std::string_view path) {
+    constexpr std::size_t longest = 200;
+    constexpr auto allowed = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-' || c == '~';
+    };
+    bool is_right = path.size() <= longest;
+    for (auto rest = path; is_right && !rest.empty();) {
+        const auto part = rest.substr(1, std::min(rest.find('/', 1), rest.size()) - 1);
+        is_right =
+            rest.front() == '/' && !part.empty() && part != "." && part != ".." && std::ranges::all_of(part, allowed);
+        rest.remove_prefix(1 + part.size());
+    }
+    if (!is_right)
+        fail(ErrorCode::usage,
+             "'{}' is no path to be served below; /cams and /home/cams are, of A-Z a-z 0-9 . _ ~ -, without / at the "
+             "end",
+             path);
+}
+
 struct Listener::State {
     State(ListenerOptions options_, std::stop_token stop)
         : options(checked(std::move(options_))),
@@ -74,7 +95,8 @@ struct Listener::State {
           sessions(
               limits_of(options), loop, options.token,
               [this](ConnectionPointer connection, ByteSpan heard) { visitors.come(std::move(connection), heard); }),
-          visitors(visitors_limits_of(options), loop, http::Admission(rules_of(options), sessions.gate()),
+          visitors(visitors_limits_of(options), {options.base_path, TrustedProxies(options.trusted_proxies)}, loop,
+                   http::Admission(rules_of(options), sessions.gate()),
                    [this](ConnectionPointer connection, std::string name) {
                        sessions.come(std::move(connection), std::move(name));
                    }) {
@@ -92,7 +114,8 @@ struct Listener::State {
     }
 
     void take(ConnectionPointer connection) {
-        if (tls) connection = tls->over(std::move(connection), loop.now());
+        const bool is_proxy = tls && proxies.trusts(*connection);
+        if (tls) connection = tls->over(std::move(connection), loop.now(), is_proxy);
         if (connection) sessions.come(std::move(connection));
     }
 
@@ -128,6 +151,7 @@ struct Listener::State {
     boost::asio::steady_timer timer;
     LimitedLog trouble{LogLevel::error, "trouble in serving"};
     std::optional<TlsListener> tls;
+    const TrustedProxies proxies{options.trusted_proxies};
     Sessions sessions;
     http::Visitors visitors;
 };

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace framewire::net {
@@ -42,9 +43,18 @@ struct ListenerOptions {
     std::vector<std::string> allowed_hosts{};
     /// From an HTTP request's first byte to its last; and from an answer to the next request.
     std::chrono::milliseconds request_deadline{5'000}, idle_deadline{15'000};
+    /// Reverse proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8. What is limited
+    /// for each peer is then limited for each of their clients.
+    std::vector<std::string> trusted_proxies{};
+    /// The path below which a reverse proxy shows this server, such as "/cams", as validate_base_path() takes it.
+    /// Requests may begin with it. Empty: none.
+    std::string base_path{};
     int requests_limit = 256;           ///< of HTTP that are under way, answers that come bit by bit included
     HostLookup lookup = system_lookup;  ///< how `listen` is resolved
 };
+
+/// Throws Error{usage} unless `path` is empty, or one or more parts of A-Z a-z 0-9 . _ ~ -, each after a "/".
+void validate_base_path(std::string_view path);
 
 class ServedStream;
 

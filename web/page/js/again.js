@@ -2,12 +2,13 @@
 // be what is missing.
 (() => {
     const longestMs = 5000;
+    const health = new URL("../healthz", /** @type {HTMLScriptElement} */ (document.currentScript).src);
     const tries = history.state?.tries ?? 0;
     let isMissing = false;
 
     // A server that is gone would leave the browser's own page of errors, which asks nobody again.
     async function loadAgain() {
-        const answers = await fetch("/healthz", { cache: "no-store" }).then(
+        const answers = await fetch(health, { cache: "no-store" }).then(
             (answer) => answer.ok,
             () => false,
         );

@@ -5,6 +5,7 @@ import { onKey, startShortcuts } from "./parts/shortcuts.js";
 import { nextTheme } from "./parts/theme.js";
 import { api } from "./server/api.js";
 import { Cameras } from "./server/cameras.js";
+import { keepToken } from "./server/token.js";
 import { CameraView } from "./views/camera.js";
 import { Grid } from "./views/grid.js";
 
@@ -57,12 +58,18 @@ function show() {
     view.learn(cameras.all);
 }
 
+/** @param {import("./server/api.js").Refusal} refusal */
+function askForToken(refusal) {
+    if (refusal.status === 401) keepToken(""); // a refused token is not sent again
+    return askToken(refusal.message);
+}
+
 async function start() {
     try {
         server = await api.server();
     } catch (refusal) {
         header.tellReach(false);
-        if (refusal.status === 401 || refusal.status === 429) await askToken(refusal.message);
+        if (refusal.status === 401 || refusal.status === 429) await askForToken(refusal);
         setTimeout(start, 1000);
         return;
     }
@@ -74,10 +81,9 @@ cameras.addEventListener("change", show);
 cameras.addEventListener("reach", (event) => header.tellReach(/** @type {CustomEvent} */ (event).detail));
 cameras.addEventListener("refused", async (event) => {
     closeView();
-    await askToken(/** @type {CustomEvent} */ (event).detail.message);
+    await askForToken(/** @type {CustomEvent} */ (event).detail);
     server = await api.server().catch(() => server);
-    cameras.said = "";
-    cameras.watch();
+    cameras.resume();
 });
 addEventListener("hashchange", show);
 document.addEventListener("visibilitychange", () => document.hidden || !server || cameras.watch());

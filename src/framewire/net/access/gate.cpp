@@ -4,23 +4,39 @@
 
 namespace framewire::net {
 
-// With the reason of those who are too many: another time it may be different, also for an honest viewer behind the
-// same address, which should try again.
+namespace {
+
+// Refused as "too many", not as "wrong": an honest viewer behind the same address should try again later.
+ServerError too_many_failures() {
+    return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, the limit",
+                                                   Gate::failures_allowed, Gate::failures_window.count())};
+}
+
+}  // namespace
+
 std::optional<ServerError> Gate::closed_to(const std::string& peer, Clock::time_point now) const {
-    if (!failures_.exhausted(peer, now)) return std::nullopt;
-    return ServerError{Refusal::too_many_viewers,
-                       fmt::format("{} logins failed from its address within {} s, the limit", failures_allowed,
-                                   failures_window.count())};
+    if (!failures_.exhausted(peer, now) || let_in_.exhausted(peer, now)) return std::nullopt;
+    return too_many_failures();
 }
 
 std::optional<ServerError> Gate::check(const std::string& peer, std::string_view token, Clock::time_point now) {
     if (!token_.needed()) return std::nullopt;
-    // Those who came before the peer had failed too often gain nothing by it.
+    // Connections that were accepted before the peer failed too often gain nothing by it.
     if (auto why = closed_to(peer, now)) return why;
-    if (token_.matches(token)) return std::nullopt;
-    failures_.add(peer, now);
-    return ServerError{Refusal::not_allowed,
-                       token.empty() ? "a token is needed (view --token-file FILE)" : "the token is wrong"};
+    if (token_.matches(token)) {
+        let_in_.forget(peer);  // its time begins anew
+        let_in_.add(peer, now);
+        return std::nullopt;
+    }
+    if (token.empty()) return ServerError{Refusal::not_allowed, "a token is needed (view --token-file FILE)"};
+    if (failures_.exhausted(peer, now)) return too_many_failures();
+    const auto digest = TokenCheck::digest_of(token);
+    const auto guess = peer + ' ' + std::string(digest.begin(), digest.end());
+    if (!wrong_tokens_.exhausted(guess, now)) {
+        wrong_tokens_.add(guess, now);
+        failures_.add(peer, now);
+    }
+    return ServerError{Refusal::not_allowed, "the token is wrong"};
 }
 
 }  // namespace framewire::net

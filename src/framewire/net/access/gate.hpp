@@ -12,20 +12,23 @@
 
 namespace framewire::net {
 
-/// Who may come in at all: those who know the token. A peer that failed too often is turned away for a while, right
-/// token or not. Memory is bounded.
+/// Checks tokens and limits guesses. A guess is a wrong token that its peer has not sent before within the window: a
+/// program that repeats an outdated token makes one, and a missing token is none. A peer with too many is refused until
+/// the window ends, unless the right token came from there within the last day: many clients can share one address, and
+/// one of them must not lock out the others. Memory is bounded.
 class Gate {
 public:
     static constexpr int failures_allowed = 5;
     static constexpr std::chrono::seconds failures_window{10};
+    static constexpr std::chrono::hours known_for{24};
 
-    /// An empty token: everybody may.
+    /// An empty token lets everybody in.
     explicit Gate(std::string_view token) : token_(token) {}
 
     bool needs_token() const { return token_.needed(); }
-    /// Why the peer is not even heard; nothing when it is.
+    /// Returns why the peer is refused before it sends a token; nothing if it may send one.
     std::optional<ServerError> closed_to(const std::string& peer, Clock::time_point now) const;
-    /// Why it does not get in with this token; nothing when it does.
+    /// Returns why the peer is refused with this token; nothing if it is let in.
     std::optional<ServerError> check(const std::string& peer, std::string_view token, Clock::time_point now);
 
 private:
@@ -33,6 +36,8 @@ private:
 
     TokenCheck token_;
     PeerAttempts failures_{failures_allowed, failures_window, peers_known};
+    PeerAttempts wrong_tokens_{1, failures_window, failures_allowed* peers_known};  // by peer and digest
+    PeerAttempts let_in_{1, known_for, peers_known};                                // peers that sent the right token
 };
 
 }  // namespace framewire::net

@@ -53,6 +53,15 @@ void write_all(int file, std::string_view text, const std::string& path) {
     if (::fsync(file) != 0) fail(ErrorCode::io, "{} cannot be written: {}", path, std::strerror(errno));
 }
 
+// With those above it; one that is there stays as it is. The specification of the folders wants 0700.
+void make_private_folders(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+    if (folder.has_relative_path()) make_private_folders(folder.parent_path());
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+        fail(ErrorCode::io, "the folder {} cannot be made: {}", folder.string(), std::strerror(errno));
+}
+
 }  // namespace
 
 std::string read_small_file(const std::string& path) {
@@ -94,8 +103,7 @@ bool keep_secret(const std::string& path, const std::function<std::string()>& ma
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (std::filesystem::exists(path, error)) return false;
-    std::filesystem::create_directories(folder, error);
-    if (error) fail(ErrorCode::io, "the folder {} cannot be made: {}", folder.string(), error.message());
+    make_private_folders(folder);
 
     auto unfinished = path + ".XXXXXX";
     const Descriptor file(::mkostemp(unfinished.data(), O_CLOEXEC));  // for the owner alone

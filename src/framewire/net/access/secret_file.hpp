@@ -16,8 +16,8 @@ std::string read_secret_file(const std::string& path);
 /// without that. Throws Error{config} where neither is known.
 std::string kept_file(const std::string& name);
 
-/// Keeps what `make` gives in a file that only its owner may read; the folder is made, too. The file is whole whenever
-/// it is there, also after kill -9. False, and nothing changed, where there is one already. Throws Error{io}.
+/// Keeps what `make` gives in a file that only its owner may read; its folder is made (0700), too. The file is whole
+/// whenever it is there, also after kill -9. False, and nothing changed, where there is one already. Throws Error{io}.
 bool keep_secret(const std::string& path, const std::function<std::string()>& make);
 
 }  // namespace framewire::net

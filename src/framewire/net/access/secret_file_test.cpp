@@ -28,6 +28,10 @@ TEST(SecretFile, IsMadeOnceForItsOwnerAlone) {
     struct stat about {};
     ASSERT_EQ(::stat(path.c_str(), &about), 0);
     EXPECT_EQ(about.st_mode & 0777, 0600u);
+    for (const auto* made : {"/deep", "/deep/er"}) {
+        ASSERT_EQ(::stat((folder.path() + made).c_str(), &about), 0);
+        EXPECT_EQ(about.st_mode & 0777, 0700u) << made;
+    }
     // Nothing unfinished stays behind.
     const std::filesystem::directory_iterator files(folder.path() + "/deep/er");
     EXPECT_EQ(std::distance(begin(files), end(files)), 1);

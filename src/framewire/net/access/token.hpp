@@ -26,10 +26,10 @@ public:
     bool needed() const { return needed_; }
     bool matches(std::string_view given) const;
 
-private:
-    using Digest = std::array<std::uint8_t, 32>;
+    using Digest = std::array<std::uint8_t, 32>;  ///< SHA-256
     static Digest digest_of(std::string_view token);
 
+private:
     bool needed_;
     Digest digest_;
 };

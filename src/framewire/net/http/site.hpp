@@ -29,6 +29,9 @@ struct Route {
     bool websocket = false;  ///< the answer's feed goes to a WebSocket, one message each part, not to an HTTP answer
     /// Takes only requests whose query has this name, before routes of the same pattern without; empty: any.
     std::string query{};
+    /// The handler never waits: it runs in the loop's thread at once, and is answered even if the server is busy with
+    /// as many requests as it takes. For what says whether the server runs.
+    bool at_once = false;
 };
 
 /// What a server answers over HTTP: routes, and nothing else. A path that no route has is 404, a method that its routes

@@ -28,6 +28,10 @@ std::optional<GreetingPlaces::Eviction> GreetingPlaces::enter(Number connection,
     return eviction;
 }
 
+std::string place_holder(GreetingPlaces::Number connection, const std::string& peer, bool is_proxy) {
+    return is_proxy ? peer + ' ' + std::to_string(connection) : peer;
+}
+
 void GreetingPlaces::leave(Number connection) {
     const auto found = std::find_if(places_.cbegin(), places_.cend(),
                                     [&](const Place& place) { return place.connection == connection; });

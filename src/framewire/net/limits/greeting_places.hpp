@@ -40,4 +40,8 @@ private:
     std::map<std::string, int> taken_;  // by each peer that has some
 };
 
+/// The peer as which a connection enters. A trusted proxy brings connections of many peers: each counts as one of its
+/// own.
+std::string place_holder(GreetingPlaces::Number connection, const std::string& peer, bool is_proxy);
+
 }  // namespace framewire::net

@@ -4,13 +4,15 @@ namespace framewire::net {
 
 void LimitedLog::tell_left_out(Clock::time_point now) { tell(take_left_out(now)); }
 
-bool LimitedLog::takes(Clock::time_point now) {
+bool LimitedLog::takes(Clock::time_point now, const std::string& peer) {
     if (now >= period_end_) {
         period_end_ = now + period;
         lines_ = 0;
+        lines_of_.clear();
     }
-    if (lines_ < lines_a_period) {
+    if (lines_ < lines_a_period && (peer.empty() || lines_of_[peer] < lines_of_a_peer)) {
         ++lines_;
+        if (!peer.empty()) ++lines_of_[peer];
         return true;
     }
     ++left_out_;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace framewire::net {
 /// rest are counted and their number is told afterwards. For one thread.
 class LimitedLog {
 public:
-    static constexpr int lines_a_period = 20;
+    static constexpr int lines_a_period = 20, lines_of_a_peer = 10;
     static constexpr std::chrono::seconds period{10};
 
     /// `about` says what the lines tell, as in "viewers that came".
@@ -30,13 +31,21 @@ public:
         if (takes(now)) log_at(level_, text, std::forward<Values>(values)...);
     }
 
+    /// The same of a line that `peer` has caused: half of them at most are of one peer, so that it hides no other's.
+    template <class... Values>
+    void line_of(const std::string& peer, fmt::format_string<Values...> text, Values&&... values) {
+        const auto now = Clock::now();
+        tell_left_out(now);
+        if (takes(now, peer)) log_at(level_, text, std::forward<Values>(values)...);
+    }
+
     /// Logs how many lines were left out of a period that is over; nothing while it lasts. To be called now and then.
     void tell_left_out(Clock::time_point now);
 
     // What the two above go by.
 
-    /// Whether a line may go through at `now`; counts it as left out when not.
-    bool takes(Clock::time_point now);
+    /// Whether a line may go through at `now`; counts it as left out when not. An empty peer is none.
+    bool takes(Clock::time_point now, const std::string& peer = {});
     /// How many were left out of the period before `now`, once; 0 while it lasts.
     std::int64_t take_left_out(Clock::time_point now);
 
@@ -47,6 +56,7 @@ private:
     std::string about_;
     Clock::time_point period_end_ = Clock::time_point::min();
     int lines_ = 0;
+    std::map<std::string, int> lines_of_;  // of peers that had some in this period: lines_a_period at most
     std::int64_t left_out_ = 0;
 };
 

@@ -21,6 +21,15 @@ TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
     EXPECT_EQ(log.take_left_out(now), 0) << "told already";
 }
 
+TEST(LimitedLog, KeepsLinesForOtherPeers) {
+    LimitedLog log(LogLevel::info, "tests");
+    auto now = Clock::now();
+    for (int period = 0; period < 2; ++period, now += LimitedLog::period) {
+        for (int i = 0; i < 1000; ++i) EXPECT_EQ(log.takes(now, "noisy"), i < LimitedLog::lines_of_a_peer);
+        EXPECT_TRUE(log.takes(now, "another"));
+    }
+}
+
 TEST(LimitedLog, SaysHowManyWereLeftOut) {
     const CapturedLog captured;
     {

@@ -26,4 +26,11 @@ void PeerAttempts::add(const std::string& peer, Clock::time_point now) {
     ++found->second->attempts;
 }
 
+void PeerAttempts::forget(const std::string& peer) {
+    const auto found = by_peer_.find(peer);
+    if (found == by_peer_.end()) return;
+    windows_.erase(found->second);
+    by_peer_.erase(found);
+}
+
 }  // namespace framewire::net

@@ -19,6 +19,8 @@ public:
     /// Whether the peer has none left in its window.
     bool exhausted(const std::string& peer, Clock::time_point now) const;
     void add(const std::string& peer, Clock::time_point now);
+    /// Nothing of the peer is known any more.
+    void forget(const std::string& peer);
 
 private:
     struct Window {

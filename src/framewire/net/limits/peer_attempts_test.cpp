@@ -27,6 +27,18 @@ TEST(PeerAttempts, AreCountedForEachPeerInItsWindow) {
     EXPECT_FALSE(attempts.exhausted("a", start + 11s)) << "a new window";
 }
 
+TEST(PeerAttempts, AreForgotten) {
+    PeerAttempts attempts(1, 10s, 2);
+    attempts.add("a", start);
+    attempts.add("b", start);
+    attempts.forget("a");
+    attempts.forget("nobody");
+    EXPECT_FALSE(attempts.exhausted("a", start));
+    EXPECT_TRUE(attempts.exhausted("b", start));
+    attempts.add("c", start);
+    EXPECT_TRUE(attempts.exhausted("b", start)) << "there was room";
+}
+
 TEST(PeerAttempts, ForgetWhoTriedFirstWhenTooManyAreKnown) {
     PeerAttempts attempts(1, 10s, 3);
     for (const char* peer : {"a", "b", "c", "b"}) attempts.add(peer, start);

@@ -56,6 +56,7 @@ Guests::Guests(const Limits& limits, std::string_view token, Loop& loop, Admit a
       count_(std::move(count)),
       hand_over_(std::move(hand_over)),
       places_(limits.greeting, limits.greeting_per_peer),
+      farewells_(limits.greeting, limits.greeting_per_peer),
       gate_(token) {}
 
 void Guests::come(ConnectionPointer connection, std::string stream) {
@@ -65,9 +66,13 @@ void Guests::come(ConnectionPointer connection, std::string stream) {
     if (guest->phase == Guest::Phase::greeting) read_on(*guest);
 }
 
+std::string Guests::place_holder_of(const Guest& guest) const {
+    return place_holder(guest.number, guest.connection->peer(), limits_.proxies.trusts(*guest.connection));
+}
+
 void Guests::make_place(const GuestPointer& guest) {
     greeting_.emplace(guest->number, guest);
-    const auto eviction = places_.enter(guest->number, guest->connection->peer());
+    const auto eviction = places_.enter(guest->number, place_holder_of(*guest));
     if (!eviction) return;
     const auto loser = greeting_.find(eviction->connection);
     if (loser == greeting_.end()) return;
@@ -88,7 +93,9 @@ void Guests::read_on(Guest& guest) {
         if (error || bytes == 0) {
             if (guest.phase == Guest::Phase::greeting) {
                 count_(1, 0);
-                if (error) refusals_.line("{} refused: {}", guest.connection->name(), error.message());
+                if (error)
+                    refusals_.line_of(guest.connection->peer(), "{} refused: {}", guest.connection->name(),
+                                      error.message());
             }
             close(held);
         } else if (guest.phase == Guest::Phase::greeting) {
@@ -151,16 +158,19 @@ void Guests::take_hello(const GuestPointer& guest) {
 void Guests::forget(Guest& guest) {
     guest.phase = Guest::Phase::gone;
     places_.leave(guest.number);
+    farewells_.leave(guest.number);
     greeting_.erase(guest.number);
     refused_.erase(guest.number);
 }
 
 // It closes when it has the words. Closing first could cost it them.
 void Guests::refuse(const GuestPointer& guest, const ServerError& why) {
-    refusals_.line("{} refused: {}", guest->connection->name(), why.text);
+    refusals_.line_of(guest->connection->peer(), "{} refused: {}", guest->connection->name(), why.text);
     places_.leave(guest->number);
     greeting_.erase(guest->number);
-    if (refused_.size() >= static_cast<std::size_t>(limits_.greeting)) close(GuestPointer(refused_.begin()->second));
+    if (const auto eviction = farewells_.enter(guest->number, place_holder_of(*guest)))
+        if (const auto loser = refused_.find(eviction->connection); loser != refused_.end())
+            close(GuestPointer(loser->second));
     refused_.emplace(guest->number, guest);
     guest->phase = Guest::Phase::refused;
     guest->since = loop_.now();

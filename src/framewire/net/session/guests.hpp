@@ -2,6 +2,7 @@
 
 #include "framewire/core/time/clock.hpp"
 #include "framewire/net/access/gate.hpp"
+#include "framewire/net/access/trusted_proxies.hpp"
 #include "framewire/net/limits/greeting_places.hpp"
 #include "framewire/net/limits/limited_log.hpp"
 #include "framewire/net/transport/connection.hpp"
@@ -30,6 +31,7 @@ public:
         int greeting_per_peer = 1;  ///< those of one Connection::peer()
         std::chrono::milliseconds hello_deadline{};
         std::chrono::milliseconds farewell_deadline{};  ///< for who was turned away to close
+        TrustedProxies proxies{};                       ///< whose connections count as those of many peers
     };
     /// Takes over the connection of a viewer that says `hello`; or says why not, and leaves it as it is.
     using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
@@ -57,6 +59,7 @@ private:
     struct Guest;
     using GuestPointer = std::shared_ptr<Guest>;
 
+    std::string place_holder_of(const Guest& guest) const;
     void make_place(const GuestPointer& guest);
     void read_on(Guest& guest);
     void take_piece(const GuestPointer& guest, std::size_t bytes);
@@ -74,7 +77,7 @@ private:
     HandOver hand_over_;
     std::uint64_t come_so_far_ = 0;
     std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
-    GreetingPlaces places_;
+    GreetingPlaces places_, farewells_;
     Gate gate_;
     std::array<std::uint8_t, 4096> discarded_{};  // what is said by those turned away
     LimitedLog refusals_{LogLevel::info, "connections refused"};

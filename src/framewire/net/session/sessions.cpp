@@ -45,7 +45,7 @@ std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionP
         return ServerError{Refusal::no_such_stream, fmt::format("there is no stream '{}' here; {}", name, names())};
     auto& stream = *found->second;
     if (stream.ending) return ServerError{Refusal::no_such_stream, "the stream has come to its end"};
-    if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers))
+    if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers) && !viewers_.make_room(connection->peer()))
         return ServerError{Refusal::too_many_viewers,
                            fmt::format("{} viewers are there already, which is the limit", limits_.viewers)};
     viewers_.come(stream, std::move(connection), hello);

@@ -122,6 +122,34 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     EXPECT_EQ(sessions.cut_off(served), 0);
 }
 
+TEST_F(SessionsTest, OnePeerDoesNotKeepAllPlaces) {
+    auto& stream = streams.emplace_back();
+    auto& served = sessions.add("main", stream.state);
+    auto oldest = come(1 << 20, "many"), middle = come(1 << 20, "many"), newest = come(1 << 20, "many");
+    for (auto* viewer : {&oldest, &middle, &newest}) {
+        pass(1ms);
+        viewer->say(hello_for("main"));
+        EXPECT_EQ(viewer->hear(), greeting_of(stream.state));
+    }
+    auto of_many = come(1 << 20, "many");
+    of_many.say(hello_for("main"));
+    EXPECT_EQ(refusal_in(of_many.hear()).reason, Refusal::too_many_viewers) << "the peer has most already";
+    auto other = come(1 << 20, "another");
+    other.say(hello_for("main"));
+    EXPECT_EQ(other.hear(), greeting_of(stream.state));
+    newest.hear();
+    EXPECT_TRUE(newest.closed());
+    oldest.hear();
+    EXPECT_FALSE(oldest.closed());
+    auto third = come(1 << 20, "a third");
+    third.say(hello_for("main"));
+    EXPECT_EQ(third.hear(), greeting_of(stream.state));
+    auto fourth = come(1 << 20, "a fourth");
+    fourth.say(hello_for("main"));
+    EXPECT_EQ(refusal_in(fourth.hear()).reason, Refusal::too_many_viewers) << "all have one";
+    EXPECT_EQ(sessions.cut_off(served), 3);
+}
+
 TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
     auto& stream = streams.emplace_back(Shape{1, 240, 320, 3}, delta::Mode::lossless, 60);
     auto& served = sessions.add("main", stream.state);

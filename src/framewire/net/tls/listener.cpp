@@ -14,16 +14,16 @@ TlsListener::TlsListener(const TlsIdentity& identity, TlsConnection::Post post)
                .plain_answer = error_message(Refusal::bad_request,
                                              "this server speaks TLS only: its address begins with tls://", true)} {}
 
-ConnectionPointer TlsListener::over(ConnectionPointer carrier, Clock::time_point now) {
+ConnectionPointer TlsListener::over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy) {
     static const std::string everybody;
-    const bool peer_exhausted = handshakes_.exhausted(carrier->peer(), now);
+    const bool peer_exhausted = !is_proxy && handshakes_.exhausted(carrier->peer(), now);
     if (peer_exhausted || all_handshakes_.exhausted(everybody, now)) {
-        refusals_.line("{} cut off: more than {} TLS connections{} within {} s", carrier->name(),
-                       peer_exhausted ? handshakes_allowed : all_handshakes_allowed,
-                       peer_exhausted ? " from its address" : "", handshakes_window.count());
+        refusals_.line_of(carrier->peer(), "{} cut off: more than {} TLS connections{} within {} s", carrier->name(),
+                          peer_exhausted ? handshakes_allowed : all_handshakes_allowed,
+                          peer_exhausted ? " from its address" : "", handshakes_window.count());
         return nullptr;
     }
-    handshakes_.add(carrier->peer(), now);
+    if (!is_proxy) handshakes_.add(carrier->peer(), now);
     all_handshakes_.add(everybody, now);
     return std::make_unique<TlsConnection>(std::move(carrier), accepting(*context_), options_);
 }

@@ -24,7 +24,8 @@ public:
     TlsListener(const TlsIdentity& identity, TlsConnection::Post post);
 
     /// The connection over this one; none where its peer, or all together, have come too often, which is cut off.
-    ConnectionPointer over(ConnectionPointer carrier, Clock::time_point now);
+    /// A trusted proxy's handshakes are those of many clients, and count only among all.
+    ConnectionPointer over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy = false);
     void tell_left_out(Clock::time_point now) { refusals_.tell_left_out(now); }
 
 private:

@@ -143,8 +143,12 @@ void WebSocketConnection::ping() {
     });
 }
 
-const std::string& WebSocketConnection::name() const { return core_->carrier().connection().name(); }
-const std::string& WebSocketConnection::peer() const { return core_->carrier().connection().peer(); }
+const std::string& WebSocketConnection::name() const {
+    return core_->options.name.empty() ? core_->carrier().connection().name() : core_->options.name;
+}
+const std::string& WebSocketConnection::peer() const {
+    return core_->options.peer.empty() ? core_->carrier().connection().peer() : core_->options.peer;
+}
 
 void WebSocketConnection::read_some(std::span<std::uint8_t> into, Done done) {
     core_->ask_to_read(into, std::move(done));

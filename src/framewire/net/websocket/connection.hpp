@@ -30,6 +30,8 @@ public:
         bool text = false;       ///< messages are text, not bytes; what comes of the other kind breaks it
         std::string protocol{};  ///< named in the handshake; empty: none
         std::size_t message_limit_bytes = viewer_message_limit_bytes;
+        /// As name() and peer(), if a reverse proxy is at the carrier's other end; empty: the carrier's.
+        std::string name{}, peer{};
     };
     WebSocketConnection(ConnectionPointer carrier, Options options);
     ~WebSocketConnection() override;

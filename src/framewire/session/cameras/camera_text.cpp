@@ -11,8 +11,10 @@ namespace {
 
 CameraText split(std::string_view text) {
     const auto equals = text.find('=');
-    if (equals == std::string_view::npos || !net::is_stream_name(text.substr(0, equals)))
-        return {"", std::string(text)};
+    if (equals == std::string_view::npos) return {"", std::string(text)};
+    // "." and ".." are meant as names here, and are refused as such.
+    const auto name = text.substr(0, equals);
+    if (!net::is_stream_name(name) && name != "." && name != "..") return {"", std::string(text)};
     return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 

@@ -20,6 +20,7 @@ TEST(CameraText, NamesStandBeforeTheFirstEqualsSign) {
     expect("door=synth:size=64x48", "door", "synth:size=64x48");
     expect("Yard_2.b-c=rtsp://a/b?c=d", "Yard_2.b-c", "rtsp://a/b?c=d");
     expect("door=", "door", "");
+    expect("..=synth", "..", "synth");
     for (const auto* text : {"synth", "synth:size=64x48", "rtsp://a/b?c=d", "./a=b.mp4", "folder/a=b.mp4", "=synth",
                              "a b=synth", "lavfi:color=c=red"})
         expect(text, "", text);

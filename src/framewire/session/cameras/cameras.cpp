@@ -63,6 +63,9 @@ const CamerasOptions& checked(const CamerasOptions& options) {
         const auto& name = camera.server.stream;
         net::validate_stream_name(name);
         if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
+        if (const auto& path = options.listener.base_path; path == "/" + name || path.starts_with("/" + name + "/"))
+            fail(ErrorCode::usage, "the base path {} begins with the name of a camera, whose own address that is",
+                 path);
         naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
     }
     check_events(options.events);
@@ -138,8 +141,10 @@ struct CamerasJob::State {
                                           .events = &events.feeds(),
                                           .has_token = !options.listener.token.empty(),
                                           .has_tls = options.listener.tls.has_value(),
-                                          .takes_recordings = !options.live.record_folder.empty()}));
-        log_info("in a browser: {}://{}/", options.listener.tls ? "https" : "http", to_string(listener.address()));
+                                          .takes_recordings = !options.live.record_folder.empty(),
+                                          .base_path = options.listener.base_path}));
+        log_info("in a browser: {}://{}{}/", options.listener.tls ? "https" : "http", to_string(listener.address()),
+                 options.listener.base_path);
     }
 
     std::vector<std::shared_ptr<LiveCamera>> live() const {

@@ -132,6 +132,13 @@ TEST_P(Cameras, RefusesWhatCannotBeServed) {
     EXPECT_EQ(refusal(options({}), "no camera"), ErrorCode::usage);
     EXPECT_EQ(refusal(options({{"door", camera()}, {"door", camera()}}), "two cameras"), ErrorCode::usage);
     EXPECT_EQ(refusal(options({{"a b", camera()}}), "'a b'"), ErrorCode::usage);
+    for (const auto* unreachable : {".", ".."})
+        EXPECT_EQ(refusal(options({{unreachable, camera()}}), "other than . and .."), ErrorCode::usage);
+    auto hidden = options({{"door", camera()}});
+    for (const auto* path : {"/door", "/door/cams"}) {
+        hidden.listener.base_path = path;
+        EXPECT_EQ(refusal(hidden, "begins with the name of a camera"), ErrorCode::usage) << path;
+    }
     EXPECT_EQ(refusal(options({{"a", camera()}, {"b", "/no/such/file.mkv"}}), "camera 'b'"), ErrorCode::no_input);
     auto misspelt = options({{"a", camera()}, {"b", camera()}});
     misspelt.cameras[1].input.filters = "grey";

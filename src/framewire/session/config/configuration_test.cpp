@@ -42,6 +42,8 @@ viewers: 12
 state: kept.json
 record-dir: recordings
 allow-host: cameras.example,gate
+trusted-proxy: 127.0.0.1,10.0.0.0/8
+base-path: /cams/
 defaults:
   threshold: 12
   mode: bounded
@@ -72,6 +74,8 @@ cameras:
     EXPECT_EQ(configuration.live.state_path, "kept.json");
     EXPECT_EQ(configuration.live.record_folder, "recordings");
     EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
+    EXPECT_EQ(configuration.listener.trusted_proxies, (std::vector<std::string>{"127.0.0.1", "10.0.0.0/8"}));
+    EXPECT_EQ(configuration.listener.base_path, "/cams");
     ASSERT_EQ(configuration.cameras.size(), 2u);
     const auto& door = configuration.cameras[0];
     EXPECT_EQ(door.server.stream, "door");
@@ -118,6 +122,8 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
     expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
     expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is no name of a host");
+    expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is no address of a proxy");
+    expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is no path to be served below");
     expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is no name of a host");
     expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
     expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "of its own");

@@ -9,6 +9,7 @@
 #include "framewire/media/fwd/settings.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/access/token.hpp"
+#include "framewire/net/access/trusted_proxies.hpp"
 #include "framewire/net/tls/identity.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/cameras/camera_text.hpp"
@@ -74,6 +75,11 @@ bool is_host_name(const std::string& text) {
     return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char letter) {
         return std::isalnum(static_cast<unsigned char>(letter)) || letter == '-' || letter == '.';
     });
+}
+
+// "/cams/" is meant as "/cams", and "/" as none.
+std::string base_path_of(const std::string& text) {
+    return text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
 }
 
 constexpr std::string_view for_ever = "forever";
@@ -259,7 +265,22 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
              for (const auto& name : split_names(text))
                  if (!is_host_name(name)) return fmt::format("{} is no name of a host", in_quotes(name));
              return std::string();
-         }}};
+         }},
+        {{.name = "trusted-proxy",
+          .help = "reverse proxies whose X-Forwarded-For is believed, as addresses or networks such as 10.0.0.0/8; "
+                  "commas between them",
+          .type = Type::text,
+          .optional = true,
+          .unit = "ADDRESSES"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.trusted_proxies = split_names(text); },
+         problem_of([](const std::string& text) { net::TrustedProxies{split_names(text)}; })},
+        {{.name = "base-path",
+          .help = "the path below which a reverse proxy shows this server, such as /cams",
+          .type = Type::text,
+          .optional = true,
+          .unit = "PATH"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.base_path = base_path_of(text); },
+         problem_of([](const std::string& text) { net::validate_base_path(base_path_of(text)); })}};
     return settings;
 }
 

@@ -51,7 +51,7 @@ struct CameraSettings {
 const std::vector<Setting<InputOptions>>& input_settings();
 /// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, refresh, record, rate, loop, wait, detect.
 const std::vector<Setting<CameraSettings>>& camera_settings();
-/// listen, viewers, allow-host.
+/// listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 
 /// state, record-dir.

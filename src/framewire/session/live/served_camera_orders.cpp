@@ -1,15 +1,37 @@
 // What is ordered of a ServedCamera.
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/files/output_file.hpp"
 #include "framewire/media/images/png.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/live/served_camera.hpp"
 #include "framewire/session/outputs/new_file_name.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 namespace framewire::session {
+
+namespace {
+
+// What goes wrong with a file is told to viewers without the folder, which may be written in any way.
+template <class Body>
+auto naming_no_folder(const std::string& folder, const Body& body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        std::string text = error.what();
+        for (auto at = text.find(folder); !folder.empty() && at != text.npos; at = text.find(folder, at)) {
+            const auto end = std::min(text.find_first_not_of('/', at + folder.size()), text.size());
+            text.erase(at, end - at);
+        }
+        if (text != error.what()) log_error("{}", error.what());
+        throw Error(error.code(), text);
+    }
+}
+
+}  // namespace
 
 void ServedCamera::require_settable() const {
     if (relays_) fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
@@ -121,7 +143,7 @@ std::string ServedCamera::start_recording() {
     require_job(orders);
     const std::shared_lock lock(job_mutex_);
     const auto path = new_file("fwd");
-    job_->start_recording(path);
+    naming_no_folder(live_.record_folder, [&] { job_->start_recording(path); });
     is_recorded_ = true;
     return std::filesystem::path(path).filename().string();
 }
@@ -133,7 +155,7 @@ void ServedCamera::stop_recording() {
     require_job(orders);
     const std::shared_lock lock(job_mutex_);
     is_recorded_ = false;
-    job_->stop_recording();
+    naming_no_folder(live_.record_folder, [&] { job_->stop_recording(); });
 }
 
 // In its turn, so that no picture from before a request is written after that.
@@ -145,9 +167,11 @@ std::string ServedCamera::save_snapshot() {
     const auto png = encode_png(std::as_const(now->image).view());
     const std::lock_guard orders(orders_mutex_);
     const auto path = new_file("png");
-    OutputFile file(path);
-    file.write(png.data(), png.size());
-    file.finish();
+    naming_no_folder(live_.record_folder, [&] {
+        OutputFile file(path);
+        file.write(png.data(), png.size());
+        file.finish();
+    });
     return std::filesystem::path(path).filename().string();
 }
 

@@ -32,7 +32,8 @@ void add_file_routes(net::http::Site& site) {
     constexpr std::string_view index = "/index.html";
     for (const auto& file : embedded_files()) {
         const auto path = file.path == index ? "/" : std::string(file.path);
-        site.add({.pattern = path, .access = net::http::Access::everybody, .handler = handler_of(file)});
+        site.add(
+            {.pattern = path, .access = net::http::Access::everybody, .handler = handler_of(file), .at_once = true});
     }
 }
 

@@ -33,7 +33,7 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     } catch (const ExcerptError& error) {
         throw Error(error.code(), error.text());  // lines with a caret are for terminals
     }
-    return json_response(to_json(camera.state()));
+    return json_response(to_json(camera.state(), cameras.parts().base_path));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace framewire::session {
@@ -22,6 +23,7 @@ struct SiteParts {
     bool has_token = false;
     bool has_tls = false;
     bool takes_recordings = false;  ///< there is a folder for them
+    std::string base_path{};        ///< before the addresses that the API tells, as net::ListenerOptions has it
 };
 
 /// The page, the API, metrics, and pictures for other tools (docs/web.md). What the parts refer to lives longer than

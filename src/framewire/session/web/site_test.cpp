@@ -77,6 +77,7 @@ TEST(Site, TellsOfCameras) {
         "controls":{"brightness":0,"contrast":1.0,"saturation":1.0,"gain":1.0},"controls_fixed":null,
         "zones":[],"detects":false,"recording":null,"stream":"/door/stream","command":"framewire serve -i synth"})"));
     EXPECT_THROW(served.get("/api/cameras/attic"), Error);
+    EXPECT_TRUE(served.site->match(Method::get, "/healthz", {}, false).route->at_once);
     const auto filters = served.json("/api/filters");
     EXPECT_TRUE(
         std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter["name"] == "gaussian"; }));
@@ -84,6 +85,26 @@ TEST(Site, TellsOfCameras) {
     EXPECT_EQ(stats["viewers"]["refused"], 7);
     EXPECT_EQ(stats["cameras"]["yard"]["viewers"]["viewers"], 3);
     EXPECT_NE(served.get("/metrics").body->find("framewire_source_up{camera=\"yard\"} 1\n"), std::string::npos);
+}
+
+TEST(Site, TellsAddressesBelowItsBasePath) {
+    Served served;
+    served.parts.base_path = "/cams";
+    served.site = make_site(served.parts);
+    EXPECT_EQ(served.json("/api/cameras")["cameras"][1]["stream"], "/cams/yard/stream");
+    EXPECT_EQ(served.json("/api/cameras/door")["stream"], "/cams/door/stream");
+    EXPECT_EQ(served.put("threshold", R"({"threshold":9})")["stream"], "/cams/door/stream");
+}
+
+// Whether a proxy takes a path away before it asks, or not: relative addresses are right.
+TEST(Site, HasNoAbsoluteAddressesInItsFiles) {
+    for (const auto& file : embedded_files()) {
+        if (file.path.starts_with("/vendor/") || file.path.starts_with("/api/") || file.path.ends_with(".wasm"))
+            continue;
+        for (const std::string_view absolute : {"src=\"/", "href=\"/", "url(/", "from \"/", "import(\"/", "fetch(\"/",
+                                                "\"src\": \"/", "\"start_url\": \"/", "\"GET\", \"/", "location.host"})
+            EXPECT_EQ(file.bytes.find(absolute), file.bytes.npos) << file.path << " has " << absolute;
+    }
 }
 
 TEST(Site, TellsThoseWithoutTokenLittle) {

@@ -50,15 +50,20 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     const auto add = [&](const char* pattern, Access access, net::http::Handler handler) {
         site.add({.pattern = pattern, .access = access, .handler = std::move(handler)});
     };
-    add("/healthz", Access::everybody, [](const Request&) { return plain("ok\n"); });
+    site.add({.pattern = "/healthz",
+              .access = Access::everybody,
+              .handler = [](const Request&) { return plain("ok\n"); },
+              .at_once = true});
     add("/readyz", Access::everybody,
         [cameras](const Request& request) { return readiness(*cameras, request.let_in); });
     add("/api/server", Access::everybody,
         [cameras](const Request& request) { return server(cameras->parts(), request.let_in); });
-    add("/api/cameras", Access::viewers,
-        [cameras](const Request&) { return json_response(cameras_json(cameras->parts().cameras)); });
-    add("/api/cameras/{camera}", Access::viewers,
-        [cameras](const Request& request) { return json_response(to_json(cameras->of(request).camera->state())); });
+    add("/api/cameras", Access::viewers, [cameras](const Request&) {
+        return json_response(cameras_json(cameras->parts().cameras, cameras->parts().base_path));
+    });
+    add("/api/cameras/{camera}", Access::viewers, [cameras](const Request& request) {
+        return json_response(to_json(cameras->of(request).camera->state(), cameras->parts().base_path));
+    });
     add("/api/filters", Access::viewers, [](const Request&) { return json_response(filters_json()); });
     add("/api/stats", Access::viewers, [cameras](const Request&) {
         return json_response(stats_json(cameras->parts().cameras, cameras->parts().viewers()));

@@ -1,11 +1,12 @@
 import { make } from "../dom.js";
+import { addressOf } from "../server/root.js";
 
 const HEIGHT_PX = 44;
 
 /** uPlot, which a server built without it does not have: then there are figures without plots. */
-const library = import("/vendor/uplot.js").then(
+const library = import(addressOf("vendor/uplot.js").href).then(
     ({ default: UPlot }) => {
-        document.head.append(make("link", { rel: "stylesheet", href: "/vendor/uplot.css" }));
+        document.head.append(make("link", { rel: "stylesheet", href: addressOf("vendor/uplot.css").href }));
         return UPlot;
     },
     () => null,

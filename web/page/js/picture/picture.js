@@ -1,7 +1,7 @@
-import { CameraStream } from "/stream/camera_stream.js";
-
+import { CameraStream } from "../../stream/camera_stream.js";
 import { make } from "../dom.js";
 import { announce } from "../parts/announce.js";
+import { addressOf } from "../server/root.js";
 import { token } from "../server/token.js";
 import { Overlay } from "./overlay.js";
 
@@ -31,9 +31,10 @@ export class CameraPicture extends HTMLElement {
         this.replaceChildren(this.frame, this.note);
         this.fit(...camera.size);
 
-        const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+        const url = addressOf(`${encodeURIComponent(camera.name)}/stream`);
+        url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
         this.stream = new CameraStream({
-            url: `${scheme}//${location.host}/${encodeURIComponent(camera.name)}/stream`,
+            url,
             name: camera.name,
             token: token(),
             canvas: this.canvas,

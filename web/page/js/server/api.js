@@ -1,3 +1,4 @@
+import { addressOf } from "./root.js";
 import { token } from "./token.js";
 
 /** What the server refused, in its words. */
@@ -18,7 +19,7 @@ async function ask(method, path, body) {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let response, text;
     try {
-        response = await fetch(path, {
+        response = await fetch(addressOf(path), {
             method,
             headers,
             body: body === undefined ? undefined : JSON.stringify(body),
@@ -40,13 +41,13 @@ async function ask(method, path, body) {
     return answer;
 }
 
-const of = (name) => `/api/cameras/${encodeURIComponent(name)}`;
+const of = (name) => `api/cameras/${encodeURIComponent(name)}`;
 
 /** The server's API. Every call throws Refusal where the server refuses, or does not answer. */
 export const api = {
-    server: () => ask("GET", "/api/server"),
-    filters: () => ask("GET", "/api/filters"),
-    cameras: async () => (await ask("GET", "/api/cameras")).cameras,
+    server: () => ask("GET", "api/server"),
+    filters: () => ask("GET", "api/filters"),
+    cameras: async () => (await ask("GET", "api/cameras")).cameras,
     setChain: (name, chain) => ask("PUT", `${of(name)}/chain`, { chain }),
     setControls: (name, controls) => ask("PUT", `${of(name)}/controls`, controls),
     setThreshold: (name, wish) => ask("PUT", `${of(name)}/threshold`, wish),

@@ -5,7 +5,8 @@ const BETWEEN_MS = 2000;
 /**
  * What the server says of its cameras, asked again and again while the page is seen.
  * Events: `change` (the cameras are others or stand otherwise), `reach` (detail: whether the server answers), `refused`
- * (detail: the Refusal, where a token is wanted).
+ * (detail: the Refusal, where a token is wanted). After `refused` nothing is asked until resume(): each question with a token
+ * that is wrong counts against this address.
  */
 export class Cameras extends EventTarget {
     constructor() {
@@ -14,6 +15,7 @@ export class Cameras extends EventTarget {
         this.all = [];
         this.reached = true;
         this.timer = 0;
+        this.halted = false;
         /** @type {string} */
         this.said = "";
     }
@@ -26,9 +28,17 @@ export class Cameras extends EventTarget {
     /** Asks now, and then every two seconds. */
     async watch() {
         clearTimeout(this.timer);
-        if (!document.hidden) await this.ask();
+        if (!document.hidden && !this.halted) await this.ask();
         clearTimeout(this.timer);
+        if (this.halted) return;
         this.timer = setTimeout(() => this.watch(), BETWEEN_MS);
+    }
+
+    /** Goes on after a refusal, as one who has seen nothing yet. */
+    resume() {
+        this.halted = false;
+        this.said = "";
+        return this.watch();
     }
 
     async ask() {
@@ -36,9 +46,10 @@ export class Cameras extends EventTarget {
         try {
             all = await api.cameras();
         } catch (refusal) {
-            if (refusal.status === 401 || refusal.status === 429)
-                this.dispatchEvent(new CustomEvent("refused", { detail: refusal }));
-            else this.reach(false);
+            if (refusal.status !== 401 && refusal.status !== 429) return this.reach(false);
+            if (this.halted) return;
+            this.halted = true;
+            this.dispatchEvent(new CustomEvent("refused", { detail: refusal }));
             return;
         }
         this.reach(true);

@@ -1,6 +1,9 @@
 // The token of this server, for as long as the tab lives. Never in an address, never in a cookie.
 
-const KEY = "framewire-token";
+import { addressOf } from "./root.js";
+
+// Servers below different paths of one host share its storage.
+const KEY = `framewire-token ${addressOf("").pathname}`;
 
 /** @returns {string} empty where there is none */
 export function token() {

@@ -81,6 +81,8 @@ Admission::Admission(Rules rules, Gate& gate) : rules_(std::move(rules)), gate_(
 }
 
 void Admission::check_host(const RawRequest& request) const {
+    // Browsers always send it. Health checks of load balancers in HTTP/1.0 do not (RFC 9112, 3.2).
+    if (!request.version_1_1 && request.count("host") == 0) return;
     const auto text = request.field("host");
     if (!text) throw Refused{400, "it has no Host, or several"};
     std::string host;

@@ -7,7 +7,7 @@ namespace framewire::net::http {
 
 namespace {
 
-constexpr std::size_t most_threads = 4, most_waiting = 64;
+constexpr std::size_t most_threads = 4;
 
 }  // namespace
 
@@ -19,24 +19,52 @@ std::shared_ptr<const Site> Handlers::site() const {
 }
 
 void Handlers::set_site(std::shared_ptr<const Site> site) {
-    std::deque<Job> dropped;
+    std::map<std::string, std::deque<Job>> dropped;
     {
         std::unique_lock lock(mutex_);
         std::swap(site_, site);
         std::swap(waiting_, dropped);
+        turns_.clear();
         changed_.wait(lock, [&] { return std::ranges::find(running_, site.get()) == running_.end(); });
     }
-    for (const auto& job : dropped) job.task(false);
+    for (const auto& [peer, jobs] : dropped)
+        for (const auto& job : jobs) job.task(false);
 }
 
-bool Handlers::run(const std::shared_ptr<const Site>& site, Task task) {
+bool Handlers::run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task) {
     const std::lock_guard lock(mutex_);
-    if (stopped_ || site != site_ || waiting_.size() >= most_waiting) return false;
-    waiting_.push_back({site, std::move(task)});
-    if (threads_.size() < most_threads && waiting_.size() + running_.size() > threads_.size())
-        threads_.emplace_back([this] { work(); });
+    if (stopped_ || site != site_) return false;
+    auto& jobs = waiting_[peer];
+    if (jobs.empty()) turns_.push_back(peer);
+    jobs.push_back({site, std::move(task)});
+    if (threads_.size() < most_threads) threads_.emplace_back([this] { work(); });
     changed_.notify_all();
     return true;
+}
+
+bool Handlers::run_here(const std::shared_ptr<const Site>& site, const Task& task) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopped_ || site != site_) return false;
+        running_.push_back(site.get());
+    }
+    task(true);
+    const std::lock_guard lock(mutex_);
+    running_.erase(std::ranges::find(running_, site.get()));
+    changed_.notify_all();
+    return true;
+}
+
+Handlers::Job Handlers::take_next() {
+    const auto found = waiting_.find(turns_.front());
+    turns_.pop_front();
+    auto job = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty())
+        waiting_.erase(found);
+    else
+        turns_.push_back(found->first);
+    return job;
 }
 
 void Handlers::work() {
@@ -44,8 +72,7 @@ void Handlers::work() {
     for (;;) {
         changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
         if (stopped_) return;
-        auto job = std::move(waiting_.front());
-        waiting_.pop_front();
+        auto job = take_next();
         const auto* site = job.site.get();
         running_.push_back(site);
         lock.unlock();
@@ -64,6 +91,7 @@ void Handlers::stop() {
         stopped_ = true;
         std::swap(threads, threads_);
         waiting_.clear();
+        turns_.clear();
         changed_.notify_all();
     }
     for (auto& thread : threads) thread.join();

@@ -4,10 +4,14 @@
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_site.hpp"
 #include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_websocket.hpp"
+#include "kit/captured_log.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace framewire::net {
@@ -146,13 +150,112 @@ TEST(Visitors, NeedTheTokenWhereThereIsOne) {
         EXPECT_EQ(ask("Authorization: " + none + "\r\n").status, 401) << none;
     EXPECT_EQ(ask(right + right).status, 401);
     // A path that everybody may ask for is no place to try tokens at.
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("Authorization: Bearer wrong\r\n", "GET /").status, 401);
-    EXPECT_EQ(ask(right).status, 429);
-    EXPECT_EQ(ask("", "GET /").status, 429);
+    const auto guess = [&](int number, std::uint8_t from) {
+        testing::HttpClient client(testing::RawConnection::connect(server.listener.address().port, 0, from));
+        const auto token = number < 0 ? "correct-horse-battery" : "guess" + std::to_string(number);
+        return client.ask("GET /", "Authorization: Bearer " + token + "\r\n").status;
+    };
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(guess(i, 2), 401);
+    EXPECT_EQ(guess(5, 2), 429);
+    EXPECT_EQ(guess(-1, 2), 429);
+    EXPECT_EQ(guess(-1, 1), 200) << "another address";
+    // An address from which the right token came before does not pay for its neighbours' guesses.
+    for (int i = 0; i < 5; ++i) guess(i, 1);
+    EXPECT_EQ(guess(5, 1), 429);
+    EXPECT_EQ(guess(-1, 1), 200);
     TestStream stream;
     const auto served = server.listener.add("main", stream.state);
-    testing::expect_code(ErrorCode::no_input, "5 logins failed from its address",
-                         [&] { Client viewer(served.address(), {.token = options.token}); });
+    EXPECT_NO_THROW(Client(served.address(), {.token = options.token}));
+}
+
+// As a page does that was left open while the server's token changed.
+TEST(Visitors, MayRepeatAnOutdatedToken) {
+    auto options = on_any_port();
+    options.token = "correct-horse-battery";
+    Served server(options);
+    auto client = server.client();
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(client.ask("GET /", "Authorization: Bearer of yesterday\r\n").status, 401);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(client.ask("GET /cameras/a").status, 401) << "no token is no guess";
+    EXPECT_EQ(client.ask("GET /", "Authorization: Bearer correct-horse-battery\r\n").status, 200);
+}
+
+TEST(Visitors, AreToldApartBehindATrustedProxy) {
+    auto options = on_any_port();
+    options.token = "correct-horse-battery";
+    options.trusted_proxies = {"127.0.0.1"};
+    Served server(options);
+    const auto ask = [&](const std::string& token, const std::string& forwarded_for, std::uint8_t from = 1) {
+        testing::HttpClient client(testing::RawConnection::connect(server.listener.address().port, 0, from));
+        return client.ask("GET /", "Authorization: Bearer " + token + "\r\nX-Forwarded-For: " + forwarded_for + "\r\n")
+            .status;
+    };
+    const std::string right = options.token, guesser = "203.0.113.9", other = "198.51.100.7";
+    for (int i = 0; i < 5; ++i)
+        EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i) + ", " + guesser), 401)
+            << "what the client wrote itself makes it nobody else";
+    EXPECT_EQ(ask(right, guesser), 429);
+    EXPECT_EQ(ask(right, other), 200);
+    EXPECT_EQ(ask(right, "[2001:db8::1]:4711"), 200);
+    EXPECT_EQ(ask(right, "nonsense"), 200) << "then it is the proxy that asks";
+    // The header of anybody else is not believed.
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i), 2), 401);
+    EXPECT_EQ(ask(right, other, 2), 429);
+    EXPECT_EQ(ask(right, other), 200);
+    // A WebSocket is its client's, too: of the stream's protocol, and others.
+    const auto told = server.client().ask(
+        "GET /main/stream",
+        testing::upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\nX-Forwarded-For: " + guesser + "\r\n");
+    EXPECT_EQ(told.status, 429) << "as one who failed too often";
+}
+
+TEST(Visitors, AreToldInTheLogThatAProxyIsNotTrusted) {
+    const kit::CapturedLog log;
+    auto options = on_any_port();
+    options.token = "correct-horse-battery";
+    Served server(options);
+    for (int i = 0; i < 6; ++i)
+        server.client().ask("GET /",
+                            "X-Forwarded-For: 203.0.113.9\r\nAuthorization: Bearer guess" + std::to_string(i) + "\r\n");
+    EXPECT_NE(log.text().find("serve with --trusted-proxy ADDRESS"), std::string::npos) << log.text();
+}
+
+// Load balancers check so whether a server lives.
+TEST(Visitors, OfHttp10NeedNoHost) {
+    Served server;
+    const auto status = [&](const std::string& request) {
+        auto client = server.client();
+        client.say(request + "\r\n");
+        return client.answer().status;
+    };
+    EXPECT_EQ(status("GET / HTTP/1.0\r\n"), 200);
+    EXPECT_EQ(status("GET / HTTP/1.0\r\nHost: localhost\r\n"), 200);
+    EXPECT_EQ(status("GET / HTTP/1.0\r\nHost: evil.example\r\n"), 421);
+    EXPECT_EQ(status("GET / HTTP/1.0\r\nHost: localhost\r\nHost: localhost\r\n"), 400);
+    EXPECT_EQ(status("GET / HTTP/1.1\r\n"), 400);
+    EXPECT_EQ(status("PUT /cameras/a HTTP/1.0\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n"), 403);
+}
+
+TEST(Visitors, AreToldOfNoFilesOfTheServer) {
+    const kit::CapturedLog log;
+    Served server;
+    auto site = std::make_shared<http::Site>();
+    site->add({Method::get, "/{how}", Access::everybody, [](const Request& request) -> http::Response {
+                   const auto& how = request.parameters.at("how");
+                   if (how == "io") fail(ErrorCode::io, "cannot write /srv/kept/a.fwd: No space left on device");
+                   if (how == "config") fail(ErrorCode::config, "there is no folder '/srv/my films' for that");
+                   throw std::runtime_error("filesystem error: secret stuff [/srv/kept]");
+               }});
+    server.listener.set_site(site);
+    auto client = server.client();
+    EXPECT_EQ(client.ask("GET /io").body,
+              R"({"error":{"status":500,"text":"cannot write a.fwd: No space left on device"}})");
+    EXPECT_EQ(client.ask("GET /config").body,
+              R"({"error":{"status":409,"text":"there is no folder 'my films' for that"}})");
+    EXPECT_EQ(client.ask("GET /else").body,
+              R"({"error":{"status":500,"text":"that failed; the server's log says why"}})");
+    server.listener.set_site(nullptr);
+    for (const auto* whole : {"/srv/kept/a.fwd", "/srv/my films", "secret stuff [/srv/kept]"})
+        EXPECT_NE(log.text().find(whole), std::string::npos) << whole << log.text();
 }
 
 TEST(Visitors, AreSentWhatKeepsPagesSafe) {

@@ -29,6 +29,7 @@ std::string_view reason_of(int status) {
         case 200: return "OK";
         case 204: return "No Content";
         case 304: return "Not Modified";
+        case 308: return "Permanent Redirect";
         case 400: return "Bad Request";
         case 401: return "Unauthorized";
         case 403: return "Forbidden";

@@ -32,10 +32,17 @@ struct Visitor : std::enable_shared_from_this<Visitor> {
     };
 
     Visitor(std::uint64_t number_, ConnectionPointer connection_, Clock::time_point now)
-        : number(number_), connection(std::move(connection_)), since(now), progress(now) {}
+        : number(number_),
+          connection(std::move(connection_)),
+          name(connection->name()),
+          peer(connection->peer()),
+          since(now),
+          progress(now) {}
 
     std::uint64_t number;
     ConnectionPointer connection;
+    bool is_proxy = false;   ///< its other end is a trusted proxy
+    std::string name, peer;  ///< the connection's, or those of the client that a trusted proxy speaks for
     WebSocketConnection* socket = nullptr;  ///< the connection, where it is one
     Phase phase = Phase::waiting;
     Clock::time_point since;     ///< of the phase; where a request is awaited, since its first byte

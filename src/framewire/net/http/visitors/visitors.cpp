@@ -22,35 +22,79 @@ bool is_under_way(Phase phase) { return phase != Phase::waiting && phase != Phas
 
 }  // namespace
 
-Visitors::Visitors(const Limits& limits, Loop& loop, Admission admission, TakeViewer take_viewer)
+Visitors::Visitors(const Limits& limits, Front front, Loop& loop, Admission admission, TakeViewer take_viewer)
     : limits_(limits),
+      front_(std::move(front)),
       loop_(loop),
       admission_(std::move(admission)),
       take_viewer_(std::move(take_viewer)),
       places_(limits.waiting, limits.waiting_per_peer),
+      leaving_(std::max(1, limits.waiting / 2), std::max(1, limits.waiting_per_peer / 2)),
       self_(std::make_shared<Visitors*>(this)) {}
 
 void Visitors::come(ConnectionPointer connection, ByteSpan heard) {
     if (closed_) return;
     const auto visitor = std::make_shared<Visitor>(++come_so_far_, std::move(connection), loop_.now());
+    visitor->is_proxy = front_.proxies.trusts(*visitor->connection);
     visitors_.emplace(visitor->number, visitor);
     make_place(visitor);
     if (visitor->phase == Phase::waiting) take_request_bytes(visitor, heard);
 }
 
-// Whoever waits has a place; the oldest of the peer with most of them gives one up.
+// Whoever waits has a place; the oldest of the peer with most of them gives one up. A trusted proxy keeps connections
+// for many clients, so each of those counts as a peer's only one.
 void Visitors::make_place(const VisitorPointer& visitor) {
-    const auto eviction = places_.enter(visitor->number, visitor->connection->peer());
+    give_up(
+        places_.enter(visitor->number, place_holder(visitor->number, visitor->connection->peer(), visitor->is_proxy)),
+        "wait");
+}
+
+void Visitors::give_up(const std::optional<GreetingPlaces::Eviction>& eviction, std::string_view what) {
     if (!eviction) return;
     if (const auto loser = visitors_.find(eviction->connection); loser != visitors_.end()) {
-        refusals_.line("{} cut off: too many HTTP connections wait", loser->second->connection->name());
+        refusals_.line_of(loser->second->peer, "{} cut off: too many HTTP connections {}", loser->second->name, what);
         close(VisitorPointer(loser->second));
     }
 }
 
+// Makes room for one more request or feed if all places are taken: the peer that holds most of them loses the one that
+// has waited longest for its client. Requests whose handler runs stay, for ending them would free nothing. Returns
+// false if there is no room, or if the peer's requests keep too many handlers busy. A feed makes room only by taking it
+// from a peer that would still have as many.
+bool Visitors::make_room(const Visitor& newcomer, bool feeds) {
+    const int most_feeds = std::max(1, limits_.under_way * 3 / 4);
+    const int most_of_a_peer = limits_.under_way - limits_.under_way / 4;
+    if (!feeds && under_way_ > most_of_a_peer && std::ranges::count_if(visitors_, [&](const auto& entry) {
+                                                     return entry.second->phase == Phase::handled &&
+                                                            entry.second->peer == newcomer.peer;
+                                                 }) > most_of_a_peer)
+        return false;
+    if (feeds ? feeds_ < most_feeds : under_way_ <= limits_.under_way) return true;
+    std::map<std::string_view, int> counts;
+    const auto gives_up = [feeds](Phase phase) {
+        return feeds ? phase == Phase::feeding
+                     : phase == Phase::answering || phase == Phase::upgrading || phase == Phase::proving;
+    };
+    for (const auto& [number, visitor] : visitors_)
+        if (visitor.get() != &newcomer && gives_up(visitor->phase)) ++counts[visitor->peer];
+    VisitorPointer loser;
+    for (const auto& [number, visitor] : visitors_) {
+        if (visitor.get() == &newcomer || !gives_up(visitor->phase)) continue;
+        const auto rank = [&](const Visitor& one) { return std::pair(-counts[one.peer], one.progress); };
+        if (!loser || rank(*visitor) < rank(*loser)) loser = visitor;
+    }
+    if (!loser || (feeds && counts[loser->peer] <= counts[newcomer.peer] + 1)) return false;
+    refusals_.line_of(loser->peer, "{} cut off: too many {} are under way, most of them its peer's", loser->name,
+                      feeds ? "feeds" : "requests");
+    close(loser);
+    return true;
+}
+
 void Visitors::enter(Visitor& visitor, Phase phase) {
     under_way_ += is_under_way(phase) - is_under_way(visitor.phase);
+    feeds_ += (phase == Phase::feeding) - (visitor.phase == Phase::feeding);
     if (phase != Phase::waiting) places_.leave(visitor.number);
+    if (phase != Phase::leaving) leaving_.leave(visitor.number);
     visitor.phase = phase;
     visitor.since = visitor.progress = loop_.now();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/net/access/trusted_proxies.hpp"
 #include "framewire/net/http/request/admission.hpp"
 #include "framewire/net/http/visitors/handlers.hpp"
 #include "framewire/net/http/visitors/visitor.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,22 +23,28 @@
 namespace framewire::net::http {
 
 /// The connections to a server that speak HTTP: their requests, the answers, feeds, and WebSockets until those are of a
-/// stream. There are never more than so many. Everything happens in the loop's thread, but for what is said.
+/// stream. Their number is limited, and no peer keeps others out: if all places are taken, the peer with most of them
+/// gives one up. Everything happens in the loop's thread, but for what is said.
 class Visitors {
 public:
     struct Limits {
         int waiting = 1;  ///< connections without a request under way
         int waiting_per_peer = 1;
-        int under_way = 1;                             ///< requests and feeds
+        int under_way = 1;                             ///< requests and feeds; feeds take three quarters at most
         std::chrono::milliseconds request_deadline{};  ///< from a request's first byte to its last
         std::chrono::milliseconds idle_deadline{};     ///< from an answer to the next request's first byte
         std::chrono::milliseconds write_deadline{};    ///< without a byte taken of what is sent
+    };
+    /// How clients reach the server.
+    struct Front {
+        std::string base_path{};  ///< "/cams": requests may begin with it, and the rest is the path; empty: none
+        TrustedProxies proxies{};
     };
     /// Takes over a WebSocket of the stream `name`, in which a viewer is to say hello.
     using TakeViewer = std::function<void(ConnectionPointer, std::string name)>;
 
     /// `loop` lives longer.
-    Visitors(const Limits& limits, Loop& loop, Admission admission, TakeViewer take_viewer);
+    Visitors(const Limits& limits, Front front, Loop& loop, Admission admission, TakeViewer take_viewer);
     Visitors(const Visitors&) = delete;
     Visitors& operator=(const Visitors&) = delete;
 
@@ -63,11 +71,15 @@ private:
     void take_request_bytes(const VisitorPointer& visitor, ByteSpan bytes);
     void discard(const VisitorPointer& visitor, std::size_t bytes);
     void enter(Visitor& visitor, Visitor::Phase phase);
+    void give_up(const std::optional<GreetingPlaces::Eviction>& eviction, std::string_view what);
+    bool make_room(const Visitor& newcomer, bool feeds);
     void close(const VisitorPointer& visitor);
     void check_deadline(const VisitorPointer& visitor, Clock::time_point now);
 
     // What becomes of them (visitors_handling.cpp).
     void handle(const VisitorPointer& visitor);
+    void identify(Visitor& visitor) const;
+    bool redirect_to_base_path(const VisitorPointer& visitor);
     void handle_upgrade(const VisitorPointer& visitor);
     void run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site, const Route& route,
                    std::map<std::string, std::string, std::less<>> parameters);
@@ -79,6 +91,7 @@ private:
     // Answers (visitors_answering.cpp).
     void refuse(const VisitorPointer& visitor, const Refused& why, bool last);
     void answer(const VisitorPointer& visitor, const Response& response);
+    void trouble(const Visitor& visitor, std::string_view what);
     void answered(const VisitorPointer& visitor, const std::error_code& error);
     void begin_feed(const VisitorPointer& visitor, const std::shared_ptr<Feed>& feed);
     void send_parts(const VisitorPointer& visitor);
@@ -88,13 +101,15 @@ private:
     void parts_taken(const VisitorPointer& visitor, const std::error_code& error);
 
     const Limits limits_;
+    const Front front_;
     Loop& loop_;
     Admission admission_;
     TakeViewer take_viewer_;
     std::uint64_t come_so_far_ = 0;
     std::map<std::uint64_t, VisitorPointer> visitors_;  // the oldest first
     GreetingPlaces places_;
-    int under_way_ = 0;
+    GreetingPlaces leaving_;
+    int under_way_ = 0, feeds_ = 0;
     bool closed_ = false;
     LimitedLog refusals_{LogLevel::info, "HTTP requests refused"};
     LimitedLog trouble_{LogLevel::error, "trouble in answering HTTP"};

@@ -15,10 +15,16 @@ using Phase = Visitor::Phase;
 
 ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
+// A server behind a proxy that it does not know takes all clients for one.
+std::string_view advice_on(const Visitor& visitor, const Refused& why) {
+    const bool is_locked_out = why.status == 429 && !visitor.is_proxy && visitor.raw.count("x-forwarded-for") > 0;
+    return is_locked_out ? "; if it is your reverse proxy, serve with --trusted-proxy ADDRESS" : "";
+}
+
 }  // namespace
 
 void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool last) {
-    refusals_.line("{} refused: {}", visitor->connection->name(), why.text);
+    refusals_.line_of(visitor->peer, "{} refused: {}{}", visitor->name, why.text, advice_on(*visitor, why));
     auto response = error_response(why.status, why.text);
     if (why.status == 401) {
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
@@ -31,14 +37,17 @@ void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool la
     try {
         answer(visitor, response);
     } catch (const std::exception& error) {
-        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+        trouble(*visitor, error.what());
         close(visitor);
     }
 }
 
+void Visitors::trouble(const Visitor& visitor, std::string_view what) { trouble_.line("{}: {}", visitor.name, what); }
+
 void Visitors::answer(const VisitorPointer& visitor, const Response& response) {
     auto& it = *visitor;
     const bool feeds = response.feed && !it.head_only;
+    if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are under way"};
     it.chunked = feeds && it.raw.version_1_1;
     if (feeds) it.keep_alive = false;  // what is read meanwhile is of no request
     const auto form = !response.feed ? BodyForm::whole : it.raw.version_1_1 ? BodyForm::chunked : BodyForm::to_the_end;
@@ -86,6 +95,8 @@ void Visitors::answered(const VisitorPointer& visitor, const std::error_code&) {
 void Visitors::leave(const VisitorPointer& visitor) {
     enter(*visitor, Phase::leaving);
     visitor->feed.reset();
+    give_up(leaving_.enter(visitor->number, place_holder(visitor->number, visitor->peer, visitor->is_proxy)), "leave");
+    if (visitor->phase == Phase::gone) return;
     visitor->connection->end_writing();
     read_on(*visitor);
 }
@@ -112,7 +123,7 @@ void Visitors::send_parts(const VisitorPointer& visitor) {
     if (it.phase != Phase::feeding || it.writing) return;
     auto taken = it.feed->take();
     if (taken.too_slow) {
-        refusals_.line("{} cut off: it is too slow for what it asked for", it.connection->name());
+        refusals_.line_of(it.peer, "{} cut off: it is too slow for what it asked for", it.name);
         return close(visitor);
     }
     it.parts = std::move(taken.parts);

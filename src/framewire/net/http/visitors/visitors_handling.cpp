@@ -1,6 +1,7 @@
 #include "framewire/net/http/visitors/visitors.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/text/paths.hpp"
 #include "framewire/net/address.hpp"
 #include "framewire/net/transport/prefixed_connection.hpp"
 
@@ -17,6 +18,7 @@ using Phase = Visitor::Phase;
 
 constexpr std::string_view stream_ending = "/stream";
 constexpr std::size_t first_message_most_bytes = 1024;
+constexpr const char* too_many_requests = "too many requests are under way";
 
 std::optional<Method> method_of(std::string_view text) {
     if (text == "GET") return Method::get;
@@ -43,6 +45,20 @@ int status_of(ErrorCode code) {
         case ErrorCode::config: return 409;
         default: return 500;
     }
+}
+
+// What a handler threw, for a client. Words that name files of the server, or that were written for nobody outside,
+// are replaced; `hidden` gets the whole of them, for the log.
+Response failure_response(const std::exception& failure, std::string& hidden) {
+    const std::string whole = failure.what();
+    const auto* error = dynamic_cast<const Error*>(&failure);
+    if (!error || error->code() == ErrorCode::internal) {
+        hidden = whole;
+        return error_response(500, "that failed; the server's log says why");
+    }
+    auto text = without_paths(whole);
+    if (text != whole || status_of(error->code()) == 500) hidden = whole;
+    return error_response(status_of(error->code()), text);
 }
 
 // "/NAME/stream" -> NAME; empty: another path.
@@ -74,14 +90,17 @@ void Visitors::handle(const VisitorPointer& visitor) {
     it.head_only = it.raw.method == "HEAD";
     it.keep_alive =
         it.raw.version_1_1 ? !it.raw.lists("connection", "close") : it.raw.lists("connection", "keep-alive");
-    const bool too_many = under_way_ >= limits_.under_way;
+    identify(it);
     enter(it, Phase::handled);
+    const bool has_room = make_room(it, false);
     try {
-        if (too_many) throw Refused{503, "too many requests are under way"};
         admission_.check_host(it.raw);
         it.target = parse_target(it.raw.target);
-        it.let_in = admission_.let_in(it.raw, it.connection->peer(), loop_.now());
-        if (it.raw.lists("connection", "upgrade") && it.raw.count("upgrade") > 0) return handle_upgrade(visitor);
+        if (redirect_to_base_path(visitor)) return;
+        it.let_in = admission_.let_in(it.raw, it.peer, loop_.now());
+        const bool upgrades = it.raw.lists("connection", "upgrade") && it.raw.count("upgrade") > 0;
+        if (upgrades && !has_room) throw Refused{503, too_many_requests};
+        if (upgrades) return handle_upgrade(visitor);
         const auto site = handlers_.site();
         if (!site) throw Refused{503, "nothing is answered here"};
         if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream is asked for as a WebSocket"};
@@ -96,13 +115,43 @@ void Visitors::handle(const VisitorPointer& visitor) {
             return answer(visitor, response);
         }
         admission_.check_access(it.raw, *match.route, it.let_in);
+        if (!has_room && !match.route->at_once) throw Refused{503, too_many_requests};
         run_route(visitor, site, *match.route, std::move(match.parameters));
     } catch (const Refused& why) {
         refuse(visitor, why, false);
     } catch (const std::exception& error) {
-        trouble_.line("a request was not seen to: {}", error.what());
+        trouble(it, error.what());
         close(visitor);
     }
+}
+
+// Who asks, as far as a trusted proxy tells.
+void Visitors::identify(Visitor& visitor) const {
+    if (!visitor.is_proxy) return;
+    std::vector<std::string_view> forwarded_for;
+    for (const auto& [name, value] : visitor.raw.fields)
+        if (name == "x-forwarded-for") forwarded_for.push_back(value);
+    const auto client = front_.proxies.client_of(forwarded_for);
+    const auto& own = *visitor.connection;
+    visitor.name = client ? fmt::format("{} through {}", client->address, own.name()) : own.name();
+    visitor.peer = client ? client->peer : own.peer();
+}
+
+// "/cams/door" -> "/door". "/cams" is answered with the way to "/cams/", which the page's relative addresses need.
+bool Visitors::redirect_to_base_path(const VisitorPointer& visitor) {
+    auto& path = visitor->target.path;
+    const auto& base = front_.base_path;
+    if (base.empty() || !path.starts_with(base)) return false;
+    if (path.size() > base.size()) {
+        if (path[base.size()] == '/') path.erase(0, base.size());
+        return false;
+    }
+    Response response{.status = 308};
+    const auto& target = visitor->raw.target;
+    response.headers.emplace_back(
+        "Location", base.substr(base.rfind('/') + 1) + "/" + target.substr(std::min(target.find('?'), target.size())));
+    answer(visitor, response);
+    return true;
 }
 
 void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site, const Route& route,
@@ -113,35 +162,40 @@ void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<co
                     .query = visitor->target.query,
                     .body = std::move(visitor->raw.body),
                     .if_none_match = std::string(visitor->raw.field("if-none-match").value_or("")),
-                    .peer = visitor->connection->name(),
+                    .peer = visitor->name,
                     .let_in = visitor->let_in};
     const auto task = [weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
                        request = std::move(request)](bool may_use_site) {
         auto response = std::make_shared<Response>(error_response(503, "nothing is answered here any more"));
+        std::string hidden;
         try {
             if (may_use_site) *response = route.handler(request);
-        } catch (const Error& error) {
-            *response = error_response(status_of(error.code()), error.what());
         } catch (const std::exception& error) {
-            *response = error_response(500, error.what());
+            *response = failure_response(error, hidden);
         }
-        loop.post([weak, self, response] {
+        loop.post([weak, self, response, hidden] {
             const auto held = self.lock();
             const auto waiting = weak.lock();
+            if (held && waiting && !hidden.empty()) (*held)->trouble(*waiting, hidden);
             if (held && waiting && waiting->phase == Phase::handled) (*held)->take_response(waiting, *response);
         });
     };
-    if (!handlers_.run(site, task)) throw Refused{503, "too many requests wait"};
+    if (route.at_once ? !handlers_.run_here(site, task) : !handlers_.run(site, visitor->peer, task))
+        throw Refused{503, too_many_requests};
 }
 
 void Visitors::take_response(const VisitorPointer& visitor, const Response& response) {
     try {
         if (!visitor->socket) return answer(visitor, response);
+        if (response.feed && !make_room(*visitor, true)) throw Refused{503, "too many streams and feeds are under way"};
         if (response.feed) return begin_feed(visitor, response.feed);
-        refusals_.line("{} refused: its WebSocket has no feed, but an answer {}", visitor->connection->name(),
-                       response.status);
+        refusals_.line_of(visitor->peer, "{} refused: its WebSocket has no feed, but an answer {}", visitor->name,
+                          response.status);
+    } catch (const Refused& why) {
+        if (!visitor->socket) return refuse(visitor, why, false);
+        refusals_.line_of(visitor->peer, "{} refused: {}", visitor->name, why.text);
     } catch (const std::exception& error) {
-        trouble_.line("{}: {}", visitor->connection->name(), error.what());
+        trouble(*visitor, error.what());
     }
     close(visitor);
 }
@@ -193,7 +247,9 @@ void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<v
         std::move(carrier), WebSocketConnection::Options{
                                 .post = [&loop = loop_](std::function<void()> task) { loop.post(std::move(task)); },
                                 .text = text,
-                                .protocol = text ? std::string() : std::string(WebSocketConnection::stream_protocol)});
+                                .protocol = text ? std::string() : std::string(WebSocketConnection::stream_protocol),
+                                .name = visitor->name,
+                                .peer = visitor->peer});
     visitor->socket = socket.get();
     visitor->connection = std::move(socket);
     visitor->socket->accept(visitor->raw.fields,
@@ -208,7 +264,7 @@ void Visitors::take_proof(const VisitorPointer& visitor) {
     try {
         std::exchange(visitor->after_proof, nullptr)(visitor);
     } catch (const Refused& why) {
-        refusals_.line("{} refused: {}", visitor->connection->name(), why.text);
+        refusals_.line_of(visitor->peer, "{} refused: {}", visitor->name, why.text);
         close(visitor);
     }
 }
@@ -218,9 +274,9 @@ void Visitors::take_first_message(const VisitorPointer& visitor, std::size_t byt
     if (visitor->said.size() > first_message_most_bytes) return close(visitor);
     if (!visitor->socket->message_ended()) return read_on(*visitor);
     const auto token = token_in(std::exchange(visitor->said, {}));
-    if (!token || !admission_.let_in(*token, visitor->connection->peer(), loop_.now())) {
-        refusals_.line("{} refused: its WebSocket's first message has not the right token",
-                       visitor->connection->name());
+    if (!token || !admission_.let_in(*token, visitor->peer, loop_.now())) {
+        refusals_.line_of(visitor->peer, "{} refused: its WebSocket's first message has not the right token",
+                          visitor->name);
         return leave(visitor);
     }
     visitor->let_in = true;

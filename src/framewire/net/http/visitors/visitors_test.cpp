@@ -1,18 +1,25 @@
 #include "framewire/net/http/visitors/visitors.hpp"
 
 #include "framewire/net/client.hpp"
+#include "framewire/net/http/feed.hpp"
 #include "framewire/net/listener.hpp"
 #include "framewire/net/testing/test_http.hpp"
 #include "framewire/net/testing/test_server.hpp"
 #include "framewire/net/testing/test_site.hpp"
 #include "framewire/net/testing/test_stream.hpp"
+#include "framewire/net/testing/test_websocket.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <initializer_list>
 #include <memory>
+#include <mutex>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -108,11 +115,16 @@ TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
                    gone.wait();
                    return said("done");
                }});
+    site->add({.pattern = "/alive",
+               .access = Access::everybody,
+               .handler = [](const Request&) { return said("yes"); },
+               .at_once = true});
     server.listener.set_site(site);
     auto first = server.client(), second = server.client();
     for (auto* client : {&first, &second}) client->say("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_TRUE(eventually([&] { return inside == 2; }));
     EXPECT_EQ(server.client().ask("GET /").status, 503);
+    EXPECT_EQ(server.client().ask("GET /alive").status, 200) << "the server runs, and says so";
     // A site goes when its handlers are done, and no sooner.
     auto leaving = std::async(std::launch::async, [&] { server.listener.set_site(nullptr); });
     EXPECT_EQ(leaving.wait_for(50ms), std::future_status::timeout);
@@ -121,6 +133,163 @@ TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
     EXPECT_EQ(first.answer().body, "done");
     EXPECT_EQ(second.answer().body, "done");
     EXPECT_EQ(server.client().ask("GET /").status, 503);
+}
+
+// Which address of loopback asks.
+HttpClient client_from(const Served& server, std::uint8_t from, int receive_buffer_bytes = 0) {
+    return HttpClient(testing::RawConnection::connect(server.listener.address().port, receive_buffer_bytes, from));
+}
+
+// Of a peer without a token: WebSockets whose first message never comes, and answers that are never read.
+TEST(Visitors, WhoAreSlowKeepNobodyOut) {
+    auto options = on_any_port();
+    options.token = "correct-horse-battery";
+    options.requests_limit = 8;
+    options.request_deadline = options.write_deadline = 1h;
+    Served server(options);
+    const auto feed = std::make_shared<http::Feed>(http::FeedOptions{});
+    const auto answer_of_feed = [feed](const Request&) {
+        http::Response response;
+        response.feed = feed;
+        return response;
+    };
+    auto site = std::make_shared<http::Site>();
+    const std::string large(32'000'000, 'x');
+    site->add({Method::get, "/", Access::everybody, [](const Request&) { return said("here"); }});
+    site->add({Method::get, "/large", Access::everybody, [&](const Request&) { return said(large); }});
+    site->add({Method::get, "/feed", Access::viewers, answer_of_feed, true});
+    server.listener.set_site(site);
+    TestStream stream;
+    const auto served = server.listener.add("main", stream.state);
+    std::vector<HttpClient> slow;
+    for (int i = 0; i < 12; ++i) {
+        slow.push_back(client_from(server, 2));
+        EXPECT_EQ(slow.back().ask("GET /feed", testing::upgrade_fields).status, 101);
+    }
+    for (const std::uint8_t from : std::initializer_list<std::uint8_t>{1, 2})
+        EXPECT_EQ(client_from(server, from).ask("GET /").body, "here") << from;
+    for (int i = 0; i < 12; ++i) {
+        slow.push_back(client_from(server, 3, 4096));
+        slow.back().say("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        EXPECT_TRUE(slow.back().hear_until("\r\n\r\n"));
+    }
+    for (const std::uint8_t from : std::initializer_list<std::uint8_t>{1, 3})
+        EXPECT_EQ(client_from(server, from).ask("GET /").body, "here") << from;
+    EXPECT_EQ(Client(served.address(), {.token = options.token}).info().source, "a test");
+    auto viewer = client_from(server, 1);
+    EXPECT_EQ(viewer.ask("GET /main/stream", testing::upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\n").status,
+              101);
+    server.listener.set_site(nullptr);
+}
+
+TEST(Visitors, OfOnePeerLeaveFeedsToOthers) {
+    auto options = on_any_port();
+    options.requests_limit = 8;  // six feeds
+    Served server(options);
+    const auto feed = std::make_shared<http::Feed>(http::FeedOptions{});
+    auto site = std::make_shared<http::Site>();
+    site->add({Method::get, "/", Access::everybody, [](const Request&) { return said("here"); }});
+    site->add({Method::get, "/feed", Access::viewers, [feed](const Request&) {
+                   http::Response response;
+                   response.feed = feed;
+                   return response;
+               }});
+    server.listener.set_site(site);
+    std::vector<HttpClient> many, few;
+    const auto ask = [&](std::vector<HttpClient>& clients, std::uint8_t from) {
+        clients.push_back(client_from(server, from));
+        clients.back().say("GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        return clients.back().answer().status;
+    };
+    feed->set_first(std::make_shared<const std::string>("first"));
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(ask(many, 2), 200);
+    EXPECT_EQ(ask(many, 2), 503) << "nobody gives up one for a peer that has most";
+    EXPECT_EQ(client_from(server, 2).ask("GET /").body, "here") << "feeds leave room for requests";
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(few, 1), 200);
+    EXPECT_EQ(ask(few, 1), 503) << "three and three";
+    EXPECT_EQ(feed->clients(), 6);
+    server.listener.set_site(nullptr);
+}
+
+TEST(Visitors, TakeTurnsAtHandlers) {
+    auto options = on_any_port();
+    options.requests_limit = 12;  // nine of one peer
+    Served server(options);
+    std::counting_semaphore<> go(0);
+    std::mutex mutex;
+    std::vector<std::string> begun;
+    auto site = std::make_shared<http::Site>();
+    site->add({Method::get, "/{who}", Access::everybody, [&](const Request& request) {
+                   {
+                       const std::lock_guard lock(mutex);
+                       begun.push_back(request.parameters.at("who"));
+                   }
+                   go.acquire();
+                   return said("done");
+               }});
+    server.listener.set_site(site);
+    const auto count = [&] {
+        const std::lock_guard lock(mutex);
+        return begun.size();
+    };
+    std::vector<HttpClient> many;
+    for (int i = 0; i < 9; ++i) {
+        many.push_back(client_from(server, 2));
+        many.back().say("GET /many HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    EXPECT_TRUE(eventually([&] { return count() == 4; })) << "as many as there are threads";
+    // Waits until all nine are seen to: one more is refused then.
+    EXPECT_TRUE(eventually([&] { return client_from(server, 2).ask("GET /many").status == 503; }));
+    auto one = client_from(server, 1);
+    one.say("GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    // It is read before this one of its peer is refused for its path.
+    EXPECT_EQ(client_from(server, 1).ask("GET /no/such").status, 404);
+    go.release(2);
+    EXPECT_TRUE(eventually([&] { return count() == 6; }));
+    {
+        const std::lock_guard lock(mutex);
+        EXPECT_EQ(std::count(begun.begin(), begun.end(), "one"), 1) << "it waits for one of the others at most";
+    }
+    go.release(100);
+    EXPECT_EQ(one.answer().body, "done");
+    server.listener.set_site(nullptr);
+}
+
+TEST(Visitors, WhoDoNotLeaveAreLimited) {
+    auto options = on_any_port();
+    options.greeting_limit = 8;  // so four are waited for
+    options.write_deadline = 1h;
+    Served server(options);
+    std::vector<HttpClient> all;
+    for (int i = 0; i < 6; ++i) {
+        all.push_back(client_from(server, 2));
+        EXPECT_EQ(all.back().ask("GET /", "Connection: close\r\n").status, 200);
+    }
+    const auto is_cut_off = [](HttpClient& client) { return !client.say("x") || !client.say("x"); };
+    EXPECT_TRUE(eventually([&] { return is_cut_off(all[0]); }));
+    EXPECT_TRUE(eventually([&] { return is_cut_off(all[1]); }));
+}
+
+TEST(Visitors, ComeBelowABasePath) {
+    auto options = on_any_port();
+    options.base_path = "/home/cams";
+    Served server(options);
+    auto client = server.client();
+    EXPECT_EQ(client.ask("GET /home/cams/").body, "let in");
+    EXPECT_EQ(client.ask("GET /home/cams/cameras/a").body, "camera a");
+    EXPECT_EQ(client.ask("GET /cameras/a").body, "camera a") << "of a proxy that takes the path away, and of others";
+    EXPECT_EQ(client.ask("GET /").body, "let in");
+    auto answer = client.ask("GET /home/cams?a=b/c");
+    EXPECT_EQ(answer.status, 308);
+    EXPECT_TRUE(answer.says("Location: cams/?a=b/c"));
+    EXPECT_EQ(client.ask("GET /home/camsite").status, 404);
+    EXPECT_EQ(client.ask("GET /home/cams/home/cams/").status, 404);
+    EXPECT_EQ(
+        client.ask("PUT /home/cams/cameras/a", "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}").body,
+        "a gets {}");
+    EXPECT_EQ(client.ask("GET /home/cams/main/stream").status, 426);
+    for (const auto* bad : {"cams", "/", "/cams/", "//cams", "/a//b", "/..", "/a/./b", "/a b", "/a?b", "/a%20b"})
+        testing::expect_code(ErrorCode::usage, "is no path to be served below", [&] { validate_base_path(bad); });
 }
 
 }  // namespace visitors_test

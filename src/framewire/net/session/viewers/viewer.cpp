@@ -31,6 +31,7 @@ bool Answer::shares_a_message_with(const SharedMessages& others) const {
 Viewer::Viewer(ConnectionPointer connection_, Stream& stream_, Clock::time_point now)
     : connection(std::move(connection_)),
       stream(stream_),
+      came_at(now),
       lacking(stream_.state.blocks(), 1),
       drawn_at(now),
       progress(now),

@@ -44,6 +44,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
 
     ConnectionPointer connection;
     Stream& stream;
+    const Clock::time_point came_at;
     Phase phase = Phase::watching;
     // What it has when all writes are done:
     std::uint64_t held = 0;   ///< the version of the blocks that it does not lack; 0: it lacks all

@@ -1,10 +1,13 @@
 #include "framewire/net/session/viewers/viewers.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/text/paths.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -111,7 +114,8 @@ void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish)
         try {
             answer.text = stream.control(wish);
         } catch (const std::exception& error) {
-            answer = {false, error.what()};
+            answer = {false, without_paths(error.what())};
+            if (answer.text != error.what()) log_warning("a viewer's control request failed: {}", error.what());
         }
         loop_.post([this, viewer, answer, asked = wish.empty()] { answer_control(viewer, answer, asked); });
     });
@@ -145,6 +149,22 @@ void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& a
 }
 
 // --- going ---
+
+// One peer with all places keeps nobody else out.
+bool Viewers::make_room(const std::string& newcomer) {
+    std::map<std::string, int> counts;
+    for (const auto& [name, stream] : streams_)
+        for (const auto& viewer : stream->viewers) ++counts[viewer->connection->peer()];
+    ViewerPointer loser;
+    for (const auto& [name, stream] : streams_)
+        for (const auto& viewer : stream->viewers) {
+            const auto rank = [&](const Viewer& one) { return std::pair(counts[one.connection->peer()], one.came_at); };
+            if (!loser || rank(*viewer) > rank(*loser)) loser = viewer;
+        }
+    if (!loser || counts[loser->connection->peer()] <= counts[newcomer] + 1) return false;
+    drop(loser, "there are too many viewers, most of them from its address");
+    return true;
+}
 
 void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);

@@ -42,6 +42,9 @@ public:
     void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
     /// Those there now, who were told the end included.
     std::size_t count() const { return count_; }
+    /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer with most of them.
+    /// Returns false, and drops nobody, unless that peer still has as many afterwards.
+    bool make_room(const std::string& newcomer);
 
     /// A viewer whose hello was accepted.
     void come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello);

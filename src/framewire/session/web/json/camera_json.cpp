@@ -14,7 +14,7 @@ ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJso
 
 ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
 
-ShownJson camera_json(const LiveCameraState& state) {
+ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
     const auto& set = state.controls.adjustment;
     auto filters = ShownJson::array(), zones = ShownJson::array();
     for (const auto& filter : state.controls.filters)
@@ -47,7 +47,7 @@ ShownJson camera_json(const LiveCameraState& state) {
             {"zones", std::move(zones)},
             {"detects", state.detects},
             {"recording", std::move(recording)},
-            {"stream", "/" + state.name + "/stream"},
+            {"stream", base_path + "/" + state.name + "/stream"},
             {"command", state.command}};
 }
 
@@ -101,11 +101,13 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
 
 }  // namespace
 
-std::string to_json(const LiveCameraState& state) { return written(camera_json(state)); }
+std::string to_json(const LiveCameraState& state, const std::string& base_path) {
+    return written(camera_json(state, base_path));
+}
 
-std::string cameras_json(const LiveCameras& cameras) {
+std::string cameras_json(const LiveCameras& cameras, const std::string& base_path) {
     auto all = ShownJson::array();
-    for (const auto& camera : cameras) all.push_back(camera_json(camera->state()));
+    for (const auto& camera : cameras) all.push_back(camera_json(camera->state(), base_path));
     return written({{"cameras", std::move(all)}});
 }
 
