@@ -38,7 +38,7 @@ std::string to_text(const Bytes16& address) {
 }
 
 // As tcp/peer.hpp has it.
-TrustedProxies::Client client(Bytes16 address) {
+TrustedProxies::Client client_at(Bytes16 address) {
     TrustedProxies::Client client{to_text(address), {}};
     if (!is_mapped(address)) std::fill(address.begin() + 8, address.end(), std::uint8_t{0});
     client.peer = to_text(address);
@@ -109,13 +109,13 @@ std::optional<TrustedProxies::Client> TrustedProxies::client_of(
             const auto comma = rest.rfind(',');
             const auto address = parse_entry(comma == rest.npos ? rest : rest.substr(comma + 1));
             // Whatever is left of an entry that is no address was not written by a trusted proxy.
-            if (!address) return found ? std::optional(client(*found)) : std::nullopt;
+            if (!address) return found ? std::optional(client_at(*found)) : std::nullopt;
             found = address;
-            if (!trusts(*address)) return client(*found);
+            if (!trusts(*address)) return client_at(*found);
             if (comma == rest.npos) break;
             rest = rest.substr(0, comma);
         }
-    return found ? std::optional(client(*found)) : std::nullopt;
+    return found ? std::optional(client_at(*found)) : std::nullopt;
 }
 
 }  // namespace framewire::net

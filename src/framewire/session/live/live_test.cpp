@@ -240,6 +240,21 @@ TEST_P(Live, WhoMayNotOrderIsToldWhy) {
               std::string::npos);
 }
 
+TEST_P(Live, WhatFailsWithAFileIsToldWithoutItsFolder) {
+    auto lost = options();
+    lost.live.record_folder = folder_ / "my films";
+    std::filesystem::create_directory(lost.live.record_folder);
+    const Serving serving(lost);
+    serving.wait_for_frames(1);
+    std::filesystem::remove(lost.live.record_folder);
+    for (const std::function<void()>& order : std::vector<std::function<void()>>{
+             [&] { serving.camera().start_recording(); }, [&] { serving.camera().save_snapshot(); }}) {
+        const auto words = refusal(order, ErrorCode::io);
+        EXPECT_EQ(words.find("films"), std::string::npos) << words;
+        EXPECT_NE(words.find(" door-2"), std::string::npos) << words;
+    }
+}
+
 TEST_P(Live, RelaysTakeNoOrders) {
     const Serving server(options());
     auto relay = options();

@@ -7,7 +7,6 @@
 #include "framewire/session/live/served_camera.hpp"
 #include "framewire/session/outputs/new_file_name.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -21,11 +20,9 @@ auto naming_no_folder(const std::string& folder, const Body& body) {
     try {
         return body();
     } catch (const Error& error) {
+        const auto front = folder.substr(0, folder.find_last_not_of('/') + 1) + '/';
         std::string text = error.what();
-        for (auto at = text.find(folder); !folder.empty() && at != text.npos; at = text.find(folder, at)) {
-            const auto end = std::min(text.find_first_not_of('/', at + folder.size()), text.size());
-            text.erase(at, end - at);
-        }
+        for (auto at = text.find(front); at != text.npos; at = text.find(front, at)) text.erase(at, front.size());
         if (text != error.what()) log_error("{}", error.what());
         throw Error(error.code(), text);
     }
