@@ -10,7 +10,7 @@ packages=(
     # libraries of the product
     libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
-    libpng-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
+    libpng-dev libtiff-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
     libmosquitto-dev
     # brokers that events are told to, in tests; no service of theirs has to run
     mosquitto mosquitto-clients nats-server

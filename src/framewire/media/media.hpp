@@ -43,7 +43,10 @@ struct SourceOptions {
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;  ///< larger pictures are refused unallocated
     std::optional<YuvMatrix> matrix{};  ///< instead of what a medium says, or leaves open, of its YUV colours
     std::optional<bool> full_range{};   ///< likewise
-    bool replace_truth = false;         ///< the file that `truth=` of the synthetic camera names may be replaced
+    /// Frames of a camera or network source are all wanted: they wait in memory, still encoded, while earlier ones are
+    /// processed.
+    bool every_frame = false;
+    bool replace_truth = false;  ///< the file that `truth=` of the synthetic camera names may be replaced
 };
 
 /// Opens what `text` names: one of source_registry()'s kinds, which `framewire sources` and docs/sources.md list.
@@ -90,13 +93,16 @@ struct SinkOptions {
     SegmentOptions segments{};
     const ThreadPool* threads = nullptr;    ///< see OutputFileOptions
     std::optional<double> begin_seconds{};  ///< which time is the output's 0; none: that of its first frame
-    std::optional<MediumFile> medium{};     ///< whose sound, subtitles, chapters and words go along
-    bool audio = true;                      ///< without, its sound stays behind
-    bool to_the_end = false;                ///< what goes along may go on after the last picture, as in the medium
+    double start_seconds = 0;               ///< SourceOptions::start_seconds, for the time code of the first frame
+    /// The most of a recording, in its own time, that a killed run loses beside what its encoder holds.
+    std::chrono::milliseconds longest_held_back{500};
+    std::optional<MediumFile> medium{};  ///< whose sound, subtitles, chapters and words go along
+    bool audio = true;                   ///< without, its sound stays behind
+    bool to_the_end = false;             ///< what goes along may go on after the last picture, as in the medium
     /// Of a difference stream that the frames come from: no byte is further from what was encoded. A recording of it is
     /// then lossless unless its mode or threshold is given, so that a second error is not added.
     std::optional<int> source_threshold{};
-    PictureFacts facts{};                   ///< of the medium that the frames come from, where they are as it has them
+    PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only, threads}; }
 };

@@ -48,6 +48,7 @@ struct InputOptions {
     bool follows_size = false;                             ///< see SourceOptions; the job ends there
     /// In place of opening `source`: one that a job before has read.
     std::shared_ptr<OpenedSource> opened{};
+    bool may_skip = false;    ///< who wants the frames of a live source wants the latest ones, not all
     bool shows_loss = false;  ///< while a lost camera or network source is away, frames come that say "no signal"
     /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
     /// flow.

@@ -200,6 +200,121 @@ TEST(CompanionRules, PiecesHaveTheirOwnSound) {
     EXPECT_EQ(pieces, 3);
 }
 
+// Bytes of the sound as FFmpeg decodes it, of one channel and 16 bits.
+std::size_t decoded_sound_bytes(const std::string& path) {
+    const auto count = printed_by("ffmpeg -nostdin -v quiet -i '" + path + "' -map 0:a -ac 1 -f s16le - | wc -c");
+    return std::strtoul(count.c_str(), nullptr, 10);
+}
+
+// Sound goes along or is said to be left out, and no pair of codec and container ends the job.
+class SoundCodecs : public testing::TestWithParam<const char*> {};
+
+TEST_P(SoundCodecs, GoAlongOrAreSaidToBeLeftOut) {
+    const TemporaryFolder folder;
+    const std::string codec = GetParam();
+    for (const std::string ending : {".mkv", ".ts", ".mov", ".mp4"}) {
+        const auto medium = folder / ("in" + ending);
+        if (!ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -f lavfi -i sine=440:d=2:r=48000 -c:v libx264 "
+                    "-c:a " +
+                    codec + " -ac 2 -strict -2 " + medium + " 2>/dev/null"))
+            continue;
+        const auto before = decoded_sound_bytes(medium);
+        for (const std::string into : {".mp4", ".mov", ".mkv", ".ts", ".webm", ".avi", ".m3u8", ".gif"}) {
+            const auto output = folder / ("out" + into);
+            const auto made = run({"-y", "-i", medium, "-o", output});
+            ASSERT_EQ(made.code, 0) << codec << " " << ending << " " << into << ": " << made.err;
+            const bool said = made.err.find("left out") != std::string::npos;
+            const bool heard = before > 0 && decoded_sound_bytes(output) > before * 9 / 10;
+            EXPECT_TRUE(said != heard) << codec << " " << ending << " into " << into << ": said " << said << ", heard "
+                                       << heard << "; " << made.err;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SoundCodecs,
+                         testing::Values("aac", "mp2", "libmp3lame", "ac3", "eac3", "flac", "libopus", "libvorbis",
+                                         "alac", "pcm_s16le", "pcm_s24be", "truehd", "dca", "wavpack"));
+
+// As recorders and DVRs leave them: the clock starts anew in the middle.
+TEST(Splices, SoundFollowsThePicturesAcross) {
+    const TemporaryFolder folder;
+    for (const std::string part : {"1", "2"})
+        ASSERT_TRUE(
+            ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i "
+                   "\"aevalsrc='sin(2*PI*1000*t)*between(mod(t,2),1,1.1)':s=48000:d=4\" -c:v libx264 -g 25 -c:a mp2 "
+                   "-output_ts_offset " +
+                   std::string(part == "1" ? "3600" : "0") + " -f mpegts " + (folder / ("s" + part + ".ts"))));
+    ASSERT_EQ(printed_by("cat " + (folder / "s1.ts") + " " + (folder / "s2.ts") + " " + (folder / "s1.ts") + " > " +
+                         (folder / "c.ts")),
+              "");
+    std::ofstream(folder / "list.m3u8") << "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:5\n#EXTINF:4.0,\ns1.ts\n"
+                                           "#EXT-X-DISCONTINUITY\n#EXTINF:4.0,\ns2.ts\n#EXT-X-DISCONTINUITY\n"
+                                           "#EXTINF:4.0,\ns1.ts\n#EXT-X-ENDLIST\n";
+    for (const std::string medium : {"c.ts", "list.m3u8"})
+        for (const std::string ending : {".mkv", ".mp4"}) {
+            const auto output = folder / ("out" + ending);
+            const auto made = run({"-y", "-i", folder / medium, "-o", output});
+            ASSERT_EQ(made.code, 0) << medium << ending << made.err;
+            const auto times = probed(output, "frame=best_effort_timestamp_time", "-select_streams v");
+            EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), 300) << medium << ending;
+            EXPECT_NEAR(std::stod(probed(output, "format=duration")), 12, 0.15) << medium << ending;
+            const auto heard = beeps_in(output);
+            for (const double second : {1.0, 3.0, 5.0, 7.0, 9.0, 11.0})
+                EXPECT_TRUE(std::ranges::any_of(heard, [&](double time) { return std::abs(time - second) < 0.08; }))
+                    << medium << ending << ": no beep at " << second;
+        }
+}
+
+TEST(Splices, LostPacketsAreDamageAllTheSame) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25:duration=4 -c:v libx264 -g 25 -f mpegts " +
+                       (folder / "a.ts")));
+    ASSERT_EQ(printed_by("sh -c '(head -c 94000 " + (folder / "a.ts") + "; tail -c +103401 " + (folder / "a.ts") +
+                         ") > " + (folder / "lost.ts") + "'"),
+              "");
+    EXPECT_EQ(run({"-i", folder / "lost.ts", "-o", folder / "o.mkv"}).code, 69);
+}
+
+TEST(TimeCode, IsThatOfTheFirstFrame) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i sine=440:d=4 -timecode 10:00:59:20 "
+               "-c:v libx264 -c:a aac " +
+               (folder / "in.mov")));
+    const auto code_of = [](const std::string& path) {
+        const auto said = probed(path, "stream_tags=timecode:format_tags=timecode");
+        const auto at = said.find(':');
+        return at == std::string::npos || at < 2 ? said : said.substr(at - 2, 11);
+    };
+    for (const std::string ending : {".mov", ".mp4", ".mkv"}) {
+        const auto output = folder / ("out" + ending);
+        const auto made = run({"-y", "-i", folder / "in.mov", "-f", "gray", "-o", output});
+        ASSERT_EQ(made.code, 0) << made.err;
+        EXPECT_EQ(code_of(output), "10:00:59:20") << ending;
+        EXPECT_EQ(made.err.find("left out"), std::string::npos) << made.err;
+        ASSERT_EQ(run({"-y", "-i", folder / "in.mov", "-o", output, "--start", "1.2"}).code, 0);
+        EXPECT_EQ(code_of(output), "10:01:01:00") << ending << " 30 frames later";
+        EXPECT_EQ(probed(output, "frame=pts", "-select_streams v -count_frames").empty(), false);
+    }
+    for (const std::string ending : {".ts", ".webm", ".avi", ".m3u8"}) {
+        const auto made = run({"-y", "-i", folder / "in.mov", "-o", folder / ("out" + ending)});
+        EXPECT_EQ(made.code, 0) << made.err;
+        EXPECT_NE(made.err.find("time code (10:00:59:20)"), std::string::npos) << ending << made.err;
+    }
+}
+
+TEST(CompanionRules, WhatElseAFileHoldsIsSaid) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -frames:v 1 " + (folder / "cover.png")));
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -attach " + (folder / "cover.png") +
+                       " -metadata:s:t mimetype=application/x-truetype-font -c:v libx264 -metadata:s:v language=fre " +
+                       (folder / "in.mkv")));
+    const auto made = run({"-i", folder / "in.mkv", "-o", folder / "out.mkv"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_NE(made.err.find("an attachment"), std::string::npos) << made.err;
+    EXPECT_EQ(probed(folder / "out.mkv", "stream_tags=language", "-select_streams v"), "fre\n");
+}
+
 TEST(Properties, PixelAspectAndColoursStay) {
     const TemporaryFolder folder;
     ASSERT_TRUE(

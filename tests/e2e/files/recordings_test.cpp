@@ -4,11 +4,21 @@
 
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace framewire::e2e {
 namespace recordings_test {
@@ -41,6 +51,52 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
     const auto whole = sums("-i " + (folder / "whole.mkv"));
     EXPECT_EQ(sums("-safe 0 -i " + (folder / "list.ffconcat")), whole);
     EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 130);
+}
+
+int free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    const bool bound = ::bind(socket, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+                       ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+    ::close(socket);
+    EXPECT_TRUE(bound);
+    return ntohs(address.sin_port);
+}
+
+// A camera sends what it has at once when it is connected: faster than frames can be encoded.
+TEST(Recordings, HaveEveryFrameOfALiveSource) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 120 -c:v mjpeg -f matroska " +
+                       (folder / "camera.mkv")));
+    for (const auto& job : std::vector<std::vector<std::string>>{{"run", "-f", "gaussian=9", "-o", folder / "out.mkv"},
+                                                                 {"detect", "-o", folder / "out.jsonl"},
+                                                                 {"hog", "-o", folder / "out.npy"}}) {
+        const auto url = "http://127.0.0.1:" + std::to_string(free_port()) + "/x";
+        ASSERT_EQ(std::system(("timeout 100 ffmpeg -nostdin -v quiet -i " + (folder / "camera.mkv") +
+                               " -c copy -f matroska -listen 1 " + url + " &")
+                                  .c_str()),
+                  0);
+        auto arguments = job;
+        arguments.insert(arguments.begin() + 1, {"-y", "--backend", "cpu", "--progress", "none", "--frames", "110",
+                                                 "--stats", folder / "stats.json", "-i", url});
+        Result made;
+        for (int attempt = 0; attempt < 300; ++attempt) {
+            made = run_framewire(arguments);
+            if (made.code != 66) break;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until FFmpeg listens
+        }
+        EXPECT_EQ(made.code, 0) << job[0] << made.err;
+        EXPECT_NE(made.err.find(" 0 dropped"), std::string::npos) << job[0] << made.err;
+    }
+    const auto times = probed(folder / "out.mkv", "frame=best_effort_timestamp_time", "-select_streams v");
+    std::istringstream lines(times);
+    double time = 0, expected = 0;
+    for (std::string line; std::getline(lines, line) && std::istringstream(line) >> time; expected += 0.04)
+        EXPECT_NEAR(time, expected, 0.002);
+    EXPECT_NEAR(expected, 110 * 0.04, 0.001);
 }
 
 TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {

@@ -70,18 +70,22 @@ public:
     /// Sets the deadline of the calls that follow.
     void allow(std::chrono::milliseconds time) { deadline_ = Clock::now() + time; }
     bool stopped() const { return stop_.stop_requested(); }
-    bool late() const { return Clock::now() > deadline_; }
+    bool late() const { return Clock::now() > deadline_.load(); }
+    /// Ends the call under way, on whatever thread, and all that follow until renew().
+    void cancel() { cancelled_ = true; }
+    void renew() { cancelled_ = false; }
     AVIOInterruptCB callback() {
         return {[](void* self) -> int {
                     const auto& interrupt = *static_cast<Interrupt*>(self);
-                    return interrupt.stopped() || interrupt.late();
+                    return interrupt.stopped() || interrupt.late() || interrupt.cancelled_;
                 },
                 this};
     }
 
 private:
     std::stop_token stop_;
-    Clock::time_point deadline_ = Clock::time_point::max();
+    std::atomic<Clock::time_point> deadline_{Clock::time_point::max()};
+    std::atomic<bool> cancelled_{false};
 };
 
 /// The last complaint FFmpeg logged on this thread, empty when there was none; forgets it.

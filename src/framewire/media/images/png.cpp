@@ -2,6 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/images/alpha.hpp"
 #include "framewire/media/orientation/exif.hpp"
 #include "framewire/media/orientation/orientation.hpp"
@@ -33,7 +34,7 @@ std::string_view name_of(const std::uint8_t* chunk) { return {reinterpret_cast<c
 
 // What the chunk eXIf says of a file that is read from its beginning, wherever the chunk is: libpng's simple interface
 // leaves it out. A pipe has none, for it cannot be read twice.
-Orientation orientation_in(std::FILE& file) {
+Orientation orientation_in(std::FILE& file, const std::string& path) {
     constexpr std::int64_t most_bytes = 1 << 20;  // of what is a few thousand
     constexpr int most_chunks = 1 << 20;
     Orientation found;
@@ -45,6 +46,7 @@ Orientation orientation_in(std::FILE& file) {
             if (fseeko(&file, at, SEEK_SET) != 0 || std::fread(head.data(), head.size(), 1, &file) != 1) break;
             const auto length = length_of(head.data());
             if (name_of(head.data()) == "IEND") break;
+            if (name_of(head.data()) == "acTL") log_warning("{}: it moves (APNG), and its first picture is read", path);
             if (name_of(head.data()) == "eXIf" && length <= most_bytes) {
                 std::vector<std::uint8_t> data(static_cast<std::size_t>(length));
                 data.resize(std::fread(data.data(), 1, data.size(), &file));
@@ -64,7 +66,7 @@ public:
         file_.reset(std::fopen(path.c_str(), "rbe"));
         if (!file_) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
         png_.version = PNG_IMAGE_VERSION;
-        orientation_ = orientation_in(*file_);
+        orientation_ = orientation_in(*file_, path);
         if (!png_image_begin_read_from_stdio(&png_, file_.get()))
             fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
         // From here on the destructor does not run when this throws, so libpng's memory is freed by hand.

@@ -35,6 +35,8 @@ public:
         validate(image, info_.shape, "the image to read into");
         if (index_ == images_.size() || options_.stop.stop_requested()) return false;
         if (!image_) open_next();
+        if (image_->info().frames.value_or(1) > 1)
+            log_warning("{}: it has {} pages; the first is read", images_[index_], *image_->info().frames);
         if (!read_like_first(image)) {
             if (options_.stop.stop_requested()) return false;
             fail(ErrorCode::source_lost, "{} holds no picture", images_[index_]);

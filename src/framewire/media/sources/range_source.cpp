@@ -75,6 +75,9 @@ private:
             fail(ErrorCode::no_input, "{} ends before {} s, where it shall start", info_.name, range_.start_seconds);
         }
         position_s_ = time.seconds;
+        if (range_.duration_seconds)
+            time.duration_seconds =
+                std::min(time.duration_seconds, range_.start_seconds + *range_.duration_seconds - time.seconds);
         return !range_.duration_seconds || time.seconds < range_.start_seconds + *range_.duration_seconds - same_time_s;
     }
 

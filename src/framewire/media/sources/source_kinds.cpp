@@ -5,6 +5,7 @@
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/images/png.hpp"
 #include "framewire/media/images/sequence.hpp"
+#include "framewire/media/images/tiff.hpp"
 #include "framewire/media/names.hpp"
 #include "framewire/media/sources/open_file.hpp"
 #include "framewire/media/sources/source_kind.hpp"
@@ -71,13 +72,23 @@ std::vector<std::string> reads_sequence(const SourceCall& call) {
 
 }  // namespace
 
-std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
+namespace {
+
+std::unique_ptr<Source> open_by_ffmpeg(const std::string& path, const SourceOptions& options) {
 #ifdef FRAMEWIRE_FFMPEG
     return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file, contents_of(path)}, options);
 #else
     static_cast<void>(options);
     fail_without_ffmpeg(path);
 #endif
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
+    if (!is_tiff(path)) return open_by_ffmpeg(path, options);
+    auto tiff = open_tiff_source(path, options);
+    return tiff ? std::move(tiff) : open_by_ffmpeg(path, options);
 }
 
 std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions& options) {
@@ -158,7 +169,7 @@ SourceKind png_source() {
 SourceKind image_source() {
     return {.name = "image",
             .form = "PATH",
-            .summary = "an image, read by FFmpeg's demuxers of images",
+            .summary = "an image, read by libtiff or FFmpeg's demuxers of images",
             .endings = {".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".pnm"},
             .examples = {"photo.jpg"},
             .has_path = true,

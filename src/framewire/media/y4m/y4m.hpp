@@ -27,8 +27,9 @@ struct Y4mHeader {
     std::int64_t picture_bytes() const;
 };
 
-/// Reads "YUV4MPEG2 W1920 H1080 F30:1 C420jpeg XCOLORRANGE=FULL", without the line's end: 8-bit mono, 4:2:0, 4:2:2 and
-/// 4:4:4. `name` is for messages. Throws Error{no_input} on anything else, saying what is read.
+/// Reads "YUV4MPEG2 W1920 H1080 F30:1 C420jpeg XCOLORRANGE=FULL", without the line's end: mono, 4:2:0, 4:2:2 and 4:4:4
+/// of 8 to 16 bits, 4:1:1 and 4:4:4 with alpha. `name` is for messages. Throws Error{no_input} on anything else, saying
+/// what is read.
 Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::int64_t max_pixels);
 
 /// y4m from a path, or from standard input for "-". Mono gives 1 channel. Throws as open_source() does.

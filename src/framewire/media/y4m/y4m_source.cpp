@@ -4,9 +4,15 @@
 #include "framewire/core/time/frame_rate.hpp"
 #include "framewire/media/conversion/decoded_picture.hpp"
 #include "framewire/media/files/input_file.hpp"
+#include "framewire/media/names.hpp"
 #include "framewire/media/sources/even_frames.hpp"
 #include "framewire/media/sources/source_kind.hpp"
 #include "framewire/media/y4m/y4m.hpp"
+
+extern "C" {
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+}
 
 #include <algorithm>
 #include <cstddef>
@@ -28,18 +34,50 @@ struct Layout {
 };
 
 constexpr Layout layouts[] = {
-    {"420", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},     {"420jpeg", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},
-    {"420mpeg2", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_LEFT},  {"420paldv", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_TOPLEFT},
-    {"422", AV_PIX_FMT_YUV422P, AVCHROMA_LOC_LEFT},       {"444", AV_PIX_FMT_YUV444P, AVCHROMA_LOC_UNSPECIFIED},
+    {"420", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},
+    {"420jpeg", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_CENTER},
+    {"420mpeg2", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_LEFT},
+    {"420paldv", AV_PIX_FMT_YUV420P, AVCHROMA_LOC_TOPLEFT},
+    {"422", AV_PIX_FMT_YUV422P, AVCHROMA_LOC_LEFT},
+    {"444", AV_PIX_FMT_YUV444P, AVCHROMA_LOC_UNSPECIFIED},
+    {"411", AV_PIX_FMT_YUV411P, AVCHROMA_LOC_LEFT},
+    {"444alpha", AV_PIX_FMT_YUVA444P, AVCHROMA_LOC_UNSPECIFIED},
     {"mono", AV_PIX_FMT_GRAY8, AVCHROMA_LOC_UNSPECIFIED},
+    // Two bytes a sample, the low one first.
+    {"mono9", AV_PIX_FMT_GRAY9LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"mono10", AV_PIX_FMT_GRAY10LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"mono12", AV_PIX_FMT_GRAY12LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"mono16", AV_PIX_FMT_GRAY16LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"420p9", AV_PIX_FMT_YUV420P9LE, AVCHROMA_LOC_LEFT},
+    {"422p9", AV_PIX_FMT_YUV422P9LE, AVCHROMA_LOC_LEFT},
+    {"444p9", AV_PIX_FMT_YUV444P9LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"420p10", AV_PIX_FMT_YUV420P10LE, AVCHROMA_LOC_LEFT},
+    {"422p10", AV_PIX_FMT_YUV422P10LE, AVCHROMA_LOC_LEFT},
+    {"444p10", AV_PIX_FMT_YUV444P10LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"420p12", AV_PIX_FMT_YUV420P12LE, AVCHROMA_LOC_LEFT},
+    {"422p12", AV_PIX_FMT_YUV422P12LE, AVCHROMA_LOC_LEFT},
+    {"444p12", AV_PIX_FMT_YUV444P12LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"420p14", AV_PIX_FMT_YUV420P14LE, AVCHROMA_LOC_LEFT},
+    {"422p14", AV_PIX_FMT_YUV422P14LE, AVCHROMA_LOC_LEFT},
+    {"444p14", AV_PIX_FMT_YUV444P14LE, AVCHROMA_LOC_UNSPECIFIED},
+    {"420p16", AV_PIX_FMT_YUV420P16LE, AVCHROMA_LOC_LEFT},
+    {"422p16", AV_PIX_FMT_YUV422P16LE, AVCHROMA_LOC_LEFT},
+    {"444p16", AV_PIX_FMT_YUV444P16LE, AVCHROMA_LOC_UNSPECIFIED},
 };
 
-int chroma_width(const Y4mHeader& header) {
-    return header.format == AV_PIX_FMT_YUV444P ? header.width : (header.width + 1) / 2;
+// As the tag C has it, or XYSCSS in capital letters, which FFmpeg writes beside it and older programs instead.
+const Layout& layout_named(std::string_view tag, std::string_view name) {
+    const auto lower = lower_case(tag);
+    for (const auto& known : layouts)
+        if (known.tag == lower) return known;
+    fail(ErrorCode::no_input,
+         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 411, 422, 444, 444alpha and mono "
+         "are, "
+         "and 420p10, mono10 and their like of 9 to 16 bits",
+         name, tag);
 }
-int chroma_height(const Y4mHeader& header) {
-    return header.format == AV_PIX_FMT_YUV420P ? (header.height + 1) / 2 : header.height;
-}
+
+int bits_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
 
 // "30000:1001", or "30"; 0:0 says unknown, and so does what is no ratio.
 Rational y4m_ratio(std::string_view text) {
@@ -75,7 +113,7 @@ public:
         header_.matrix_assumed = header_.matrix_assumed && !options.matrix;
         header_.range_assumed = header_.range_assumed && !options.full_range;
         info_.name = path;
-        const bool mono = header_.format == AV_PIX_FMT_GRAY8;
+        const bool mono = is_gray(header_.format);
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
         info_.rate = header_.rate;
         // As every writer has it: frames whose FRAME lines have no parameters.
@@ -90,6 +128,8 @@ public:
             info_.has_own_pictures = true;
         }
         info_.facts.pixel_aspect = header_.pixel_aspect;
+        if (const int bits = bits_of(header_.format); bits > 8)
+            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", file_.name(), bits);
         // Encoders may look a vector further.
         constexpr std::size_t further_bytes = 64;
         pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(header_.picture_bytes()) + further_bytes, nullptr));
@@ -156,11 +196,8 @@ private:
         frame->buf[0] = av_buffer_pool_get(pool_.get());
         if (!frame->buf[0]) fail(ErrorCode::config, "no memory for a picture of {}", file_.name());
         frame->data[0] = frame->buf[0]->data;
-        frame->linesize[0] = header_.width;
-        if (header_.format == AV_PIX_FMT_GRAY8) return frame;
-        frame->linesize[1] = frame->linesize[2] = chroma_width(header_);
-        frame->data[1] = frame->data[0] + std::ptrdiff_t{header_.width} * header_.height;
-        frame->data[2] = frame->data[1] + std::ptrdiff_t{chroma_width(header_)} * chroma_height(header_);
+        av_image_fill_arrays(frame->data, frame->linesize, frame->buf[0]->data, header_.format, header_.width,
+                             header_.height, 1);
         return frame;
     }
 
@@ -180,9 +217,14 @@ private:
 }  // namespace
 
 std::int64_t Y4mHeader::picture_bytes() const {
-    const auto brightness = std::int64_t{width} * height;
-    if (format == AV_PIX_FMT_GRAY8) return brightness;
-    return brightness + 2 * std::int64_t{chroma_width(*this)} * chroma_height(*this);
+    const auto& descriptor = *av_pix_fmt_desc_get(format);
+    std::int64_t samples = 0;
+    for (int plane = 0; plane < descriptor.nb_components; ++plane) {
+        const bool subsampled = plane == 1 || plane == 2;
+        samples += std::int64_t{AV_CEIL_RSHIFT(width, subsampled ? descriptor.log2_chroma_w : 0)} *
+                   AV_CEIL_RSHIFT(height, subsampled ? descriptor.log2_chroma_h : 0);
+    }
+    return samples * (descriptor.comp[0].depth > 8 ? 2 : 1);
 }
 
 Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::int64_t max_pixels) {
@@ -194,7 +236,8 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::optional<bool> full_range;
-    const Layout* layout = &layouts[0];
+    const Layout* layout = nullptr;
+    const Layout* other_layout = &layouts[0];  // where there is no tag C
     while (!line.empty()) {
         const auto end = line.find(' ');
         const auto token = line.substr(0, end);
@@ -217,20 +260,11 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
                     header.pixel_aspect = ratio;
                 break;
             }
-            case 'C': {
-                layout = nullptr;
-                for (const auto& known : layouts)
-                    if (known.tag == value) layout = &known;
-                if (!layout)
-                    fail(ErrorCode::no_input,
-                         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 and mono "
-                         "are",
-                         name, value);
-                break;
-            }
+            case 'C': layout = &layout_named(value, name); break;
             case 'X':
                 if (value == "COLORRANGE=FULL") full_range = true;
                 if (value == "COLORRANGE=LIMITED") full_range = false;
+                if (value.starts_with("YSCSS=")) other_layout = &layout_named(value.substr(6), name);
                 break;
             default: break;  // interlacing changes no byte
         }
@@ -240,10 +274,11 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
              name, width, height, max_side_px, max_pixels);
     header.width = static_cast<int>(width);
     header.height = static_cast<int>(height);
+    if (!layout) layout = other_layout;
     header.format = layout->format;
     header.chroma = layout->chroma;
     header.coding = assumed_coding(header.height);
-    const bool mono = layout->format == AV_PIX_FMT_GRAY8;
+    const bool mono = is_gray(layout->format);
     header.coding.full_range = full_range.value_or(mono);
     header.matrix_assumed = !mono;
     header.range_assumed = !full_range && !mono;

@@ -69,11 +69,53 @@ TEST(Y4mHeader, RatesOfHugeTermsAreMadeSmall) {
 TEST(Y4mHeader, RefusesWhatItCannotRead) {
     for (const auto* line :
          {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",
-          "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8", "YUV4MPEG2 W8 H8 C420p10",
-          "YUV4MPEG2 W8 H8 C411", "YUV4MPEG2 W8 H8 C444alpha", "RIFF"})
+          "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8", "YUV4MPEG2 W8 H8 C420p11",
+          "YUV4MPEG2 W8 H8 C410", "YUV4MPEG2 W8 H8 XYSCSS=410", "RIFF"})
         EXPECT_EQ(error_of([&] { parse(line); }), ErrorCode::no_input) << line;
     EXPECT_EQ(error_of([&] { parse_y4m_header("YUV4MPEG2 W100 H100", "test", 9'999); }), ErrorCode::no_input);
 }
+
+TEST(Y4mHeader, KnowsTheColourSpacesOfFfmpeg) {
+    EXPECT_EQ(parse("YUV4MPEG2 W9 H6 C411").picture_bytes(), 54 + 2 * 3 * 6);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 C444alpha").picture_bytes(), 42 * 4);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H5 C420p10 XYSCSS=420P10").picture_bytes(), 2 * (35 + 2 * 12));
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 Cmono10").picture_bytes(), 84);
+    EXPECT_TRUE(parse("YUV4MPEG2 W7 H6 Cmono16").coding.full_range);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 XYSCSS=444P12").format, AV_PIX_FMT_YUV444P12LE);
+    EXPECT_EQ(parse("YUV4MPEG2 W7 H6 XYSCSS=420JPEG C422").format, AV_PIX_FMT_YUV422P) << "C counts";
+}
+
+#ifdef FRAMEWIRE_FFMPEG
+
+// What FFmpeg's pipes write is read as FFmpeg reads it.
+TEST(Y4m, EveryPixelFormatThatFfmpegWritesIsRead) {
+    const TemporaryFolder folder;
+    for (const std::string format :
+         {"yuv411p",   "yuv420p",   "yuv422p",   "yuv444p",   "yuva444p",  "yuv420p9",  "yuv422p9",
+          "yuv444p9",  "yuv420p10", "yuv422p10", "yuv444p10", "yuv420p12", "yuv422p12", "yuv444p12",
+          "yuv420p14", "yuv422p14", "yuv444p14", "yuv420p16", "yuv422p16", "yuv444p16", "gray",
+          "gray9",     "gray10",    "gray12",    "gray16"}) {
+        ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=67x50:rate=25 -frames:v 3 -vf format=" + format +
+                           " -strict -1 -f yuv4mpegpipe " + (folder / "a.y4m")))
+            << format;
+        ASSERT_TRUE(ffmpeg("-i " + (folder / "a.y4m") + " -c:v rawvideo -f nut " + (folder / "a.nut")));
+        const auto mine = read_video(folder / "a.y4m"), theirs = read_video(folder / "a.nut");
+        EXPECT_FALSE(mine.error) << format << " " << mine.message;
+        ASSERT_EQ(mine.frames.size(), 3U) << format;
+        ASSERT_EQ(theirs.frames.size(), 3U) << format;
+        ASSERT_EQ(mine.info.shape, theirs.info.shape) << format;
+        EXPECT_GT(psnr(mine.frames[2], theirs.frames[2]), 35) << format;
+        const auto source = open_source(folder / "a.y4m", {.seekable = true});
+        ASSERT_TRUE(source->seek(2.0 / 25)) << format;
+        HostImage image(source->info().shape);
+        FrameTime time;
+        ASSERT_TRUE(source->read(image.view(), time)) << format;
+        EXPECT_EQ(time.index, 2) << format;
+        EXPECT_TRUE(std::equal(mine.frames[2].begin(), mine.frames[2].end(), image.view().data())) << format;
+    }
+}
+
+#endif
 
 TEST(Y4m, EndsWhereItIsCutOff) {
     const TemporaryFolder folder;

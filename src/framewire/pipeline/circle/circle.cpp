@@ -1,10 +1,13 @@
 #include "framewire/pipeline/circle/circle.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/pipeline/circle/pacer.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -155,6 +158,7 @@ private:
             read_ms_[index] = milliseconds(begin, now);
             if (fetchers_.threads == 0) statistics_.record(Stage::read, read_ms_[index]);
             if (time.captured == Clock::time_point{}) time.captured = now;
+            measure_lateness(time.seconds, now);
             if (options_.at_source_rate) {
                 // A camera would have had it no sooner.
                 const auto due = pacer.due(time.seconds, now);
@@ -252,14 +256,26 @@ private:
 
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
-        capture_.wait(lock,
-                      [&] { return closed_ || !free_.empty() || (options_.drop_when_late && !captured_.empty()); });
+        const bool drops = options_.drop_when_late && is_too_late();
+        capture_.wait(lock, [&] { return closed_ || !free_.empty() || (drops && !captured_.empty()); });
         if (closed_) return no_slot;
         if (!free_.empty()) return free_.pop();
+        if (options_.patience_seconds > 0 && !std::exchange(warned_, true))
+            log_warning(
+                "frames come faster than they are processed, and are {:.0f} s late; from here on some are dropped",
+                late_seconds_);
         dropped = true;
         statistics_.count_drop();
         return captured_.pop();
     }
+
+    void measure_lateness(double seconds, Clock::time_point now) {
+        const double behind = milliseconds(first_captured_, now) / 1000 - seconds;
+        least_behind_ = std::min(least_behind_, behind);
+        late_seconds_ = behind - least_behind_;
+    }
+
+    bool is_too_late() const { return options_.patience_seconds <= 0 || late_seconds_ > options_.patience_seconds; }
 
     // The next slot of a stage's queue; none when the stage before has ended and all it left is taken, or nobody sends
     // any more.
@@ -281,6 +297,12 @@ private:
     std::vector<FrameTime> times_;
     std::vector<char> sent_;                    // whether the slot's frame is to be
     std::vector<double> read_ms_, process_ms_;  // of the slot's frame so far
+
+    // The capture's alone.
+    Clock::time_point first_captured_ = Clock::now();
+    double least_behind_ = std::numeric_limits<double>::infinity();
+    double late_seconds_ = 0;  // of the frame captured last
+    bool warned_ = false;
 
     std::mutex mutex_;
     std::condition_variable capture_, process_, send_;  // what the threads of each stage wait for

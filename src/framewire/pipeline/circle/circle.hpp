@@ -50,6 +50,9 @@ struct CircleOptions {
     /// For a live source: when no slot is free, the oldest frame waiting to be processed is dropped and counted.
     /// Otherwise capture waits and nothing is ever dropped.
     bool drop_when_late = false;
+    /// With drop_when_late: nothing is dropped before frames are captured so much later than their own times say,
+    /// beside the frame that was captured soonest. Until then capture waits, and frames wait in their source.
+    double patience_seconds = 0;
     /// Hand frames on no sooner than their own times say, instead of as soon as they are there.
     bool at_source_rate = false;
     /// End after so many frames that were not dropped.

@@ -29,6 +29,7 @@ struct Numbers {
     std::function<void(std::int64_t)> before_capture = [](auto) {}, before_process = [](auto) {},
                                       before_send = [](auto) {};
     std::function<bool(std::int64_t)> sends = [](auto) { return true; };
+    std::function<double(std::int64_t)> seconds_of = [](auto) { return 0.0; };
     std::vector<std::int64_t> sent;
 
     void run() {
@@ -41,6 +42,7 @@ struct Numbers {
                             if (next == capture_fails_at) fail(ErrorCode::source_lost, "capture failed");
                             if (next == length) return false;
                             time.index = next;
+                            time.seconds = seconds_of(next);
                             at(slot) = next++;
                             return true;
                         },
@@ -183,6 +185,46 @@ TEST(Circle, DropsTheOldestWaitingFrameOfALiveSource) {
     EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{0, 1, 2, 48, 49}));
     EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
     EXPECT_EQ(numbers.statistics.snapshot().frames, 5);
+}
+
+TEST(Circle, WithPatienceDropsNothingThatIsInTime) {
+    // What a camera sends at once when it is connected is ahead of its own times.
+    Numbers numbers;
+    numbers.options.drop_when_late = true;
+    numbers.options.patience_seconds = 10;
+    numbers.options.slots = 4;
+    numbers.length = 60;
+    numbers.seconds_of = [](std::int64_t index) { return 1000.0 * static_cast<double>(index); };
+    numbers.before_send = [](auto) { std::this_thread::sleep_for(1ms); };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, counted(60));
+    EXPECT_EQ(numbers.statistics.snapshot().drops, 0);
+}
+
+TEST(Circle, DropsWhenPatienceIsOver) {
+    // As DropsTheOldestWaitingFrameOfALiveSource, with frames that are 1000 s late from the second on.
+    Numbers numbers;
+    numbers.options.drop_when_late = true;
+    numbers.options.patience_seconds = 10;
+    numbers.length = 50;
+    numbers.seconds_of = [](std::int64_t index) { return index == 0 ? 1000.0 : 0.0; };
+    Gate sending, third_processed, captured;
+    numbers.before_send = [&](std::int64_t index) {
+        if (index != 0) return;
+        sending.open();
+        captured.wait();
+    };
+    numbers.before_process = [&](std::int64_t index) {
+        if (index == 2) third_processed.open();
+    };
+    numbers.before_capture = [&](std::int64_t index) {
+        if (index == 1) sending.wait();
+        if (index == 3) third_processed.wait();
+        if (index == 50) captured.open();
+    };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{0, 1, 2, 48, 49}));
+    EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
 }
 
 TEST(Circle, CaptureProcessAndSendRunAtTheSameTime) {

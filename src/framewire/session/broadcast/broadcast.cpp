@@ -20,6 +20,7 @@ int packing_threads(int asked, const Executor& executor) {
 InputOptions shown_to_viewers(InputOptions input) {
     input.public_name = true;
     input.shows_loss = true;
+    input.may_skip = true;
     if (!input.reconnect) input.reconnect = SourceOptions::for_ever;
     return input;
 }

@@ -171,7 +171,10 @@ std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::in
 }
 
 void FilteredInput::set_time(FrameTime& time) {
-    if (fps_ > 0 && !info_.live) time.seconds = static_cast<double>(captured_frames_) / fps_;
+    if (fps_ > 0 && !info_.live) {
+        time.seconds = static_cast<double>(captured_frames_) / fps_;
+        time.duration_seconds = 0;
+    }
     ++captured_frames_;
 }
 

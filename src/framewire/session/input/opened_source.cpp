@@ -40,6 +40,7 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
                           .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
                           .full_range = asked_range(input.range),
+                          .every_frame = !input.may_skip,
                           .replace_truth = replace_truth};
     if (input.shows_loss) {
         options.retry_pause = first_retry_pause;

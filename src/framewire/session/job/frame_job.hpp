@@ -51,7 +51,10 @@ class FrameJob : public Job {
 public:
     /// Throws as Job and Input do, in this order.
     FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
-        : Job(options, files), input_(input, options, stop()), pixel_aspect_(pixel_aspect()) {
+        : Job(options, files),
+          input_(input, options, stop()),
+          pixel_aspect_(pixel_aspect()),
+          patience_seconds_(input.may_skip ? 0 : longest_wait_seconds) {
         if (!options.time_steps) return;
         statistics().time_steps();
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
@@ -75,6 +78,7 @@ public:
         if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
         film.source_threshold = input_.info().threshold;
         film.audio = audio;
+        film.start_seconds = input.start_seconds;
         film.to_the_end = !options().frames && !input.duration_seconds;
         return film;
     }
@@ -122,6 +126,7 @@ private:
     void pump(const FrameStages<Found>& stages) {
         const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
         auto circle = circle_options(input_.info(), input_.shape(), input_.executor().backend());
+        circle.patience_seconds = patience_seconds_;
         circle.at_source_rate = stages.at_source_rate;
         if (stages.under_way) circle.let_wait(*stages.under_way);
         circle.waiters = stages.waiters;
@@ -156,8 +161,12 @@ private:
         });
     }
 
+    // Live frames that are all wanted wait so long to be processed, as packets of the source, before any is dropped.
+    static constexpr double longest_wait_seconds = 10;
+
     Input input_;
     Rational pixel_aspect_;
+    double patience_seconds_;
 };
 
 }  // namespace framewire::session

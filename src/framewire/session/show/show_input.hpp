@@ -25,6 +25,7 @@ public:
 private:
     static InputOptions seekable(InputOptions input) {
         input.seekable = true;
+        input.may_skip = true;
         input.panel = true;
         return input;
     }

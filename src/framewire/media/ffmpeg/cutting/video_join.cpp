@@ -128,7 +128,8 @@ private:
     // As a sink of video does: a file that cannot be read again goes without.
     void bring_along(const MediumFile& medium, bool audio) {
         try {
-            companions_.emplace(medium, SinkOptions{.audio = audio});
+            const auto rate = first_.stream().avg_frame_rate;
+            companions_.emplace(medium, Rational{rate.num, std::max(rate.den, 1)}, SinkOptions{.audio = audio});
         } catch (const Error& error) {
             log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
             return;
@@ -181,9 +182,16 @@ private:
         check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
               "write");
         if (is_mp4() && held_bytes_ >= most_held_back_bytes) {
-            check(av_write_frame(format_.get(), nullptr), "write");
+            flush_mp4();
             held_bytes_ = 0;
         }
+    }
+
+    // As a sink does.
+    void flush_mp4() {
+        if (companions_ && !companions_->described()) return;
+        check(av_write_frame(format_.get(), nullptr), "write");
+        begin_late_streams(*format_);
     }
 
     const std::vector<VideoPart>& parts_;

@@ -34,6 +34,10 @@ void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, c
     }
 }
 
+bool is_multipart_jpeg(const AVFormatContext& format) {
+    return std::string_view(format.iformat->name) == "mpjpeg" && format.nb_streams > 0;
+}
+
 }  // namespace
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
@@ -78,6 +82,11 @@ void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Int
 FfmpegDemuxer::FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
                              std::chrono::milliseconds patience)
     : name_(address.name), url_(address.url) {
+    open(address, options, interrupt, patience);
+}
+
+void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
+                         std::chrono::milliseconds patience) {
     const AVInputFormat* demuxer = nullptr;
     if (address.kind == FfmpegAddress::Kind::camera || address.kind == FfmpegAddress::Kind::generator)
         register_ffmpeg_devices();
@@ -105,13 +114,25 @@ FfmpegDemuxer::FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& 
     if (address.kind == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
 
     // Frees the context where it fails.
-    if (const int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address()); error < 0)
-        fail_open(address, error, interrupt, patience);
-    format_.reset(format);
-    if (address.kind != FfmpegAddress::Kind::camera) {
-        if (const int error = avformat_find_stream_info(format, nullptr); error < 0)
-            fail_open(address, error, interrupt, patience);
+    int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address());
+    if (error >= 0) {
+        format_.reset(format);
+        if (address.kind == FfmpegAddress::Kind::camera) return;
+        error = avformat_find_stream_info(format, nullptr);
+        if (error >= 0 && is_multipart_jpeg(*format) && format->streams[0]->codecpar->width == 0)
+            error = AVERROR_INVALIDDATA;
     }
+    if (error == AVERROR_INVALIDDATA && address.format.empty() && address.kind == FfmpegAddress::Kind::network &&
+        begins_with_any(address.url, {"http://", "https://"}) && !interrupt.stopped() && !interrupt.late()) {
+        // FFmpeg's demuxer of MJPEG cameras wants a boundary before the first picture, and each to be image/jpeg. Its
+        // parser of JPEG finds the pictures without, once the next one begins.
+        log_debug("{}: {}; read as one JPEG after the other", name_, ffmpeg_error(error));
+        auto bare = address;
+        bare.format = "mjpeg";
+        format_.reset();
+        return open(bare, options, interrupt, patience);
+    }
+    if (error < 0) fail_open(address, error, interrupt, patience);
 }
 
 }  // namespace framewire

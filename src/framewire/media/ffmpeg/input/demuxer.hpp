@@ -25,6 +25,8 @@ public:
     AVFormatContext& format() const { return *format_; }
 
 private:
+    void open(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
+              std::chrono::milliseconds patience);
     static int open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
                              AVDictionary** options);
     [[noreturn]] void fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,

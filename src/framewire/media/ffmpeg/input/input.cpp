@@ -10,9 +10,12 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -28,6 +31,8 @@ constexpr std::chrono::milliseconds file_patience = 60s;
 constexpr int http_attempts = 17;  // with pauses that double to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
+constexpr const char* broken_packet = "a packet is broken or cut off";
+
 bool is_still_image(const AVFormatContext& format) {
     const std::string_view name = format.iformat->name;
     return name == "image2" || name.ends_with("_pipe");
@@ -40,6 +45,56 @@ int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     for (const auto* buffer : frame->buf)
         if (buffer) std::memset(buffer->data, 0, buffer->size);
     return error;
+}
+
+std::uint64_t number_at(const std::uint8_t* bytes, int count, bool big_endian) {
+    std::uint64_t number = 0;
+    for (int byte = 0; byte < count; ++byte)
+        number |= std::uint64_t{bytes[byte]} << (8 * (big_endian ? count - 1 - byte : byte));
+    return number;
+}
+
+// The size in an EBML element's header (RFC 8794, section 4.2), whose bytes are counted in `length`. Nothing where it
+// is unknown, as in files that were never finished.
+std::optional<std::uint64_t> ebml_size(const std::uint8_t* bytes, int& length) {
+    length = std::countl_zero(bytes[0]) + 1;
+    if (length > 8) return std::nullopt;
+    const auto unknown = (std::uint64_t{1} << (7 * length)) - 1;
+    const auto size = number_at(bytes, length, true) & unknown;
+    return size == unknown ? std::nullopt : std::optional(size);
+}
+
+// True if a file of AVI or Matroska has as many bytes as its outermost elements announce.
+bool has_all_bytes(const std::string& path, std::string_view format) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const auto end = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
+    std::array<std::uint8_t, 12> head{};
+    const auto read = [&](std::uint64_t at) {
+        if (at > end || end - at < head.size()) return false;
+        file.seekg(static_cast<std::streamoff>(at));
+        return static_cast<bool>(file.read(reinterpret_cast<char*>(head.data()), head.size()));
+    };
+    if (format == "avi") {
+        constexpr std::uint64_t header_bytes = 8;
+        std::uint64_t at = 0;
+        // Of more than one chunk RIFF in files beyond a gigabyte.
+        while (read(at) && std::memcmp(head.data(), "RIFF", 4) == 0) {
+            const auto size = number_at(head.data() + 4, 4, false);
+            if (size < 4 || end - at - header_bytes < size) return false;
+            at += header_bytes + size + size % 2;
+        }
+        return at > 0;
+    }
+    constexpr std::uint64_t id_bytes = 4, id_header = 0x1A45DFA3, id_segment = 0x18538067;
+    if (!format.starts_with("matroska") || !read(0) || number_at(head.data(), id_bytes, true) != id_header)
+        return false;
+    int length = 0;
+    const auto header = ebml_size(head.data() + id_bytes, length);
+    const auto segment = id_bytes + static_cast<std::uint64_t>(length) + header.value_or(0);
+    if (!header || *header > end || !read(segment) || number_at(head.data(), id_bytes, true) != id_segment)
+        return false;
+    const auto size = ebml_size(head.data() + id_bytes, length);
+    return size && end - segment - id_bytes - static_cast<std::uint64_t>(length) >= *size;
 }
 
 // What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
@@ -75,6 +130,8 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     if (kind_ == FfmpegAddress::Kind::network && !live_)
         patience_ = (options.timeout + std::chrono::seconds(last_http_pause_s(options))) *
                     (options.reconnect ? http_attempts : std::max(options.retries, 1));
+    rate_ = guess_rate();
+    if (live_ && options.every_frame) reader_.emplace(*format_, *stream_, interrupt_, patience_, name_);
 }
 
 void FfmpegInput::open() {
@@ -83,6 +140,13 @@ void FfmpegInput::open() {
     demuxer_ = std::move(demuxer);
     format_ = &demuxer_->format();
     open_decoder();
+    begin_splices();
+}
+
+void FfmpegInput::begin_splices() {
+    suspected_for_ = 0;
+    splices_.reset();
+    if (StreamSplices::may_occur(*format_)) splices_.emplace(*stream_, kind_ == FfmpegAddress::Kind::file);
 }
 
 void FfmpegInput::open_decoder() {
@@ -190,6 +254,26 @@ bool FfmpegInput::begin_again() {
     return true;
 }
 
+// Only a file's end tells how long its last picture is shown: so the frame after each is decoded, too.
+FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
+    if (kind_ != FfmpegAddress::Kind::file || is_still_image(*format_)) return next_now(frame);
+    if (!ahead_progress_) ahead_progress_ = next_now(*ahead_);
+    if (*ahead_progress_ != Progress::frame) return *std::exchange(ahead_progress_, std::nullopt);
+    av_frame_move_ref(&frame, ahead_.get());
+    ahead_progress_ = next_now(*ahead_);
+    if (*ahead_progress_ == Progress::end) show_to_the_end(frame);
+    return Progress::frame;
+}
+
+// The last picture of an AVI file may have null frames behind it, and Matroska tells no durations of pictures.
+void FfmpegInput::show_to_the_end(AVFrame& frame) const {
+    const auto at = seconds(frame);
+    const auto end = length_seconds();
+    if (!at || !end) return;
+    const double ticks = (*end - *at) / av_q2d(stream_->time_base);
+    if (ticks > static_cast<double>(frame.pkt_duration) && ticks < 0x1p62) frame.pkt_duration = std::llround(ticks);
+}
+
 // Pictures that other threads are at work on may be those that the alarm is about: then it counts when decoded anew.
 FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
     const auto progress = next_decoded(frame);
@@ -199,7 +283,7 @@ FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
 
 // Threads that decode frames side by side patch up a broken one from neighbours which are patched up meanwhile, and
 // lose its mark on the way out. Frames given out before the first complaint were whole, and come again as they were.
-FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
+FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
     const auto damaged = damaged_;
     auto progress = next_counted(frame);
     const bool told = alarm_.take();
@@ -220,10 +304,10 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
 }
 
 FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
-    interrupt_.allow(patience_);
+    if (!reader_) interrupt_.allow(patience_);
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
-        if (interrupt_.late()) {
+        if (reader_ ? late_ : interrupt_.late()) {
             why_lost_ = fmt::format("no frame within {:.1f} s", std::chrono::duration<double>(patience_).count());
             return Progress::lost;
         }
@@ -264,7 +348,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
 
 // Gives the decoder the next packet; what ends the reading, if anything.
 std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
-    const int read = av_read_frame(format_, packet_.get());
+    const int read = reader_ ? reader_->read(*packet_) : av_read_frame(format_, packet_.get());
     if (read == AVERROR(EAGAIN)) {
         std::this_thread::sleep_for(2ms);
         return std::nullopt;
@@ -274,10 +358,12 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
         return Progress::stopped;
     }
     if (read < 0) {
-        if (interrupt_.late()) return std::nullopt;
+        if (reader_) late_ = reader_->timed_out();
+        if (reader_ ? late_ : interrupt_.late()) return std::nullopt;
         // Some demuxers say end where the reading below them failed.
         const int error = read == AVERROR_EOF && format_->pb ? format_->pb->error : read;
         if (error < 0 && error != AVERROR_EOF) why_lost_ = ffmpeg_error(error);
+        settle_suspicion();
         draining_ = true;
         avcodec_send_packet(decoder_.get(), nullptr);
         return std::nullopt;
@@ -287,12 +373,35 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
         // The packet of an image is the whole file.
         if (decoder_->codec_id == AV_CODEC_ID_TIFF)
             tiff_orientation_ = exif_orientation({packet_->data, static_cast<std::size_t>(packet_->size)});
-        if (packet_->flags & AV_PKT_FLAG_CORRUPT) note_damage("a packet is broken or cut off");
+        take_splice(*packet_);
+        if (packet_->flags & AV_PKT_FLAG_CORRUPT) splices_ ? suspect() : note_damage(broken_packet);
         const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
         if (sent < 0 && sent != AVERROR(EAGAIN)) note_damage(ffmpeg_error(sent));
     }
     av_packet_unref(packet_.get());
     return std::nullopt;
+}
+
+// Where one transport stream follows another, the counters of its packets jump, and the demuxer calls one of the last
+// packets before that broken. It is whole: a real loss is within a stream.
+void FfmpegInput::take_splice(AVPacket& packet) {
+    if (!splices_) return;
+    if (splices_->take(packet)) {
+        suspected_for_ = 0;
+        log_debug("{}: its clock starts anew after frame {}", name_, frames_read_);
+    }
+    splices_->place(packet);
+    if (suspected_for_ > 0 && --suspected_for_ == 0) note_damage(broken_packet);
+}
+
+void FfmpegInput::suspect() {
+    settle_suspicion();
+    constexpr int packets = 2;  // the demuxer's parser is a packet ahead of what it gives
+    suspected_for_ = packets;
+}
+
+void FfmpegInput::settle_suspicion() {
+    if (std::exchange(suspected_for_, 0) > 0) note_damage(broken_packet);
 }
 
 FfmpegInput::Progress FfmpegInput::ended() {
@@ -304,10 +413,16 @@ FfmpegInput::Progress FfmpegInput::ended() {
     return why_lost_.empty() ? Progress::end : Progress::lost;
 }
 
-// How long the stream shall be, by formats whose demuxers do not complain when the file is cut off.
+// How long the stream shall be, by formats whose demuxers do not complain when the file is cut off. A file that has all
+// its bytes is not: its last picture is shown for longer.
 std::optional<double> FfmpegInput::promised_seconds() const {
+    if (kind_ != FfmpegAddress::Kind::file || has_all_bytes(address_.name, format_->iformat->name)) return std::nullopt;
+    return length_seconds();
+}
+
+// By formats that tell it of their pictures.
+std::optional<double> FfmpegInput::length_seconds() const {
     const std::string_view format = format_->iformat->name;
-    if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
     if (format == "avi" && stream_->duration > 0)
         return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
     // Matroska's duration is of the longest stream: sound may go on after the pictures.
@@ -322,13 +437,18 @@ std::optional<double> FfmpegInput::promised_seconds() const {
     return std::nullopt;
 }
 
-double FfmpegInput::start_seconds() const {
-    if (stream_->start_time == AV_NOPTS_VALUE) return 0;
-    return static_cast<double>(stream_->start_time) * av_q2d(stream_->time_base);
+// The reader's thread finds it out on the way.
+std::int64_t FfmpegInput::start_time() const {
+    const auto time = reader_ ? reader_->start_time() : stream_->start_time;
+    return time == AV_NOPTS_VALUE ? 0 : time;
 }
+
+double FfmpegInput::start_seconds() const { return static_cast<double>(start_time()) * av_q2d(stream_->time_base); }
 
 bool FfmpegInput::seek(double seconds) {
     if (!go_to(seconds)) return false;
+    av_frame_unref(ahead_.get());
+    ahead_progress_.reset();
     alarm_.take();
     sought_ = seconds;
     given_since_seek_ = 0;
@@ -339,20 +459,26 @@ bool FfmpegInput::seek(double seconds) {
 bool FfmpegInput::go_to(double seconds) {
     const bool may_go = kind_ == FfmpegAddress::Kind::file || kind_ == FfmpegAddress::Kind::network;
     if (!may_go || live_ || is_still_image(*format_)) return false;
-    const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+    const auto start = start_time();
     const auto ticks = std::floor(seconds / av_q2d(stream_->time_base));
     if (!(std::abs(ticks) < 0x1p62)) return false;
     interrupt_.allow(patience_);
     const auto at = av_sat_add64(start, static_cast<std::int64_t>(ticks));
     if (av_seek_frame(format_, stream_->index, at, AVSEEK_FLAG_BACKWARD) < 0) return false;
     avcodec_flush_buffers(decoder_.get());
+    begin_splices();
     draining_ = false;
     seen_key_ = false;
     errors_in_a_row_ = 0;
     return true;
 }
 
-Rational FfmpegInput::rate() const {
+std::optional<double> FfmpegInput::duration_seconds(const AVFrame& frame) const {
+    if (frame.pkt_duration <= 0) return std::nullopt;
+    return static_cast<double>(frame.pkt_duration) * av_q2d(stream_->time_base);
+}
+
+Rational FfmpegInput::guess_rate() const {
     const Rational otherwise = options_.rate.value_or(Rational{30, 1});
     if (is_still_image(*format_)) return otherwise;
     const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
@@ -392,7 +518,7 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
 
 std::optional<double> FfmpegInput::seconds(const AVFrame& frame) const {
     if (frame.best_effort_timestamp == AV_NOPTS_VALUE) return std::nullopt;
-    const auto start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+    const auto start = start_time();
     // Whole numbers as long as they can be: as doubles, times far from 0 would lose their last digits.
     return static_cast<double>(av_sat_sub64(frame.best_effort_timestamp, start)) * av_q2d(stream_->time_base);
 }

@@ -2,6 +2,8 @@
 
 #include "framewire/media/ffmpeg/input/address.hpp"
 #include "framewire/media/ffmpeg/input/demuxer.hpp"
+#include "framewire/media/ffmpeg/input/packet_reader.hpp"
+#include "framewire/media/ffmpeg/input/splices.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/orientation/orientation.hpp"
@@ -31,12 +33,14 @@ public:
     /// where there is no going.
     bool seek(double seconds);
 
-    Rational rate() const;
+    Rational rate() const { return rate_; }
     std::optional<std::int64_t> frames() const;
     /// How a frame is to be turned to be seen: by its own display matrix or EXIF data, else by the stream's matrix.
     Orientation orientation(const AVFrame& frame);
     /// Presentation time of a frame of this input from the stream's start, where it has one.
     std::optional<double> seconds(const AVFrame& frame) const;
+    /// How long a frame is shown, where the file tells.
+    std::optional<double> duration_seconds(const AVFrame& frame) const;
     /// A pixel's width over its height in a frame, as it is stored.
     Rational pixel_aspect(AVFrame& frame) const;
     /// When the stream begins, by its file's own times.
@@ -52,6 +56,8 @@ public:
 private:
     void open();
     void open_decoder();
+    void begin_splices();
+    Progress next_now(AVFrame& frame);
     Progress next_decoded(AVFrame& frame);
     Progress next_counted(AVFrame& frame);
     bool go_to(double seconds);
@@ -62,9 +68,16 @@ private:
     bool may_begin_again() const;
     bool begin_again();
     std::optional<Progress> feed();
+    void take_splice(AVPacket& packet);
+    void suspect();
+    void settle_suspicion();
     Progress ended();
     void note_damage(const std::string& text);
     std::optional<double> promised_seconds() const;
+    std::optional<double> length_seconds() const;
+    std::int64_t start_time() const;
+    Rational guess_rate() const;
+    void show_to_the_end(AVFrame& frame) const;
 
     const SourceOptions& options_;
     Interrupt& interrupt_;
@@ -81,8 +94,16 @@ private:
     std::int64_t given_since_seek_ = 0;  // frames since then, or since the opening
     std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
+    std::optional<StreamSplices> splices_;  // in formats that have any
+    std::optional<PacketReader> reader_;    // where every frame of a live source is wanted
+    FramePointer ahead_ = make_frame();     // of a file: the frame after the one that was given, if `ahead_progress_`
+    std::optional<Progress> ahead_progress_;
+    // Packets after which one that was called broken counts as such; a splice before that explains it.
+    int suspected_for_ = 0;
     std::chrono::milliseconds patience_{};  // for one frame
     bool live_ = false;
+    bool late_ = false;  // the reader gave up
+    Rational rate_{30, 1};
     bool warned_of_orientation_ = false;
     int tiff_orientation_ = 0;  // the number that the file has for it
     bool draining_ = false;

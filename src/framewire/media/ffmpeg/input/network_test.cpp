@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 namespace framewire {
@@ -252,6 +253,72 @@ TEST(Network, NamesAreToldWithoutCredentials) {
         EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
         EXPECT_TRUE(error_of([&] { open_sink(refused, shape, {0, 1}); }, &message)) << refused;
         EXPECT_EQ(message.find("geheim"), std::string::npos) << message;
+    }
+}
+
+// The pictures of an MJPEG camera, whose parts begin with `head`, the first one with `first`.
+Bytes multipart(const std::vector<Bytes>& pictures, std::string_view first, std::string_view head) {
+    Bytes body(first.begin(), first.end());
+    for (std::size_t number = 0; number < pictures.size(); ++number) {
+        if (number > 0) body.insert(body.end(), head.begin(), head.end());
+        body.insert(body.end(), pictures[number].begin(), pictures[number].end());
+    }
+    body.insert(body.end(), head.begin(), head.end());
+    return body;
+}
+
+TEST(Http, CamerasThatLabelTheirPicturesLooselyAreRead) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=160x120:rate=25 -frames:v 20 -c:v mjpeg " + (folder / "%d.jpg")));
+    std::vector<Bytes> pictures;
+    for (int number = 1; number <= 20; ++number)
+        pictures.push_back(read_file(folder / (std::to_string(number) + ".jpg")));
+    for (const auto& [first, head] :
+         {std::pair{"--b\r\nContent-Type: image/jpeg\r\n\r\n", "\r\n--b\r\nContent-Type: image/jpeg\r\n\r\n"},
+          {"--b\r\nContent-Type: image/jpg\r\n\r\n", "\r\n--b\r\nContent-Type: image/jpg\r\n\r\n"},
+          {"Content-Type: image/jpeg\r\n\r\n", "\r\n--b\r\nContent-Type: image/jpeg\r\n\r\n"},
+          {"", "\r\n--b\r\nContent-Type: image/jpeg\r\n\r\n"},
+          {"--b\r\n\r\n", "\r\n--b\r\n\r\n"}}) {
+        const auto body = multipart(pictures, first, head);
+        const HttpServer server([&](const Connection& connection, int) {
+            connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=b\r\nConnection: close\r\n\r\n");
+            connection.send_bytes(body.data(), body.size());
+        });
+        const auto reading = read_video(server.url(), {.timeout = 5s, .retries = 0}, 19);
+        EXPECT_EQ(reading.frames.size(), 19U) << first << reading.message;
+        EXPECT_TRUE(reading.info.live) << first;
+        if (!reading.frames.empty()) {
+            EXPECT_GT(psnr(reading.frames[0], read_video(folder / "1.jpg").frames.at(0)), 45) << first;
+        }
+    }
+}
+
+// More than sockets hold, of which a recording has taken one frame.
+TEST(Http, ABroadcastIsReadAheadForWhoWantsEveryFrame) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        ffmpeg("-f lavfi -i \"nullsrc=size=640x480:rate=25,geq=lum='255*random(1)':cb=128:cr=128\" -frames:v 60 "
+               "-c:v ffv1 -g 1 " +
+               (folder / "a.mkv")));
+    const auto bytes = read_file(folder / "a.mkv");
+    ASSERT_GT(bytes.size(), std::size_t{15} << 20);
+    std::promise<void> sent;
+    const HttpServer server([&](const Connection& connection, int number) {
+        connection.send("HTTP/1.1 200 OK\r\nContent-Type: video/x-matroska\r\nConnection: close\r\n\r\n");
+        connection.send_bytes(bytes.data(), bytes.size());
+        if (number == 0) sent.set_value();
+        connection.stall();
+    });
+    const auto source = open_source(server.url(), {.timeout = 20s, .retries = 0, .every_frame = true});
+    ASSERT_TRUE(source->info().live);
+    HostImage image(source->info().shape);
+    FrameTime time;
+    ASSERT_TRUE(source->read(image.view(), time));
+    ASSERT_EQ(sent.get_future().wait_for(60s), std::future_status::ready) << "the camera had to wait";
+    for (std::int64_t number = 1; number < 59; ++number) {
+        ASSERT_TRUE(source->read(image.view(), time)) << number;
+        EXPECT_NEAR(time.seconds, static_cast<double>(number) / 25, 0.002);
     }
 }
 

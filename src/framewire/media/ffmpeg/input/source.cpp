@@ -79,7 +79,9 @@ private:
             return false;
         }
         const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
-        time = {index_, seconds, last_time_};
+        const bool file = address_.kind == FfmpegAddress::Kind::file;
+        const double duration = file ? input_->duration_seconds(*frame_).value_or(0) : 0;
+        time = {index_, seconds, last_time_, duration < longest_seconds ? duration : 0};
         keep_own(image.shape());
         if (with_image || !own_) convert(*frame_, input_->orientation(*frame_), image);
         ++index_;

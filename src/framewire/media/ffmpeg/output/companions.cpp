@@ -1,8 +1,15 @@
 #include "framewire/media/ffmpeg/output/companions.hpp"
 
 #include "framewire/core/log.hpp"
+#include "framewire/core/parameters/numbers.hpp"
 #include "framewire/media/ffmpeg/input/limits.hpp"
 #include "framewire/media/names.hpp"
+
+extern "C" {
+#include <libavutil/timecode.h>
+}
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -17,16 +24,61 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds companion_patience = 60s;
+constexpr std::size_t most_waiting = 4096;  // packets, for pictures behind a splice
 
 // What MPEG-TS and RTSP take is in no table of FFmpeg's.
 constexpr std::array streamed_sound{AV_CODEC_ID_AAC, AV_CODEC_ID_MP2,  AV_CODEC_ID_MP3,
                                     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_OPUS};
 
+struct FreeDynamicBuffer {
+    void operator()(AVIOContext* io) const noexcept {
+        std::uint8_t* bytes = nullptr;
+        avio_close_dyn_buf(io, &bytes);
+        av_free(bytes);
+    }
+};
+
+// FFmpeg's tables list codecs that its muxers then refuse: as experimental, or in this form. So a header is written to
+// memory, for this stream alone. Segments of HLS are transport streams.
+bool begins_with(const AVOutputFormat& format, const AVCodecParameters& parameters) {
+    const bool hls = std::string_view(format.name) == "hls";
+    if ((format.flags & AVFMT_NOFILE) && !hls) return true;
+    AVFormatContext* created = nullptr;
+    if (avformat_alloc_output_context2(&created, hls ? nullptr : &format, hls ? "mpegts" : nullptr, nullptr) < 0)
+        return false;
+    const OutputPointer trial(created);
+    AVIOContext* io = nullptr;
+    if (avio_open_dyn_buf(&io) < 0) return false;
+    const std::unique_ptr<AVIOContext, FreeDynamicBuffer> memory(io);
+    trial->pb = io;
+    auto* stream = avformat_new_stream(trial.get(), nullptr);
+    if (!stream || avcodec_parameters_copy(stream->codecpar, &parameters) < 0) return false;
+    stream->codecpar->codec_tag = 0;
+    Dictionary options;
+    const auto name = std::string_view(format.name);
+    if (name == "mp4" || name == "mov") options.set("movflags", "frag_custom+delay_moov");
+    const bool begun = avformat_write_header(trial.get(), options.address()) >= 0;
+    if (begun) av_write_trailer(trial.get());
+    take_complaint();
+    return begun;
+}
+
 bool container_takes(const AVOutputFormat& format, const AVCodecParameters& parameters) {
     const int known = avformat_query_codec(&format, parameters.codec_id, FF_COMPLIANCE_NORMAL);
-    if (known >= 0) return known == 1;
-    return format.audio_codec != AV_CODEC_ID_NONE &&
-           std::ranges::find(streamed_sound, parameters.codec_id) != streamed_sound.end();
+    const bool listed = known >= 0 ? known == 1
+                                   : format.audio_codec != AV_CODEC_ID_NONE &&
+                                         std::ranges::find(streamed_sound, parameters.codec_id) != streamed_sound.end();
+    return listed && (parameters.codec_type != AVMEDIA_TYPE_AUDIO || begins_with(format, parameters));
+}
+
+// AAC with its headers in each frame (ADTS), as in transport streams and .aac files. Most containers want them once.
+bool is_adts(const AVCodecParameters& parameters) {
+    return parameters.codec_id == AV_CODEC_ID_AAC && parameters.extradata_size == 0;
+}
+
+bool takes_adts(const AVOutputFormat& format) {
+    const std::string_view name = format.name;
+    return name == "mpegts" || name == "hls";
 }
 
 // Samples that a decoder throws away at the beginning. FFmpeg's demuxer of Matroska leaves those of Opus to its header,
@@ -38,11 +90,16 @@ int padding_of(const AVCodecParameters& parameters) {
     return parameters.extradata[at] | parameters.extradata[at + 1] << 8;
 }
 
+constexpr std::string_view time_code_key = "timecode";
+
 // Words about the file that they stood in, not about what it shows.
 bool is_about_the_file(std::string_view key) {
     static constexpr std::array<std::string_view, 6> keys{"major_brand", "minor_version", "compatible_brands",
                                                           "encoder",     "software",      "duration"};
-    return std::ranges::find(keys, lower_case(key)) != keys.end();
+    static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_", "_statistics_"};  // mkvmerge's
+    const auto lower = lower_case(key);
+    return std::ranges::find(keys, lower) != keys.end() || lower == time_code_key || lower == "rotate" ||
+           std::ranges::any_of(statistics, [&](auto beginning) { return lower.starts_with(beginning); });
 }
 
 void copy_words_to(AVDictionary** to, const AVDictionary* from) {
@@ -53,8 +110,12 @@ void copy_words_to(AVDictionary** to, const AVDictionary* from) {
 
 }  // namespace
 
-Companions::Companions(const MediumFile& medium, const SinkOptions& options)
-    : medium_(medium), audio_(options.audio), name_(medium.path) {
+Companions::Companions(const MediumFile& medium, Rational rate, const SinkOptions& options)
+    : medium_(medium),
+      audio_(options.audio),
+      rate_(rate),
+      start_seconds_(options.begin_seconds.value_or(options.start_seconds)),
+      name_(medium.path) {
     const FfmpegAddress address{name_, "file:" + name_, "", FfmpegAddress::Kind::file, contents_of(name_)};
     interrupt_.allow(companion_patience);
     demuxer_.emplace(address, source_options_, interrupt_, companion_patience);
@@ -66,33 +127,154 @@ Companions::Companions(const MediumFile& medium, const SinkOptions& options)
 }
 
 void Companions::join(AVFormatContext& output, const std::string& name) {
-    copy_words_to(&output.metadata, demuxer_->format().metadata);
+    auto& input = demuxer_->format();
+    copy_words_to(&output.metadata, input.metadata);
     over_ = true;
+    video_ = av_find_best_stream(&input, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+    if (video_ >= 0) copy_words_to(&output.streams[0]->metadata, input.streams[video_]->metadata);
     for (auto& stream : streams_) {
         const auto& parameters = *stream.in->codecpar;
         const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
         if (!sound && parameters.codec_type != AVMEDIA_TYPE_SUBTITLE) continue;
         if (sound && !audio_) continue;
-        if (!container_takes(*output.oformat, parameters)) {
-            log_warning("{}: {} ({}) of {} cannot go into it and {} left out", name, sound ? "sound" : "subtitles",
-                        avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
-            continue;
-        }
-        auto* added = avformat_new_stream(&output, nullptr);
-        if (!added || avcodec_parameters_copy(added->codecpar, &parameters) < 0)
-            fail(ErrorCode::config, "no memory to write {}", name);
-        added->codecpar->initial_padding = padding_of(parameters);
-        // The same codec may go by another tag there.
-        if (output.oformat->codec_tag &&
-            av_codec_get_id(output.oformat->codec_tag, parameters.codec_tag) != parameters.codec_id)
-            added->codecpar->codec_tag = 0;
-        added->time_base = stream.in->time_base;
-        added->disposition = stream.in->disposition;
-        copy_words_to(&added->metadata, stream.in->metadata);
-        stream.out = added->index;
-        const_cast<AVStream*>(stream.in)->discard = AVDISCARD_DEFAULT;
-        over_ = false;
+        add(stream, output, name);
     }
+    // Pictures and sound start anew together.
+    if (!over_ && video_ >= 0 && StreamSplices::may_occur(input)) {
+        splices_.emplace(*input.streams[video_], true);
+        input.streams[video_]->discard = AVDISCARD_DEFAULT;
+    }
+    copy_time_code(output, name);
+    say_what_stays(name);
+}
+
+void Companions::add(Stream& stream, AVFormatContext& output, const std::string& name) {
+    const auto& parameters = *stream.in->codecpar;
+    const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
+    const auto leave_out = [&] {
+        log_warning("{}: {} ({}) of {} cannot go into it and {} left out", name, sound ? "sound" : "subtitles",
+                    avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
+    };
+    const auto* described = &parameters;
+    auto filter = is_adts(parameters) && !takes_adts(*output.oformat) ? adts_filter(stream) : nullptr;
+    if (filter) described = filter->par_in;
+    if (!container_takes(*output.oformat, *described)) return leave_out();
+    auto* added = avformat_new_stream(&output, nullptr);
+    if (!added || avcodec_parameters_copy(added->codecpar, described) < 0)
+        fail(ErrorCode::config, "no memory to write {}", name);
+    added->codecpar->initial_padding = padding_of(parameters);
+    // The same codec may go by another tag there.
+    if (output.oformat->codec_tag &&
+        av_codec_get_id(output.oformat->codec_tag, parameters.codec_tag) != parameters.codec_id)
+        added->codecpar->codec_tag = 0;
+    added->time_base = stream.in->time_base;
+    added->disposition = stream.in->disposition;
+    copy_words_to(&added->metadata, stream.in->metadata);
+    stream.out = added->index;
+    stream.filter = std::move(filter);
+    stream.splices = StreamSplices(*stream.in, true);
+    const_cast<AVStream*>(stream.in)->discard = AVDISCARD_DEFAULT;
+    over_ = false;
+}
+
+// What takes the headers off a stream's frames. Its par_in has what they say, for the output's own header: so the first
+// frame is read ahead, from the file opened once more. Null where there is none.
+Companions::BsfPointer Companions::adts_filter(const Stream& stream) const {
+    const auto* kind = av_bsf_get_by_name("aac_adtstoasc");
+    const auto make = [&](const AVCodecParameters& parameters) {
+        AVBSFContext* made = nullptr;
+        if (!kind || av_bsf_alloc(kind, &made) < 0) return BsfPointer();
+        BsfPointer filter(made);
+        filter->time_base_in = stream.in->time_base;
+        if (avcodec_parameters_copy(filter->par_in, &parameters) < 0 || av_bsf_init(filter.get()) < 0)
+            return BsfPointer();
+        return filter;
+    };
+    auto first = make(*stream.in->codecpar);
+    if (!first) return nullptr;
+    const FfmpegAddress address{name_, "file:" + name_, "", FfmpegAddress::Kind::file, contents_of(name_)};
+    Interrupt interrupt{std::stop_token()};
+    interrupt.allow(companion_patience);
+    const FfmpegDemuxer demuxer(address, source_options_, interrupt, companion_patience);
+    const auto packet = make_packet();
+    while (av_read_frame(&demuxer.format(), packet.get()) >= 0) {
+        const bool of_it = packet->stream_index == stream.in->index && packet->size > 0;
+        if (of_it && av_bsf_send_packet(first.get(), packet.get()) >= 0 &&
+            av_bsf_receive_packet(first.get(), packet.get()) >= 0) {
+            std::size_t bytes = 0;
+            const auto* header = av_packet_get_side_data(packet.get(), AV_PKT_DATA_NEW_EXTRADATA, &bytes);
+            if (!header) return nullptr;
+            auto& parameters = *first->par_in;
+            parameters.extradata = static_cast<std::uint8_t*>(av_mallocz(bytes + AV_INPUT_BUFFER_PADDING_SIZE));
+            if (!parameters.extradata) fail(ErrorCode::config, "no memory for the header of sound");
+            std::copy_n(header, bytes, parameters.extradata);
+            parameters.extradata_size = static_cast<int>(bytes);
+            return make(parameters);
+        }
+        av_packet_unref(packet.get());
+    }
+    take_complaint();
+    return nullptr;
+}
+
+bool Companions::described() const {
+    return over_ || std::ranges::all_of(streams_, [](const Stream& stream) {
+               const auto codec = stream.in->codecpar->codec_id;
+               const bool says_later = codec == AV_CODEC_ID_AC3 || codec == AV_CODEC_ID_EAC3;
+               return stream.out < 0 || !says_later || stream.last_dts != INT64_MIN;
+           });
+}
+
+// Of the output's first frame.
+void Companions::copy_time_code(AVFormatContext& output, const std::string& name) const {
+    auto& input = demuxer_->format();
+    const auto* entry = av_dict_get(input.metadata, time_code_key.data(), nullptr, 0);
+    for (const auto& stream : streams_)
+        if (!entry) entry = av_dict_get(stream.in->metadata, time_code_key.data(), nullptr, 0);
+    if (!entry || video_ < 0) return;
+    const std::string_view muxer = output.oformat->name;
+    const auto rate = av_guess_frame_rate(&input, input.streams[video_], nullptr);
+    AVTimecode code{};
+    const bool known =
+        rate.num > 0 && rate.den > 0 && av_timecode_init_from_string(&code, rate, entry->value, nullptr) >= 0;
+    take_complaint();
+    if (!known || (muxer != "mp4" && muxer != "mov" && muxer != "matroska")) {
+        log_warning("{}: the time code ({}) of {} cannot go into it and is left out", name, entry->value, name_);
+        return;
+    }
+    const double begin = std::ceil(start_seconds_ * av_q2d(rate) - 1e-3);
+    char text[AV_TIMECODE_STR_SIZE] = {};
+    av_timecode_make_string(&code, text, static_cast<int>(std::clamp(begin, 0.0, 1e9)));
+    std::string timed = text;
+    // The frame within its second, at another rate.
+    if (const double factor = rate_.value() / av_q2d(rate); std::abs(factor - 1) > 1e-3) {
+        const auto at = timed.find_last_of(":;.");
+        const auto frame = number_in<int>(std::string_view(timed).substr(at + 1)).value_or(0);
+        timed = fmt::format("{}:{:02}", timed.substr(0, at), static_cast<int>(frame * factor));
+    }
+    av_dict_set(&output.streams[0]->metadata, time_code_key.data(), timed.c_str(), 0);
+}
+
+// Sound and subtitles are told of one by one.
+void Companions::say_what_stays(const std::string& name) const {
+    std::vector<std::string> kinds;
+    for (const auto& stream : streams_) {
+        const auto& parameters = *stream.in->codecpar;
+        const bool time_code = parameters.codec_tag == MKTAG('t', 'm', 'c', 'd');
+        const bool is_seen_to = parameters.codec_type == AVMEDIA_TYPE_AUDIO ||
+                                parameters.codec_type == AVMEDIA_TYPE_SUBTITLE || stream.in->index == video_;
+        if (stream.out >= 0 || is_seen_to || time_code) continue;
+        std::string kind = stream.in->disposition & AV_DISPOSITION_ATTACHED_PIC ? "a cover picture"
+                           : parameters.codec_type == AVMEDIA_TYPE_VIDEO        ? "further pictures"
+                           : parameters.codec_type == AVMEDIA_TYPE_ATTACHMENT   ? "an attachment"
+                                                                                : "data";
+        if (parameters.codec_type == AVMEDIA_TYPE_DATA && parameters.codec_tag) {
+            char tag[AV_FOURCC_MAX_STRING_SIZE] = {};
+            kind += fmt::format(" ({})", av_fourcc_make_string(tag, parameters.codec_tag));
+        }
+        if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    }
+    if (!kinds.empty()) log_warning("{}: left out, of what else {} holds: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 void Companions::add_chapters(AVFormatContext& output, double seconds) const {
@@ -139,24 +321,67 @@ double Companions::seconds_of(const AVPacket& packet) const {
 
 // The next packet that goes along; false at the end, whatever ends it: pictures do not fail for their sound.
 bool Companions::read() {
-    while (!pending_ && !over_) {
+    while (!pending_ && !(over_ && waiting_.empty())) {
         av_packet_unref(packet_.get());
-        interrupt_.allow(companion_patience);
-        if (av_read_frame(&demuxer_->format(), packet_.get()) < 0) {
-            over_ = true;
-            break;
+        if (!waiting_.empty() && is_placed(*waiting_.front())) {
+            av_packet_move_ref(packet_.get(), waiting_.front().get());
+            waiting_.pop_front();
+        } else if (!read_packet() || wait_for_pictures()) {
+            continue;
         }
-        // Some demuxers find streams on the way.
-        const auto index = static_cast<std::size_t>(packet_->stream_index);
-        if (index >= streams_.size() || streams_[index].out < 0) continue;
-        if (packet_->pts == AV_NOPTS_VALUE && packet_->dts == AV_NOPTS_VALUE) continue;
-        const auto& parameters = *streams_[index].in->codecpar;
+        auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
+        if (splices_) place(stream, *packet_);
+        const auto& parameters = *stream.in->codecpar;
         // What a decoder throws away before the first sample is needed, too.
         const double padding =
             parameters.sample_rate > 0 ? static_cast<double>(padding_of(parameters)) / parameters.sample_rate : 0;
         pending_ = seconds_of(*packet_) + padding >= -1e-6;
     }
     return pending_;
+}
+
+// Reads on to a packet that goes along; false where it was none.
+bool Companions::read_packet() {
+    if (over_) return false;
+    interrupt_.allow(companion_patience);
+    if (av_read_frame(&demuxer_->format(), packet_.get()) < 0) {
+        over_ = true;
+        return false;
+    }
+    if (splices_ && packet_->stream_index == video_) {
+        splices_->take(*packet_);
+        return false;
+    }
+    // Some demuxers find streams on the way.
+    const auto index = static_cast<std::size_t>(packet_->stream_index);
+    return index < streams_.size() && streams_[index].out >= 0 &&
+           (packet_->pts != AV_NOPTS_VALUE || packet_->dts != AV_NOPTS_VALUE);
+}
+
+// Sound may come to a splice before the pictures do, which say where it lies. Its packets wait, and those behind them.
+bool Companions::wait_for_pictures() {
+    if (!splices_) return false;
+    auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
+    if (stream.splices.take(*packet_)) ++stream.segment;
+    packet_->opaque = reinterpret_cast<void*>(stream.segment);
+    if (waiting_.empty() && is_placed(*packet_)) return false;
+    auto held = make_packet();
+    av_packet_move_ref(held.get(), packet_.get());
+    waiting_.push_back(std::move(held));
+    return true;
+}
+
+// True once the pictures have come to a packet's segment, or will not.
+bool Companions::is_placed(const AVPacket& packet) const {
+    return over_ || waiting_.size() > most_waiting ||
+           reinterpret_cast<std::size_t>(packet.opaque) < splices_->segments();
+}
+
+void Companions::place(Stream& stream, AVPacket& packet) const {
+    const auto segment = reinterpret_cast<std::size_t>(packet.opaque);
+    packet.opaque = nullptr;
+    if (segment >= splices_->segments()) return StreamSplices::move(packet, stream.splices.offset(segment));
+    StreamSplices::move(packet, av_rescale_q(splices_->offset(segment), splices_->time_base(), stream.in->time_base));
 }
 
 void Companions::give(AVFormatContext& output, const Put& put) {
@@ -175,6 +400,9 @@ void Companions::give(AVFormatContext& output, const Put& put) {
     stream.last_dts = packet.dts;
     packet.stream_index = stream.out;
     packet.pos = -1;
+    if (stream.filter && (av_bsf_send_packet(stream.filter.get(), &packet) < 0 ||
+                          av_bsf_receive_packet(stream.filter.get(), &packet) < 0))
+        return static_cast<void>(take_complaint());  // broken sound
     if (put(packet)) return;
     log_warning("{}: a stream of it could not be copied further: {}", name_, take_complaint());
     stream.out = -1;

@@ -2,6 +2,10 @@
 
 #include "framewire/core/log.hpp"
 
+extern "C" {
+#include <libavutil/opt.h>
+}
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +89,7 @@ std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& outp
 }
 
 void copy_streams(const AVFormatContext& from, const AVFormatContext& written, AVFormatContext& to) {
+    // Behind those that were written there may be a track of the time code, which the muxer makes of the words.
     for (unsigned index = 0; index < std::min(from.nb_streams, written.nb_streams); ++index) {
         const auto& in = *from.streams[index];
         auto* out = avformat_new_stream(&to, nullptr);
@@ -151,5 +156,7 @@ void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const s
         log_warning("{}: {}; it stays in fragments, which play too", file.name(), error.what());
     }
 }
+
+void begin_late_streams(AVFormatContext& format) { av_opt_set(format.priv_data, "movflags", "+frag_discont", 0); }
 
 }  // namespace framewire

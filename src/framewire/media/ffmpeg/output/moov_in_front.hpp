@@ -20,4 +20,9 @@ inline constexpr int mp4_movie_ticks = 1000;
 void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
                        int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters);
 
+/// After each fragment of an MP4 file that is written with `delay_moov`: streams that have not begun by then get the
+/// time of their first packet from its fragment. The table is written already, and FFmpeg's muxer would let them begin
+/// at 0. Streams that have begun stay as they are.
+void begin_late_streams(AVFormatContext& format);
+
 }  // namespace framewire

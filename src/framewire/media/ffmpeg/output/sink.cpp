@@ -22,10 +22,6 @@ namespace framewire {
 namespace {
 
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
-// How much of a recording a killed run may lose, beside what the encoder still holds. Of the recording's own time: a
-// muxer writes otherwise where it has to put out what it holds, so that by a clock each run would make other bytes. By
-// a clock all the same where no run is the like of another, and of MP4, which is written anew at its end.
-constexpr std::chrono::milliseconds longest_held_back{500};
 // A frame's time of decoding lies several frames before its own, and FFmpeg's reader of MP4 takes no more than 28 bits
 // of the clock for that, which is 49 minutes: longer waits are told in pieces, of which nine fit.
 constexpr std::int64_t longest_frame_ticks = std::int64_t{300} * fine_clock.den;
@@ -102,6 +98,7 @@ public:
 
         first_seconds_ = options.begin_seconds;
         by_clock_ = options.once_only || is_mp4(plan.muxer);
+        longest_held_back_ = options.longest_held_back;
         if (options.medium) bring_along(*options.medium, options);
         to_the_end_ = options.to_the_end;
 
@@ -169,7 +166,7 @@ public:
 
     void finish(Ending ending) override {
         if (!begun_) return;
-        encoder_->flush([this](AVPacket& packet) { mux(packet); });
+        flush_encoder();
         give_rest_of_companions(ending);
         interrupt_.allow(timeout_);
         begun_ = false;
@@ -213,6 +210,33 @@ private:
         fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
     }
 
+    // The encoder's last packet lasts as long as the last picture is shown, though that may be another one's: MP4 tells
+    // durations in the order of decoding.
+    void flush_encoder() {
+        const auto give = [this](AVPacket& packet) { mux(packet); };
+        for (; last_ticks_ > longest_frame_ticks; last_ticks_ -= longest_frame_ticks)
+            encoder_->repeat(last_pts_ += longest_frame_ticks, give);
+        PacketPointer last;
+        encoder_->flush([&](AVPacket& packet) {
+            auto next = make_packet();
+            av_packet_move_ref(next.get(), &packet);
+            if (last) mux(*last);
+            last = std::move(next);
+        });
+        if (!last) return;
+        if (last_ticks_ > 0) last->duration = last_ticks_;
+        mux(*last);
+    }
+
+    // How long a picture is shown, where that is clearly longer than one of the rate is; else 0.
+    std::int64_t long_ticks(const FrameTime& time) const {
+        const double ticks = time.duration_seconds / av_q2d(clock_);
+        const double frame_ticks = 1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate));
+        const bool told =
+            !constant_rate_ && ticks > 1.5 * frame_ticks && ticks < static_cast<double>(longest_gap_ticks);
+        return told ? std::llround(ticks) : 0;
+    }
+
     // What comes before a frame; gives its time.
     std::int64_t begin_frame(const FrameTime& time) {
         const auto pts = next_pts(time);
@@ -220,6 +244,7 @@ private:
         while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
             encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
         last_pts_ = pts;
+        last_ticks_ = long_ticks(time);
         ++frames_;
         if (companions_ && frames_ == 1) companions_->begin(time.seconds);
         return pts;
@@ -248,7 +273,8 @@ private:
     // A file that cannot be read again goes without.
     void bring_along(const MediumFile& medium, const SinkOptions& options) {
         try {
-            companions_.emplace(medium, options);
+            const auto rate = encoder_->context().framerate;
+            companions_.emplace(medium, Rational{rate.num, rate.den}, options);
         } catch (const Error& error) {
             log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
             return;
@@ -273,7 +299,8 @@ private:
 
     // Of the pictures.
     double end_seconds() const {
-        return static_cast<double>(last_pts_) * av_q2d(clock_) + 1 / av_q2d(encoder_->context().framerate);
+        return static_cast<double>(last_pts_) * av_q2d(clock_) +
+               std::max(static_cast<double>(last_ticks_) * av_q2d(clock_), 1 / av_q2d(encoder_->context().framerate));
     }
 
     bool put_companion(AVPacket& packet) {
@@ -287,6 +314,7 @@ private:
 
     void mux(AVPacket& packet) {
         const auto& encoder = encoder_->context();
+        if (last_ticks_ > 0 && packet.pts == last_pts_) packet.duration = last_ticks_;
         if (packet.duration == 0) packet.duration = av_rescale_q(1, av_inv_q(encoder.framerate), encoder.time_base);
         if (companions_)
             companions_->give_until(static_cast<double>(packet.dts) * av_q2d(encoder.time_base), *format_,
@@ -302,14 +330,17 @@ private:
         check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
               "write");
         const auto held_back_ms = by_clock_ ? milliseconds_since(put_out_) : 1000 * (seconds - *put_out_seconds_);
-        if (!file_ || held_back_ms < static_cast<double>(longest_held_back.count())) return;
+        if (!file_ || held_back_ms < static_cast<double>(longest_held_back_.count())) return;
         put_out();
         put_out_seconds_ = seconds;
     }
 
     // Lets a file have all that the muxer holds back, in a form that plays.
     void put_out() {
+        const bool mp4 = !rewritten_muxer_.empty();
+        if (mp4 && companions_ && !companions_->described()) return;
         if (format_->oformat->flags & AVFMT_ALLOW_FLUSH) check(av_write_frame(format_.get(), nullptr), "write");
+        if (mp4) begin_late_streams(*format_);
         file_->flush();
         file_->file().mark_whole();
         put_out_ = Clock::now();
@@ -340,10 +371,15 @@ private:
     std::optional<double> first_seconds_;
     std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
     std::int64_t last_pts_ = -1;
+    std::int64_t last_ticks_ = 0;  // for which the last picture is shown, where that is long
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
+    // Of the recording's own time: a muxer writes otherwise where it has to put out what it holds, so that by a clock
+    // each run would make other bytes. By a clock all the same where no run is the like of another, and of MP4, which
+    // is written anew at its end.
     bool by_clock_ = false;
+    std::chrono::milliseconds longest_held_back_{};
     Clock::time_point put_out_ = Clock::now();
     std::optional<double> put_out_seconds_;  // as packets tell them
 };

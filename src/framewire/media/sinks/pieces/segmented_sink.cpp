@@ -26,8 +26,9 @@ public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
         : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
         options_.to_the_end = false;
-        options_.replace = false;         // a name is free, or becomes another one
-        piece_ = open(WallClock::now());  // finds out at once whether the place can be written to
+        options_.replace = false;  // a name is free, or becomes another one
+        piece_ =
+            open(WallClock::now(), options_.start_seconds);  // finds out at once whether the place can be written to
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
@@ -57,10 +58,12 @@ public:
     std::int64_t bytes() const override { return finished_bytes_ + (piece_ ? piece_->bytes() : 0); }
 
 private:
-    std::unique_ptr<Sink> open(WallClock::time_point at) const {
+    std::unique_ptr<Sink> open(WallClock::time_point at, double start_seconds) const {
         auto call = call_;
         call.path = names_.free_path(at);
-        return call.kind->open(call, shape_, rate_, options_);
+        auto options = options_;
+        options.start_seconds = start_seconds;
+        return call.kind->open(call, shape_, rate_, options);
     }
 
     // The time of day of a frame: when a live one came; else the run's beginning and the time since in the video.
@@ -79,7 +82,7 @@ private:
 
     void begin_piece(const FrameTime& time) {
         wait_for_finished();
-        auto next = open(time_of_day(time));
+        auto next = open(time_of_day(time), time.seconds);
         // Times may jump, and pieces are cut on their grid all the same.
         const auto pieces = std::floor((time.seconds - cut_seconds_) / options_.segments.seconds) + 1;
         cut_seconds_ += pieces * options_.segments.seconds;

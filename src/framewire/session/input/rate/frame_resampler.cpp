@@ -1,5 +1,6 @@
 #include "framewire/session/input/rate/frame_resampler.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace framewire::session {
@@ -40,7 +41,7 @@ bool FrameResampler::go_on() {
     std::swap(current_, next_);
     ++reading_;
     given_ = false;
-    const double end_s = current_.time.seconds + 1 / own_rate_.value();
+    const double end_s = current_.time.seconds + std::max(current_.time.duration_seconds, 1 / own_rate_.value());
     left_ = schedule_.count_until(read_next() ? next_.time.seconds : end_s);
     return true;
 }

@@ -1,0 +1,261 @@
+#include "framewire/media/images/tiff.hpp"
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/media/conversion/colour.hpp"
+#include "framewire/media/orientation/orientation.hpp"
+
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+struct CloseTiff {
+    void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
+};
+struct FreeTiffOptions {
+    void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
+};
+
+// More than anybody scans; a chain of directories may be longer in a file that was made so.
+constexpr std::size_t most_pages = 65'536;
+// libtiff allocates what a file claims for one strip or tile: beside the largest picture, not beyond all reason.
+constexpr tmsize_t most_bytes_at_once = tmsize_t{1} << 30;
+
+std::string text_of(const char* format, std::va_list arguments) {
+    std::array<char, 512> text{};
+    std::vsnprintf(text.data(), text.size(), format, arguments);
+    return text.data();
+}
+
+class TiffSource final : public Source {
+public:
+    TiffSource(const std::string& path, const SourceOptions& options) : options_(options) {
+        info_.name = path;
+        const std::unique_ptr<TIFFOpenOptions, FreeTiffOptions> opening(TIFFOpenOptionsAlloc());
+        if (!opening) fail(ErrorCode::config, "no memory to open {}", path);
+        TIFFOpenOptionsSetMaxSingleMemAlloc(opening.get(), most_bytes_at_once);
+        TIFFOpenOptionsSetErrorHandlerExtR(opening.get(), take_error, this);
+        TIFFOpenOptionsSetWarningHandlerExtR(opening.get(), take_warning, this);
+        // Without a memory map, which a file that is cut off meanwhile would make a crash of.
+        tiff_.reset(TIFFOpenExt(path.c_str(), "rm", opening.get()));
+        if (!tiff_) fail(ErrorCode::no_input, "cannot open {}: {}", path, complaint());
+        find_pages();
+        const auto page = go_to(pages_.front(), ErrorCode::no_input);
+        info_.shape = page.orientation.turned(page.shape);
+        info_.rate = options.rate.value_or(Rational{30, 1});
+        info_.frames = std::ssize(pages_);
+    }
+
+    const SourceInfo& info() const override { return info_; }
+
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        validate(image, info_.shape, "the image to read into");
+        if (index_ == pages_.size() || options_.stop.stop_requested()) return false;
+        const auto page = go_to(pages_[index_], ErrorCode::source_lost);
+        const auto shape = page.orientation.turned(page.shape);
+        if (shape == info_.shape) {
+            read_page(page, image);
+        } else {
+            if (!std::exchange(warned_, true))
+                log_warning("{}: page {} is {}; it is made {} like the first", info_.name, index_ + 1, to_string(shape),
+                            to_string(info_.shape));
+            HostImage other(shape);
+            read_page(page, other.view());
+            scale(std::as_const(other).view(), image);
+        }
+        const auto number = static_cast<std::int64_t>(index_++);
+        time = {number, static_cast<double>(number) / info_.rate.value(), Clock::now()};
+        return true;
+    }
+
+    /// Why the first page cannot be read; empty if it can.
+    std::string obstacle() { return obstacle_of_page(); }
+    bool is_tiled() const { return TIFFIsTiled(tiff_.get()); }
+
+private:
+    enum class Alpha { none, beside, within };  // within: colours are multiplied by it already
+
+    struct Page {
+        Shape shape{};  // as it is stored
+        Orientation orientation{};
+    };
+
+    static int take_error(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
+        auto& error = static_cast<TiffSource*>(self)->error_;
+        if (error.empty()) error = text_of(format, arguments);  // what follows follows from it
+        return 1;
+    }
+    static int take_warning(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
+        log_debug("{}: {}", static_cast<TiffSource*>(self)->info_.name, text_of(format, arguments));
+        return 1;
+    }
+
+    std::string complaint() {
+        auto text = std::exchange(error_, {});
+        return text.empty() ? "it is no TIFF that can be read" : text;
+    }
+
+    template <class Number>
+    Number field(std::uint32_t tag) const {
+        Number number = 0;
+        TIFFGetFieldDefaulted(tiff_.get(), tag, &number);
+        return number;
+    }
+
+    void find_pages() {
+        constexpr std::uint32_t no_page = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
+        do {
+            if (!(field<std::uint32_t>(TIFFTAG_SUBFILETYPE) & no_page))
+                pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
+        } while (pages_.size() < most_pages && TIFFReadDirectory(tiff_.get()));
+        // At the last directory this is no error; a broken chain is one.
+        if (!error_.empty()) fail(ErrorCode::no_input, "{}: a directory of it is broken: {}", info_.name, complaint());
+        if (pages_.empty()) {
+            TIFFSetDirectory(tiff_.get(), 0);
+            pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
+        }
+    }
+
+    Page go_to(std::uint64_t page, ErrorCode code) {
+        error_.clear();
+        if (!TIFFSetSubDirectory(tiff_.get(), page)) fail(code, "{} is broken: {}", info_.name, complaint());
+        const auto width = field<std::uint32_t>(TIFFTAG_IMAGEWIDTH), height = field<std::uint32_t>(TIFFTAG_IMAGELENGTH);
+        if (width < 1 || height < 1 || width > static_cast<std::uint32_t>(max_side_px) ||
+            height > static_cast<std::uint32_t>(max_side_px) || std::int64_t{width} * height > options_.max_pixels)
+            fail(code, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", info_.name, width, height,
+                 max_side_px, options_.max_pixels);
+        return {{1, static_cast<int>(height), static_cast<int>(width), is_gray_page() ? 1 : 3},
+                orientation_of_exif(field<std::uint16_t>(TIFFTAG_ORIENTATION))};
+    }
+
+    // Of all that is beside the colours, libtiff looks at the first.
+    Alpha alpha() const {
+        std::uint16_t extra = 0;
+        std::uint16_t* kinds = nullptr;
+        TIFFGetFieldDefaulted(tiff_.get(), TIFFTAG_EXTRASAMPLES, &extra, &kinds);
+        if (extra == 0 || !kinds) return Alpha::none;
+        return kinds[0] == EXTRASAMPLE_UNASSALPHA   ? Alpha::beside
+               : kinds[0] == EXTRASAMPLE_ASSOCALPHA ? Alpha::within
+                                                    : Alpha::none;
+    }
+
+    bool is_gray_page() const {
+        const auto colours = field<std::uint16_t>(TIFFTAG_PHOTOMETRIC);
+        return colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
+    }
+
+    std::string obstacle_of_page() {
+        std::array<char, 1024> why{};
+        if (!TIFFRGBAImageOK(tiff_.get(), why.data())) return why.data();
+        const auto colours = field<std::uint16_t>(TIFFTAG_PHOTOMETRIC);
+        // libtiff's formulas for others are rough.
+        constexpr std::array<std::uint16_t, 6> exact{PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK,
+                                                     PHOTOMETRIC_RGB,        PHOTOMETRIC_PALETTE,
+                                                     PHOTOMETRIC_YCBCR,      PHOTOMETRIC_SEPARATED};
+        if (std::ranges::find(exact, colours) == exact.end())
+            return fmt::format("its colours are of kind {}; gray, RGB, palettes, YCbCr and CMYK are read", colours);
+        // For which libtiff has no transparency.
+        const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
+        if (is_gray_page() && alpha() != Alpha::none && bits != 8)
+            return fmt::format("it is gray with transparency of {} bits a sample; 8 are read", bits);
+        return {};
+    }
+
+    void read_page(const Page& page, HostView<std::uint8_t> image) {
+        if (page.orientation.upright()) return read_stored(page.shape, image);
+        HostImage stored(page.shape);
+        read_stored(page.shape, stored.view());
+        turn(std::as_const(stored).view(), page.orientation, image);
+    }
+
+    // libtiff lays transparency on black itself, but of gray pictures: `value * alpha / 255`, rounded.
+    void read_stored(const Shape& shape, HostView<std::uint8_t> image) {
+        std::vector<std::uint32_t> pixels(static_cast<std::size_t>(shape.width) *
+                                          static_cast<std::size_t>(shape.height));
+        std::array<char, 1024> why{};
+        TIFFRGBAImage reading{};
+        constexpr int stop_on_error = 1;
+        if (const auto obstacle = obstacle_of_page(); !obstacle.empty())
+            fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1, obstacle);
+        bool read = TIFFRGBAImageBegin(&reading, tiff_.get(), stop_on_error, why.data());
+        if (read) {
+            reading.orientation = reading.req_orientation = ORIENTATION_TOPLEFT;  // rows as they are stored
+            read = TIFFRGBAImageGet(&reading, pixels.data(), static_cast<std::uint32_t>(shape.width),
+                                    static_cast<std::uint32_t>(shape.height));
+            TIFFRGBAImageEnd(&reading);
+        }
+        if (!read || !error_.empty())
+            fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1,
+                 error_.empty() && why[0] ? std::string(why.data()) : complaint());
+        const bool gray_alpha = shape.channels == 1 && alpha() == Alpha::beside;
+        const auto* pixel = pixels.data();
+        for (int y = 0; y < shape.height; ++y) {
+            auto* row = image.row(0, y);
+            for (int x = 0; x < shape.width; ++x, ++pixel) {
+                if (shape.channels == 3) {
+                    *row++ = static_cast<std::uint8_t>(TIFFGetB(*pixel));
+                    *row++ = static_cast<std::uint8_t>(TIFFGetG(*pixel));
+                }
+                const auto value = TIFFGetR(*pixel);
+                *row++ = static_cast<std::uint8_t>(gray_alpha ? (value * TIFFGetA(*pixel) + 127) / 255 : value);
+            }
+        }
+    }
+
+    void scale(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
+        const auto& shape = from.shape();
+        auto frame = make_frame(shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24, shape.width, shape.height);
+        for (int y = 0; y < shape.height; ++y)
+            std::memcpy(frame->data[0] + std::ptrdiff_t{y} * frame->linesize[0], from.row(0, y),
+                        static_cast<std::size_t>(shape.row_bytes()));
+        converter_.to_image(*frame, {YuvMatrix::bt601, true}, to);
+    }
+
+    SourceOptions options_;
+    SourceInfo info_;
+    std::string error_;  // libtiff's first one since it was taken
+    std::unique_ptr<TIFF, CloseTiff> tiff_;
+    std::vector<std::uint64_t> pages_;  // where their directories are
+    std::size_t index_ = 0;
+    PictureConverter converter_;
+    bool warned_ = false;
+};
+
+}  // namespace
+
+bool is_tiff(const std::string& path) {
+    using namespace std::string_view_literals;
+    std::array<char, 4> head{};
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe would have lost what was looked at
+    std::ifstream file(path, std::ios::binary);
+    if (!file.read(head.data(), head.size())) return false;
+    const std::string_view text(head.data(), head.size());
+    return text == "II*\0"sv || text == "MM\0*"sv || text == "II+\0"sv || text == "MM\0+"sv;
+}
+
+std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOptions& options) {
+    auto source = std::make_unique<TiffSource>(path, options);
+    const auto why = source->obstacle();
+    if (why.empty()) return source;
+    if (!source->is_tiled() && source->info().frames == 1) return nullptr;
+    fail(ErrorCode::no_input, "{} cannot be read: {}", path, why);
+}
+
+}  // namespace framewire
