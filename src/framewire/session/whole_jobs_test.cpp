@@ -203,7 +203,9 @@ TEST_P(WholeJobs, EveryModeOfTheCodecGivesTheCpusBytes) {
                         .input = {.source = scene(), .filters = filters},
                         .output = fmt::format("{}a.fwd:{}", to, options)})
                     .run();
-                RunJob({.job = job, .input = {.source = to + "a.fwd", .filters = "median=3"}, .output = to + "b.gray"})
+                const auto* ending = std::string_view(filters).starts_with("gray") ? ".gray" : ".bgr";
+                RunJob(
+                    {.job = job, .input = {.source = to + "a.fwd", .filters = "median=3"}, .output = to + "b" + ending})
                     .run();
             });
         }
