@@ -102,7 +102,7 @@ TEST_P(KernelTest, ChunksArriveWithZerosBehindThem) {
         EXPECT_EQ(copied[byte], static_cast<int>(byte % 16) < counts[byte / 16] ? bytes[byte] : 0) << "byte " << byte;
 }
 
-TEST_P(KernelTest, GridsHoldAllFrames) {
+TEST(KernelGrids, HoldAllFrames) {
     using Launches = std::vector<std::pair<int, int>>;
     EXPECT_EQ(kernels::launches_for(1, 1), (Launches{{0, 1}}));
     EXPECT_EQ(kernels::launches_for(65535, 1), (Launches{{0, 65535}}));
