@@ -91,7 +91,7 @@ struct StateHeader {
     double seconds = 0;             ///< of the frame in its source
     std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
     int threshold = 0;              ///< no byte of the state is further from the source, 0..254
-    bool partial = false;           ///< blocks of an older version are left after this message
+    bool partial = false;           ///< the state is not complete with this message
 };
 
 /// Whether two states are of one frame of the source: R may get sharper while the frame stays.
@@ -177,7 +177,8 @@ void end_state(Bytes& out);
 
 // Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
 
-/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older ones.
+/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older
+/// ones.
 std::uint16_t read_viewer_preamble(ByteSpan bytes);
 /// Throws if the other end is no framewire or speaks a version other than oldest_wire_version to wire_version.
 void read_server_preamble(ByteSpan bytes);
