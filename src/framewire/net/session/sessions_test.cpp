@@ -267,7 +267,8 @@ struct SlowPeer {
     void acknowledge() {
         if (acknowledged == messages) return;
         acknowledged = messages;
-        const auto coming_us = bytes_per_second > 0 ? 1e6 * static_cast<double>(last_bytes) / bytes_per_second : 950'000;
+        const auto coming_us =
+            bytes_per_second > 0 ? 1e6 * static_cast<double>(last_bytes) / bytes_per_second : 950'000;
         peer.say(drawn_message({messages, receiver.state().version, 1, 0, static_cast<std::uint32_t>(coming_us)}));
     }
 };
