@@ -49,6 +49,27 @@ TEST_P(Run, SendsAllThatTheSourceHas) {
     EXPECT_EQ(run.statistics().snapshot().frames, frames);
 }
 
+// A difference stream that is recorded again stays within its own threshold; one that is asked for is added.
+TEST_P(Run, RecordsADifferenceStreamWithoutAnotherError) {
+    const auto convert = [&](const std::string& from, const std::string& to) {
+        RunJob({.job = job(), .input = {.source = from}, .output = to}).run();
+    };
+    const auto first = folder_ / "a.fwd", copy = folder_ / "b.fwd", coarser = folder_ / "c.fwd";
+    for (const std::string keys : {":threshold=6", ":mode=bounded:threshold=6"}) {
+        SCOPED_TRACE(keys);
+        for (const auto& path : {first, copy, coarser}) std::filesystem::remove(path);
+        convert(camera(), first + keys);
+        convert(first, copy);
+        convert(copy, coarser + ":threshold=20");
+        const auto once = read_video(first), twice = read_video(copy), far = read_video(coarser);
+        EXPECT_EQ(once.info.threshold, 6);
+        EXPECT_EQ(twice.info.threshold, 6);
+        EXPECT_EQ(far.info.threshold, 26);
+        EXPECT_TRUE(twice.frames == once.frames);
+        EXPECT_FALSE(far.frames == once.frames);
+    }
+}
+
 TEST_P(Run, FiltersComeBefore) {
     RunJob({.job = job(), .input = {.source = camera(), .filters = "gray=channels=1"}, .output = folder_ / "out.gray"})
         .run();

@@ -1,6 +1,7 @@
 // What viewers see through two relays: frames of the camera within the bound of its own server, no wider; and a relay
 // that is killed and comes back.
 
+#include "framewire/net/testing/test_http.hpp"
 #include "network/cases/rig.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,63 @@ TEST(Relay, PicturesThroughTwoAreWithinTheBoundOfTheFirstServer) {
     tell("latency through two relays, p50", viewer["latency_ms"]["p50"], "ms");
     tell("latency through two relays, p99", viewer["latency_ms"]["p99"], "ms");
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
+}
+
+void order_threshold(const Served& server, int threshold) {
+    const auto body = fmt::format(R"({{"threshold":{}}})", threshold);
+    const auto answer =
+        net::testing::HttpClient(server.port())
+            .ask("PUT /api/cameras/main/threshold",
+                 fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size()), body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+}
+
+// Viewers and relays behind lines that take less than the stream or nothing for a while: what they show is less often,
+// and always one frame within the bound.
+TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
+    for (const std::string mode : {"exact", "lossless", "bounded"}) {
+        SCOPED_TRACE(mode);
+        const double seconds = scaled(6.0, 200.0);
+        const e2e::TemporaryFolder folder;
+        Camera camera(folder, "cam", "320x240", fps, {}, mode == "bounded" ? 40 : 4, 30);
+        Words words{"-i", camera.source(), "--mode", mode, "--viewers", "400", "--panel"};
+        if (mode != "lossless") words.insert(words.end(), {"--threshold", "12"});
+        Served first(words);
+        const auto slow = make_proxy_link(), stalling = make_proxy_link();
+        slow->set(line_settings("delay=5:rate=1M:queue=50"));
+        const auto open = line_settings("delay=5:rate=4M:queue=50"),
+                   shut = line_settings("delay=5:rate=50000:queue=50");
+        stalling->set(open);
+        const auto through = [](Link& link, const Served& server) {
+            return "tcp://" + link.reach(server.port()) + "/main";
+        };
+        Served relay({"-i", through(*slow, first)});
+        Served second({"-i", relay.url()});
+        const auto crowd = [&](const std::string& url) {
+            return Crowd({url + "," + camera.log(), fmt::format("viewers={}", scaled(2, 40)),
+                          fmt::format("checking={}", scaled(1, 4)), "window=60000", "reconnect=30",
+                          fmt::format("seconds={}", seconds)});
+        };
+        Crowd at_once = crowd(first.url()), by_websocket = crowd("ws" + first.url().substr(3)),
+              slowly = crowd(through(*slow, first)), with_stalls = crowd(through(*stalling, first)),
+              behind = crowd(second.url());
+        int threshold = 12;
+        for (double passed = 0; passed + 2 < seconds; passed += 2) {
+            std::this_thread::sleep_for(1300ms);
+            stalling->set(shut);
+            std::this_thread::sleep_for(700ms);
+            stalling->set(open);
+            if (mode != "lossless") order_threshold(first, threshold = threshold == 12 ? 5 : 12);
+        }
+        for (auto* one : {&at_once, &by_websocket, &slowly, &with_stalls, &behind}) {
+            const auto seen = one->result();
+            EXPECT_EQ(seen["all"]["errors"], Json::array());
+            EXPECT_GT(seen["all"]["checked"], 0);
+            EXPECT_EQ(seen["all"]["unstamped"], 0);
+            EXPECT_EQ(seen["all"]["failed"].size(), 0u) << seen["all"]["outside"] << " bytes outside";
+            tell("pictures checked, " + mode, seen["all"]["checked"], "");
+        }
+    }
 }
 
 TEST(Relay, ThatIsKilledIsFoundAgain) {

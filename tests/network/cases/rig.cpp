@@ -45,7 +45,7 @@ double cpu_seconds(pid_t process) {
 }
 
 Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-               std::optional<int> port, int noise)
+               std::optional<int> port, int noise, double kept_seconds)
     : log_(folder / (name + ".log")) {
     std::string to;
     if (port) {
@@ -62,7 +62,8 @@ Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, cons
                 to,
                 "size=" + size,
                 fmt::format("fps={}", fps),
-                fmt::format("noise={}", noise)};
+                fmt::format("noise={}", noise),
+                fmt::format("kept={}", kept_seconds)};
     start();
 }
 

@@ -40,9 +40,10 @@ double cpu_seconds(pid_t process);
 /// A test-camera behind a pipe or an address.
 class Camera {
 public:
-    /// Through a pipe, in BGR, or over HTTP at `port`, gray. Its noise is of so many levels.
+    /// Through a pipe, in BGR, or over HTTP at `port`, gray. Its noise is of so many levels; its log keeps the pixels
+    /// of so many seconds.
     Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-           std::optional<int> port = {}, int noise = 4);
+           std::optional<int> port = {}, int noise = 4, double kept_seconds = 3);
 
     /// What a server reads it as.
     const std::string& source() const { return source_; }

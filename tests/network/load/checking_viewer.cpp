@@ -22,7 +22,7 @@ void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, do
     ++report.checked;
     if (finding.outside > 0) report.failed.push_back(now);
     report.outside += finding.outside;
-    report.oldest_age_ms = std::max(report.oldest_age_ms, finding.oldest_age_ms);
+    report.oldest_age_ms = std::max(report.oldest_age_ms, finding.age_ms);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ test("lengths that a message cannot have are refused before there is room for th
 });
 
 test("another protocol is told apart, and another version", () => {
-    for (const front of ["HTTP/1", "FWIR\x05\x00"])
+    for (const front of ["HTTP/1", "FWIR\x06\x00"])
         assert.throws(() => new MessageReader(new Decoder(module), () => true).read(Buffer.from(front, "latin1"), 0),
                       StreamError);
 });

@@ -67,6 +67,15 @@ export function blackPicture({ width, height, channels }) {
     return Buffer.concat([Buffer.from([1, 0, ...directory]), ...blocks]);
 }
 
+/** One block of 64 x 64 gray pixels of that value, packed by itself, of a picture of `count` blocks. */
+export function grayBlock(number, count, value) {
+    const block = Buffer.alloc(4 + 64 * 64, value), rest = count - number - 1;
+    block.writeUInt32LE(2, 0);
+    const varint = value => value < 0x80 ? [value] : [value & 0x7f | 0x80, ...varint(value >> 7)];
+    const passOver = blocks => blocks > 0 ? varint(2 * blocks - 1) : [];
+    return Buffer.concat([Buffer.from([4, 0, ...passOver(number), ...varint(block.length), ...passOver(rest)]), block]);
+}
+
 /** The type of the message that carries packed bytes. */
 export function typeOf(packed) {
     return packed[0] === 1 || packed[0] === 3 ? messageTypes.picture : messageTypes.changes;

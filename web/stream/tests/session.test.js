@@ -89,6 +89,55 @@ test("a connection that is lost goes on from what is held", patience, async cont
     assert.ok(Math.max(...others) < first / 4, `${first}, then up to ${Math.max(...others)}`);
 });
 
+/** A line that takes so many bytes a second, and rests for a while now and then. */
+function slowly(dial, bytesPerSecond, restMs = 0) {
+    const tickMs = 20, restEvery = 100;
+    return handlers => {
+        const waiting = [];
+        let ticks = 0, resting = 0;
+        const timer = setInterval(() => {
+            if (restMs > 0 && ++ticks % restEvery === 0) resting = restMs / tickMs;
+            if (resting-- > 0) return;
+            for (let room = bytesPerSecond * tickMs / 1000; room > 0 && waiting.length;) {
+                const next = waiting.shift();
+                if (next.length > room) waiting.unshift(next.subarray(room));
+                handlers.received(next.subarray(0, room));
+                room -= Math.min(room, next.length);
+            }
+        }, tickMs);
+        const connection = dial({ ...handlers, received: bytes => waiting.push(bytes) });
+        return { ...connection, close: () => (clearInterval(timer), connection.close()) };
+    };
+}
+
+for (const [what, mode, rate, restMs] of [
+         ["on a slow line", "exact", 250_000, 0], ["that rests", "lossless", 600_000, 700],
+         ["of bounded on a slow line", "bounded", 40_000, 0]
+     ])
+    test(`a viewer ${what} paints only whole frames`, patience, async context => {
+        const width = 320, height = 192, frames = 40, threshold = mode === "lossless" ? 0 : 12;
+        const folder = folderOf(context), source = join(folder, "source.bgr");
+        const scene = `synth:size=${width}x${height}:fps=30:noise=4:objects=5:seed=3:frames=${frames}`;
+        assert.equal(await run(context, "run", "-i", scene, "-o", source), 0);
+        const all = readFileSync(source), size = width * height * 3;
+        const { port } = await serve(context, "-i", `raw:${source}:size=${width}x${height}:format=bgr:fps=10`, "--loop",
+                                     "--mode", mode, "--threshold", `${threshold}`, "--refresh", "0");
+        let parts = 0, checked = 0;
+        const { session, until } = watch(context, slowly(dialTcp(port), rate, restMs), {
+            onPicture: (session, seen) => {
+                const state = session.decoder.state(0), picture = session.decoder.picture();
+                const from = state.frame % frames * size, frame = all.subarray(from, from + size);
+                let largest = 0;
+                for (let at = 0; at < size; ++at) largest = Math.max(largest, Math.abs(picture[at] - frame[at]));
+                assert.ok(largest <= state.threshold, `frame ${state.frame}: ${largest} of ${state.threshold}`);
+                ++checked;
+                parts = seen.bytes.length - seen.pictures;
+            }
+        });
+        await until(() => checked >= 12);
+        assert.ok(session.decoder.state(0).dropped > 0 || parts > 0, "the line took all there was");
+    });
+
 test("a pause hangs up and keeps the picture", patience, async context => {
     const { port } = await serve(context, "-i", "synth:size=128x128:fps=60");
     const { session, seen, until } = watch(context, dialTcp(port));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Decoder, Taken } from "../decoder.js";
-import { blackPicture, hashOf, hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
+import { blackPicture, grayBlock, hashOf, hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
 
 for (const { name, shape, frames } of vectors())
     test(`${name} makes the pictures that it should`, () => {
@@ -29,6 +29,29 @@ test("blocks that stand for themselves make what the picture does that has them"
         assert.equal(decoder.take(messageTypes.changes, state(blocks, { version: 7 }), 0), Taken.picture);
         assert.equal(hashOf(decoder.picture()), hash);
     }
+});
+
+test("a state that comes in parts is seen when it is complete", () => {
+    const shape = { width: 64, height: 128, channels: 1 }, decoder = new Decoder(module);
+    decoder.take(messageTypes.hello, hello(shape), 0);
+    const [top, bottom] = [100, 200].map((value, number) => grayBlock(number, 2, value));
+    const pixels = () => [decoder.picture()[0], decoder.picture()[64 * 64]];
+    const take = (block, rest) => decoder.take(messageTypes.changes, state(block, rest), 0);
+    assert.equal(take(top, { version: 3, partial: true }), Taken.nothing);
+    assert.equal(decoder.picture().length, 0, "of the first state nothing is seen");
+    assert.equal(take(bottom, { version: 3 }), Taken.picture);
+    assert.deepEqual(pixels(), [100, 200]);
+    assert.deepEqual([...decoder.touched()], [1, 1]);
+    decoder.painted();
+    assert.equal(take(grayBlock(0, 2, 7), { version: 4, partial: true, objects: [] }), Taken.nothing);
+    assert.deepEqual(pixels(), [100, 200]);
+    assert.equal(decoder.state(0).version, 3);
+    assert.deepEqual([...decoder.touched()], [0, 0]);
+    decoder.painted();
+    assert.equal(take(grayBlock(1, 2, 8), { version: 4 }), Taken.picture);
+    assert.deepEqual(pixels(), [7, 8]);
+    assert.deepEqual([...decoder.touched()], [1, 1]);
+    assert.equal(decoder.state(0).version, 4);
 });
 
 test("there are vectors of every other kind", () => {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace framewire::net {
@@ -405,6 +406,42 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
         before = viewer.counts().skipped;
     }
     EXPECT_EQ(before, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
+    const Shape shape{1, 150, 200, 3};
+    TestStream stream(shape, delta::Mode::lossless, 60);
+    stream.state.attach();
+    stream.step();
+    Receiver viewer(hello_of(stream.state));
+    const auto deliver_in_parts = [&](Receiver& to, std::size_t parts) {
+        const auto whole = testing::all_of(stream.state);
+        delta::BlockSet missing(stream.state.blocks(), 1);
+        PinnedState pinned(*whole, missing);
+        for (std::size_t part = 0; part < parts && !pinned.unsent().empty(); ++part)
+            deliver(*pinned.next_message(1, missing), to);
+    };
+    deliver_in_parts(viewer, 3);
+    EXPECT_EQ(viewer.state().version, 0u) << "the first state is not complete";
+    deliver_in_parts(viewer, 99);
+    EXPECT_EQ(viewer.state().version, 1u);
+    HostImage before(shape);
+    for (int i = 0; i < 3; ++i) {
+        copy(stream.reference(), before.view());
+        stream.step();
+        deliver_in_parts(viewer, stream.state.blocks() - 1);
+        expect_equal(viewer.picture(), std::as_const(before).view());
+        EXPECT_EQ(viewer.state().version, static_cast<std::uint64_t>(i) + 1);
+        EXPECT_GT(viewer.held().runs.size(), 1u);
+        deliver_in_parts(viewer, 99);
+        expect_equal(viewer.picture(), stream.reference());
+    }
+    // A state that is called complete is one.
+    Receiver late(hello_of(stream.state));
+    const auto whole = testing::all_of(stream.state);
+    delta::BlockSet missing(stream.state.blocks());
+    missing[0] = 1;
+    EXPECT_THROW(deliver(*PinnedState(*whole, missing).next_message(1, missing), late), Error);
 }
 
 TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {

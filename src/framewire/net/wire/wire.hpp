@@ -91,7 +91,7 @@ struct StateHeader {
     double seconds = 0;             ///< of the frame in its source
     std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
     int threshold = 0;              ///< no byte of the state is further from the source, 0..254
-    bool partial = false;           ///< blocks of an older version are left after this message
+    bool partial = false;           ///< the state is not complete with this message
 };
 
 /// Whether two states are of one frame of the source: R may get sharper while the frame stays.

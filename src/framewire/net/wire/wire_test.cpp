@@ -245,8 +245,8 @@ TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
         expect_lost([&] { read_viewer_preamble(bytes); }, "HTTP, version 3, half a preamble");
         expect_lost([&] { read_server_preamble(bytes); }, "the same of a server");
     }
-    const Bytes later{'F', 'W', 'I', 'R', 5, 0};
-    EXPECT_EQ(read_viewer_preamble(later), 5) << "it is answered with this version";
+    const Bytes later{'F', 'W', 'I', 'R', 6, 0};
+    EXPECT_EQ(read_viewer_preamble(later), 6) << "it is answered with this version";
     expect_lost([&] { read_server_preamble(later); }, "a server that does not go back to this version");
 }
 

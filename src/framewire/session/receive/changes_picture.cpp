@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/pipeline/frames/changed_bytes.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace framewire::session {
@@ -23,8 +24,27 @@ ChangesPicture::ChangesPicture(ChangesKind kind, const Shape& shape, int threads
                                                     shape, executor_);
 }
 
+void ChangesPicture::find_changes(HostView<const std::uint8_t> now) {
+    const auto changes = changes_.view();
+    auto& found = changes.summaries[0] = {};
+    const auto row_bytes = now.shape().row_bytes();
+    if (before_.shape() != now.shape())
+        before_ = HostImage(now.shape());
+    else
+        for (int y = 0; y < now.shape().height; ++y) {
+            const auto *const row = now.row(0, y), *const old = std::as_const(before_).view().row(0, y);
+            if (std::memcmp(row, old, static_cast<std::size_t>(row_bytes)) == 0) continue;
+            for (std::int64_t byte = 0; byte < row_bytes; ++byte) {
+                if (row[byte] == old[byte]) continue;
+                changes.positions[found.count] = static_cast<std::uint32_t>(y * row_bytes + byte);
+                changes.differences[found.count++] = static_cast<std::uint8_t>(row[byte] - old[byte]);
+            }
+        }
+    copy(now, before_.view());
+}
+
 HostView<const std::uint8_t> ChangesPicture::draw(const net::Client& client) {
-    client.last_changes(changes_.view());
+    find_changes(client.picture());
     const auto changes = changed_bytes(changes_.view());
     if (heat_)
         heat_->run(changes, client.picture(), picture_.view());

@@ -12,8 +12,8 @@
 
 namespace framewire::session {
 
-/// Where the newest step of the stream changed the picture, drawn from the changes that
-/// arrived (the streaming report's last step, section 5.0.6). A whole picture counts as no change.
+/// Where the stream's newest state differs from the one drawn before (the streaming report's last step, section 5.0.6),
+/// whichever way it came. The first picture counts as no change.
 class ChangesPicture {
 public:
     /// A mask and an overlay are as the noise filter has them; `shape` is the stream's.
@@ -24,8 +24,11 @@ public:
     HostView<const std::uint8_t> draw(const net::Client& client);
 
 private:
+    void find_changes(HostView<const std::uint8_t> now);
+
     Executor executor_;
     delta::HostChanges changes_;
+    HostImage before_;  // the picture drawn last; empty before the first
     HostImage picture_;
     std::unique_ptr<NoiseFromChanges> noise_;  // of mask and overlay
     std::unique_ptr<HeatmapFromChanges> heat_;
