@@ -96,7 +96,7 @@ struct SinkOptions {
     /// Of a difference stream that the frames come from: no byte is further from what was encoded. A recording of it is
     /// then lossless unless its mode or threshold is given, so that a second error is not added.
     std::optional<int> source_threshold{};
-    PictureFacts facts{};                   ///< of the medium that the frames come from, where they are as it has them
+    PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
     OutputFileOptions file_options() const { return {stop, replace, once_only, threads}; }
 };

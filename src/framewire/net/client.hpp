@@ -65,8 +65,9 @@ public:
     const StreamInfo& info() const;
 
     /// Waits for the next complete state and takes it: picture() is then the server's R of state().version, whichever
-    /// way it came. What comes in parts is not to be seen before it is complete. False when the server ended the stream or when told to stop. Throws Error{source_lost} when the stream was lost, and not
-    /// had again in the time allowed, or when the server sends what no server does.
+    /// way it came. What comes in parts is not to be seen before it is complete. False when the server ended the stream
+    /// or when told to stop. Throws Error{source_lost} when the stream was lost, and not had again in the time allowed,
+    /// or when the server sends what no server does.
     bool next();
 
     HostView<const std::uint8_t> picture() const;

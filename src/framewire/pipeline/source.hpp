@@ -64,7 +64,7 @@ struct SourceInfo {
     std::optional<std::int64_t> frames;  ///< how many there will be, where known
     PictureFacts facts{};
     std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
-    std::optional<int> threshold{};  ///< of a difference stream: no byte is further from what was encoded
+    std::optional<int> threshold{};      ///< of a difference stream: no byte is further from what was encoded
     bool has_own_pictures = false;       ///< frames may have pictures of the medium's own
     bool has_rows = false;               ///< such pictures may make their images row by row, and are of use for no more
 };

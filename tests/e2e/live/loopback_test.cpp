@@ -53,8 +53,7 @@ struct Seen {
 Seen watch(const net::StreamAddress& address) {
     net::Client client(address);
     Seen seen;
-    while (client.next())
-        seen.pictures.push_back({client.state().version, copy_of(client.picture())});
+    while (client.next()) seen.pictures.push_back({client.state().version, copy_of(client.picture())});
     seen.counts = client.counts();
     return seen;
 }

@@ -18,8 +18,7 @@ void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, do
         return;
     }
     report.came(log.captured(*number), now);
-    const auto finding =
-        bound.check(client.picture(), client.threshold(), window_ms, now);
+    const auto finding = bound.check(client.picture(), client.threshold(), window_ms, now);
     ++report.checked;
     if (finding.outside > 0) report.failed.push_back(now);
     report.outside += finding.outside;

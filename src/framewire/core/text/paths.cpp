@@ -9,7 +9,8 @@ namespace {
 bool may_precede(char letter) {
     const bool is_alphanumeric =
         (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
-    return !is_alphanumeric && std::string_view("/.-_~%*@}").find(letter) == std::string_view::npos && static_cast<unsigned char>(letter) < 128;
+    return !is_alphanumeric && std::string_view("/.-_~%*@}").find(letter) == std::string_view::npos &&
+           static_cast<unsigned char>(letter) < 128;
 }
 
 // What ends a path that `opening` stands before.
@@ -36,7 +37,8 @@ std::string without_paths(std::string_view text) {
         }
         const auto path = text.substr(at, std::min(text.find_first_of(ends_of(before), at), text.size()) - at);
         auto end = path.size();
-        while (end > 1 && std::string_view(":.").find(path[end - 1]) != std::string_view::npos) --end;  // of the sentence around it
+        while (end > 1 && std::string_view(":.").find(path[end - 1]) != std::string_view::npos)
+            --end;  // of the sentence around it
         const auto name = path.substr(0, end).substr(0, path.substr(0, end).find_last_not_of('/') + 1);
         const auto slash = name.rfind('/');
         shown += name.empty() ? std::string_view("/") : name.substr(slash == std::string_view::npos ? 0 : slash + 1);

@@ -76,9 +76,9 @@ TrustedProxies::TrustedProxies(const std::vector<std::string>& networks) {
         const auto address = parse_ip(std::string_view(text).substr(0, slash));
         const int most = address && is_mapped(*address) ? 32 : 128;
         int bits = most;
-        if (!address || (slash < text.size() &&
-                         (read_number(std::string_view(text).substr(slash + 1), bits) != std::errc{} || bits < 0 ||
-                          bits > most)))
+        if (!address ||
+            (slash < text.size() &&
+             (read_number(std::string_view(text).substr(slash + 1), bits) != std::errc{} || bits < 0 || bits > most)))
             fail(ErrorCode::usage, "'{}' is no address of a proxy; 10.0.0.5, 10.0.0.0/8, ::1 and fd00::/8 are", text);
         networks_.push_back({*address, bits + 128 - most});
     }

@@ -37,7 +37,8 @@ TEST(TrustedProxies, AreAddressesAndNetworks) {
     EXPECT_FALSE(trusts({"fd00::/8", "::1"}, "[fe80::1]:80"));
     EXPECT_FALSE(trusts({"::/0"}, "a viewer")) << "whose address is not known";
     EXPECT_FALSE(trusts({"127.0.0.1"}, "127.0.0.1 through 127.0.0.1:80")) << "a client that a proxy speaks for";
-    for (const auto* bad : {"", "proxy", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0", "::1/129", "[::1]", "10.0.0.1:80"})
+    for (const auto* bad :
+         {"", "proxy", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0", "::1/129", "[::1]", "10.0.0.1:80"})
         testing::expect_code(ErrorCode::usage, "is no address of a proxy", [&] { TrustedProxies{{bad}}; });
 }
 
@@ -57,8 +58,9 @@ TEST(TrustedProxies, SpeakForTheRightmostAddressThatIsNotTheirs) {
 
 TEST(TrustedProxies, SpeakForThemselvesWhereTheHeaderSaysNothing) {
     const TrustedProxies proxies({"10.0.0.0/8"});
-    for (const auto* bad : {"", " ", "unknown", "_hidden", "203.0.113", "203.0.113.9:99999", "[2001:db8::1", "[2001:db8::1]x",
-                            "2001:db8::1::2", "203.0.113.9,", "203.0.113.9, unknown", "\"203.0.113.9\""})
+    for (const auto* bad :
+         {"", " ", "unknown", "_hidden", "203.0.113", "203.0.113.9:99999", "[2001:db8::1", "[2001:db8::1]x",
+          "2001:db8::1::2", "203.0.113.9,", "203.0.113.9, unknown", "\"203.0.113.9\""})
         EXPECT_EQ(address_of(proxies, {bad}), "none") << bad;
     EXPECT_EQ(address_of(proxies, {}), "none");
     EXPECT_EQ(address_of(proxies, {"198.51.100.7, nonsense, 10.0.0.7"}), "10.0.0.7") << "the last that is known";

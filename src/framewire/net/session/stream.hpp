@@ -22,8 +22,8 @@ struct Stream {
     const std::string name;
     StreamState& state;
     const std::shared_ptr<const Bytes> hello, oldest_hello;  ///< the latter of oldest_wire_version
-    std::shared_ptr<const Bytes> last_words;  ///< the end, or the error in its place
-    bool ending = false;                      ///< no new viewers
+    std::shared_ptr<const Bytes> last_words;                 ///< the end, or the error in its place
+    bool ending = false;                                     ///< no new viewers
     std::set<ViewerPointer> viewers;
     bool coding_blocks = false;
     int controls_under_way = 0;

@@ -88,7 +88,8 @@ void Receiver::restart(const ServerHello& hello) {
     if (resumes_) return;
     epoch_ = hello.epoch;
     follows_ = whole_ = false;
-    std::fill(coming_.begin(), coming_.end(), std::uint8_t{1});  // all of it may differ from the other stream's last state
+    std::fill(coming_.begin(), coming_.end(),
+              std::uint8_t{1});  // all of it may differ from the other stream's last state
     std::fill(versions_.begin(), versions_.end(), std::uint64_t{0});
 }
 

@@ -36,8 +36,8 @@ public:
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
     /// Takes one message of the server. `picture` means that a state is complete: picture(), threshold(), state(),
-    /// objects() and came() are new. `nothing` is also a part of a state. Throws Error{source_lost} on what no server sends and when the message is the server's error; picture() is then
-    /// unspecified.
+    /// objects() and came() are new. `nothing` is also a part of a state. Throws Error{source_lost} on what no server
+    /// sends and when the message is the server's error; picture() is then unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
     /// For a new connection, whose server says `hello`, of the same shape. Where the stream is the same, its state goes

@@ -63,7 +63,8 @@ public:
     /// The same for a step that is packed and leads to `picture`. Where nobody watches, nothing of it is kept.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
                  std::span<const Component> objects = {}, std::optional<int> threshold = {});
-    /// The same without a packed delta frame, for a picture that differs in these `blocks` only: viewers are sent those.
+    /// The same without a packed delta frame, for a picture that differs in these `blocks` only: viewers are sent
+    /// those.
     void advance_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks, const FrameTime& time,
                         std::span<const Component> objects = {}, std::optional<int> threshold = {});
     /// Nothing from before the version that the next start() or advance() makes is sent once that call has returned: no

@@ -42,9 +42,9 @@ public:
 private:
     StateHeader header_;
     std::vector<Component> objects_;
-    std::size_t blocks_;                                 // of a picture
-    std::vector<int> numbers_;                           // of the unsent blocks, ascending
-    std::vector<std::shared_ptr<const Bytes>> unsent_;   // in the same order
+    std::size_t blocks_;                                // of a picture
+    std::vector<int> numbers_;                          // of the unsent blocks, ascending
+    std::vector<std::shared_ptr<const Bytes>> unsent_;  // in the same order
 };
 
 }  // namespace framewire::net

@@ -48,8 +48,9 @@ std::uint16_t read_preamble(ByteSpan bytes) {
 }
 
 [[noreturn]] void refuse_version(std::uint16_t version) {
-    fail(ErrorCode::source_lost, "the other end speaks version {} of the stream protocol; versions {} to {} are supported",
-         version, oldest_wire_version, wire_version);
+    fail(ErrorCode::source_lost,
+         "the other end speaks version {} of the stream protocol; versions {} to {} are supported", version,
+         oldest_wire_version, wire_version);
 }
 
 // What validate() finds wrong, empty when nothing is.

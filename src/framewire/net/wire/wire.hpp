@@ -177,7 +177,8 @@ void end_state(Bytes& out);
 
 // Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
 
-/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older ones.
+/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older
+/// ones.
 std::uint16_t read_viewer_preamble(ByteSpan bytes);
 /// Throws if the other end is no framewire or speaks a version other than oldest_wire_version to wire_version.
 void read_server_preamble(ByteSpan bytes);

@@ -60,8 +60,7 @@ std::vector<Seen> watch(net::Client& client) {
 int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
     const auto& frame = camera.at(seen.frame);
     int result = 0;
-    for (std::size_t at = 0; at < frame.size(); ++at)
-        result = std::max(result, std::abs(seen.picture[at] - frame[at]));
+    for (std::size_t at = 0; at < frame.size(); ++at) result = std::max(result, std::abs(seen.picture[at] - frame[at]));
     return result;
 }
 

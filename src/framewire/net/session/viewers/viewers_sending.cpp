@@ -265,8 +265,7 @@ void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     // A first picture of the mode bounded has no blocks that stand for themselves.
     const bool only_whole = std::ranges::any_of(whole.blocks, [](const auto& block) { return block == nullptr; });
     if (delta::all(viewer.lacking) && whole.picture.version > 0 &&
-        (only_whole || !viewer.takes_parts ||
-         whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {
+        (only_whole || !viewer.takes_parts || whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {
         std::ranges::fill(viewer.lacking, std::uint8_t{0});
         viewer.resumes = false;
         viewer.held = version;
