@@ -125,12 +125,17 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
 TEST_F(SessionsTest, OnePeerDoesNotKeepAllPlaces) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
-    auto oldest = come(1 << 20, "many"), middle = come(1 << 20, "many"), newest = come(1 << 20, "many");
-    for (auto* viewer : {&oldest, &middle, &newest}) {
+    const auto greet = [&](MemoryPeer& viewer) {
         pass(1ms);
-        viewer->say(hello_for("main"));
-        EXPECT_EQ(viewer->hear(), greeting_of(stream.state));
-    }
+        viewer.say(hello_for("main"));
+        EXPECT_EQ(viewer.hear(), greeting_of(stream.state));
+    };
+    auto oldest = come(1 << 20, "many");
+    greet(oldest);
+    auto middle = come(1 << 20, "many");
+    greet(middle);
+    auto newest = come(1 << 20, "many");
+    greet(newest);
     auto of_many = come(1 << 20, "many");
     of_many.say(hello_for("main"));
     EXPECT_EQ(refusal_in(of_many.hear()).reason, Refusal::too_many_viewers) << "the peer has most already";

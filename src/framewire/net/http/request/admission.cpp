@@ -100,7 +100,8 @@ bool Admission::let_in(const RawRequest& request, const std::string& peer, Clock
     if (!gate_.needs_token()) return true;
     const auto token = token_of(request);
     if (!token) return false;
-    if (!let_in(*token, peer, now)) throw Refused{401, "the token is wrong"};
+    if (const auto why = gate_.check(peer, *token, now))
+        throw Refused{why->reason == Refusal::not_allowed ? 401 : 429, why->text};
     return true;
 }
 
