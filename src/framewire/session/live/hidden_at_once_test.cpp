@@ -56,7 +56,8 @@ protected:
             for (int x = 0; x < shape.width; ++x) {
                 const bool person = x >= left && x < left + 20 && y >= 14 && y < 64;
                 for (int channel = 0; channel < 3; ++channel)
-                    bytes.push_back(static_cast<std::uint8_t>(level + (x * 5 + y * 3 + channel) % 7 + (person ? 12 : 0)));
+                    bytes.push_back(
+                        static_cast<std::uint8_t>(level + (x * 5 + y * 3 + channel) % 7 + (person ? 12 : 0)));
             }
         return bytes;
     }
@@ -345,8 +346,7 @@ TEST_P(RandomRequests, MadeAtOnceAllHold) {
         {
             std::vector<std::jthread> requests;
             requests.emplace_back([&] { camera.set_threshold(5 + round, {}); });
-            requests.emplace_back(
-                [&] { camera.set_threshold({}, even ? delta::Mode::bounded : delta::Mode::exact); });
+            requests.emplace_back([&] { camera.set_threshold({}, even ? delta::Mode::bounded : delta::Mode::exact); });
             requests.emplace_back([&] { camera.control(FilterOrder{1, !even}); });
             requests.emplace_back([&] { camera.control(FilterOrder{2, !even}); });
             requests.emplace_back([&] { camera.set_zones(zones); });
@@ -380,10 +380,10 @@ TEST_P(RandomRequests, ThatDoNotFitAreRefused) {
 TEST_P(RandomRequests, AreRefusedWhileThereIsNoCamera) {
     auto served = options();
     ServedCamera camera(served.cameras[0], served.live, {}, std::make_shared<Statistics>());
-    for (const std::function<void()>& request : std::vector<std::function<void()>>{
-             [&] { camera.set_chain("gray"); }, [&] { camera.set_threshold(3, {}); },
-             [&] { camera.set_threshold({}, delta::Mode::bounded); }, [&] { camera.set_zones({}); },
-             [&] { camera.control(Adjustment{}); }})
+    for (const std::function<void()>& request :
+         std::vector<std::function<void()>>{[&] { camera.set_chain("gray"); }, [&] { camera.set_threshold(3, {}); },
+                                            [&] { camera.set_threshold({}, delta::Mode::bounded); },
+                                            [&] { camera.set_zones({}); }, [&] { camera.control(Adjustment{}); }})
         EXPECT_NE(refusal(request, ErrorCode::config).find("not there yet"), std::string::npos);
     EXPECT_EQ(camera.settings(), LiveSettings{});
 }

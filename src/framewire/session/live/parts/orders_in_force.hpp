@@ -21,7 +21,8 @@ public:
     void note_sent(std::uint64_t orders);
     /// No further frames are sent.
     void end();
-    /// Returns when a frame made with so many requests was sent, when the stream ended before that, or after `patience`.
+    /// Returns when a frame made with so many requests was sent, when the stream ended before that, or after
+    /// `patience`.
     Outcome wait_for(std::uint64_t orders) const;
 
 private:
@@ -35,15 +36,13 @@ private:
 inline constexpr const char* late_order_text =
     "no frame has come since this was asked for; it is in force from the next frame on";
 
-/// Requests that were taken, to be waited for. Of a stream without frames so far there is nothing to wait for: its first
-/// frame is made with them.
+/// Requests that were taken, to be waited for. Of a stream without frames so far there is nothing to wait for: its
+/// first frame is made with them.
 struct OrderTicket {
     std::shared_ptr<const OrdersInForce> stream{};  ///< null: nothing to wait for
     std::uint64_t orders = 0;
 
-    OrdersInForce::Outcome wait() const {
-        return stream ? stream->wait_for(orders) : OrdersInForce::Outcome::in_force;
-    }
+    OrdersInForce::Outcome wait() const { return stream ? stream->wait_for(orders) : OrdersInForce::Outcome::in_force; }
 };
 
 }  // namespace framewire::session
