@@ -6,25 +6,31 @@ BUILD := build/dev
 PROGRAM := $(BUILD)/framewire
 chain := $(if $(FILTERS),-f '$(FILTERS)')
 
-.PHONY: build run server client prof debug clean test demo format
+.PHONY: build program run server client prof debug clean test demo format
 
 build:
 	scripts/deps.sh
 	cmake --preset dev >/dev/null
 	ninja -C $(BUILD)
 
-server run: build
+# The program alone, without tests and benches.
+program:
+	scripts/deps.sh
+	cmake --preset dev >/dev/null
+	ninja -C $(BUILD) framewire
+
+server run: program
 	$(PROGRAM) serve -i '$(SRC)' $(chain)
 
-client: build
+client: program
 	$(PROGRAM) view '$(URL)'
 
 # The server under NVIDIA's profiler where there is one, else under perf.
-prof: build
+prof: program
 	@if command -v nsys >/dev/null; then nsys profile -o $(BUILD)/server $(PROGRAM) serve -i '$(SRC)' $(chain); \
 	else perf record -g -o $(BUILD)/server.perf $(PROGRAM) serve -i '$(SRC)' $(chain); fi
 
-debug: build
+debug: program
 	gdb --args $(PROGRAM) serve -i '$(SRC)' $(chain)
 
 clean:

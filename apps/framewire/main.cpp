@@ -47,6 +47,9 @@ int main(int argc, char** argv) try {
 
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
                                         framewire::app::version_text);
+    program.set_footer(
+        "Ctrl-C, SIGTERM and SIGHUP complete what is written and end the program; signals within the next\n"
+        "second belong to the same stop, and a later one ends it at once.");
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);

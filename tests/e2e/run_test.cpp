@@ -236,6 +236,21 @@ TEST(Run, AskingForCudaWithoutItIsRefused) {
     EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(Run, WritesRawBytesToStandardOutput) {
+    const TemporaryFolder folder;
+    const auto raw = run({"-i", small_synth, "-o", "-:format=bgr", "--frames", "3"});
+    EXPECT_EQ(raw.code, 0) << raw.err;
+    ASSERT_EQ(run({"-i", small_synth, "-o", folder / "a.bgr", "--frames", "3"}).code, 0);
+    EXPECT_EQ(raw.out, contents(folder / "a.bgr"));
+    const auto gray = run({"-i", small_synth, "-f", "gray=channels=1", "-o", "-:format=gray", "--frames", "3"});
+    EXPECT_EQ(gray.code, 0) << gray.err;
+    EXPECT_EQ(gray.out.size(), small_bytes);
+    EXPECT_EQ(run({"-i", small_synth, "-o", "-:format=gray", "--frames", "1"}).code, 2) << "it is BGR";
+    EXPECT_EQ(run({"-i", small_synth, "-o", "-:format=bgr:range=full", "--frames", "1"}).code, 2);
+    const auto two = run_framewire({"detect", "-i", small_synth, "--frames", "1", "--mask", "-:format=gray"});
+    EXPECT_EQ(two.code, 2) << "records and masks both go to standard output: " << two.err;
+}
+
 class RunSignal : public testing::TestWithParam<int> {};
 
 TEST_P(RunSignal, LeavesAWholeFile) {

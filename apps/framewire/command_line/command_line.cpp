@@ -313,6 +313,8 @@ CommandLine::CommandLine(const std::string& description, const std::string& name
 
 CommandLine::~CommandLine() = default;
 
+void CommandLine::set_footer(const std::string& text) { program_->footer(text); }
+
 Command CommandLine::subcommand(const std::string& name, const std::string& description) {
     return Command(*program_->add_subcommand(name, description));
 }

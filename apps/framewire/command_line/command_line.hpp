@@ -94,6 +94,8 @@ public:
     CommandLine(const std::string& description, const std::string& name, const std::function<std::string()>& version);
     ~CommandLine();
 
+    /// Text below all options in every help. To be called before subcommand().
+    void set_footer(const std::string& text);
     Command subcommand(const std::string& name, const std::string& description);
 
     /// Reads the arguments; false where that was all: help or the version was printed. Throws Error{usage} that says

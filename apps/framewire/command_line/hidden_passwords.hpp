@@ -2,8 +2,8 @@
 
 namespace framewire::app {
 
-/// Puts stars in place of the passwords of URLs (SCHEME://USER:PASSWORD@HOST) among a program's arguments, where other
-/// users of the machine read them in the list of processes. To be called once they were read: they are no use after it.
+/// Overwrites what address_without_credentials() hides with stars in a program's arguments, where other users of the
+/// machine read it in the list of processes. To be called after they were read.
 void hide_passwords(int count, char** arguments);
 
 }  // namespace framewire::app

@@ -180,6 +180,11 @@ std::string PieceRequest::in_folder(const std::string& option, const std::string
     return std::filesystem::path(folder) / path;
 }
 
+std::string PieceRequest::sink_in_folder(const std::string& option, const std::string& folder,
+                                         const std::string& name) const {
+    return literal_sink(in_folder(option, folder, name));
+}
+
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times tells how long one file's steps take; it does not go with many");

@@ -51,10 +51,17 @@ struct PieceRequest {
     void take(session::InputOptions& options) const;
     /// `name` in `folder`; empty where no folder is wanted. Throws Error{usage} where it is none: `option` names it.
     std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
+    /// The same as a sink's text: `name` comes from an input's, and nothing in it is a pattern or a parameter.
+    std::string sink_in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
     /// The piece whose first output is `name`, by a RunJob or the like with these options. `film`: see session::Piece.
     template <class AnyJob, class Options>
     session::Piece piece(const std::string& name, const Options& options, const std::string& film = "") const {
-        return {shown_input(), shown_name(name), files_of(options), film, session::piece_work<AnyJob>(options)};
+        return {.input = shown_input(),
+                .name = shown_name(name),
+                .files = files_of(options),
+                .film = film,
+                .work = session::piece_work<AnyJob>(options),
+                .in_every_share = input.missing};
     }
 
 private:

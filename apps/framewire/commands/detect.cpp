@@ -1,6 +1,7 @@
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 #include "options/recording_options.hpp"
@@ -23,6 +24,7 @@ struct DetectFlags {
     session::DetectorSettings detector;
     std::string output = "-", format = "jsonl", annotate, mask, labels;
     bool no_audio = false;
+    EntryFlags entry;
     session::DetectStepsOptions steps;
 
     session::DetectOptions options(const std::stop_token& stop) const {
@@ -55,8 +57,8 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
         options.job = request.job;
         request.take(options.input);
         options.output = request.in_folder("-o", flags.output, name);
-        options.annotate = request.in_folder("--annotate", flags.annotate, flags.many.video_name(request.input));
-        options.mask = request.in_folder("--mask", flags.mask, flags.many.video_name(request.input));
+        options.annotate = request.sink_in_folder("--annotate", flags.annotate, flags.many.video_name(request.input));
+        options.mask = request.sink_in_folder("--mask", flags.mask, flags.many.video_name(request.input));
         options.labels = request.in_folder("--labels", flags.labels, request.input.name + ".npy");
         return request.piece<session::DetectJob>(name, options, "--annotate");
     };
@@ -67,6 +69,7 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
 
 void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
+    flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto result = session::DetectJob(flags.options(stop)).run();
     const auto& figures = result.figures;
@@ -82,6 +85,8 @@ void add_detect(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("detect", "Moving objects as records, boxes drawn into a video, or masks");
     const auto flags = std::make_shared<DetectFlags>();
     add_batch_options(command, flags->many, flags->input);
+    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_rate_option(command, flags->common, flags->input);
     command
         .option("-o,--output", flags->output,
                 "where the records go: a file, - for standard output, a folder of many files")

@@ -1,6 +1,7 @@
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/recording_options.hpp"
 
@@ -22,6 +23,7 @@ struct RunFlags {
     std::string output, rate = "auto";
     SegmentOptions segments;
     bool no_audio = false;
+    EntryFlags entry;
 
     session::RunOptions options(const std::stop_token& stop) const;
 };
@@ -39,12 +41,15 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (flags.many.cutting.seconds > 0 && flags.segments.seconds > 0)
         fail(ErrorCode::usage, "--segment joins its pieces, and --segment-time does not; one of them can");
+    if (flags.segments.seconds > 0)
+        fail(ErrorCode::usage,
+             "--segment-time names its pieces by their time, and outputs of many files are named by their inputs");
     const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(request.input);
         options.job = request.job;
         request.take(options.input);
-        options.output = request.in_folder("-o", flags.output, name);
+        options.output = request.sink_in_folder("-o", flags.output, name);
         return request.piece<session::RunJob>(name, options, "-o");
     };
     const auto input = flags.options(stop).input;
@@ -54,6 +59,7 @@ void run_many(const Command& command, RunFlags& flags, const std::stop_token& st
 
 void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
+    flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto figures = session::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
@@ -67,6 +73,7 @@ void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
     add_batch_options(command, flags->many, flags->input);
+    add_entry_options(command, flags->entry, "for a source that is a stream: ");
     command
         .option("-o,--output", flags->output,
                 "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "

@@ -68,7 +68,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
     for (auto& camera : found) {
         if (found.size() > 1 && camera.name.empty())
             fail(ErrorCode::usage, "several cameras are told apart by their names: -i NAME={}",
-                 without_credentials(camera.rest));
+                 address_without_credentials(camera.rest));
         if (named && (found.size() > 1 || !camera.name.empty()))
             fail(ErrorCode::usage, "--name is of one camera without a name; -i {}=SRC has one",
                  camera.name.empty() ? "NAME" : camera.name);

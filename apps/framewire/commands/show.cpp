@@ -1,11 +1,13 @@
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/screen_options.hpp"
 #include "view/camera/local_camera.hpp"
 #include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 #include "framewire/session/show/show.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +29,7 @@ struct ShowFlags {
     ScreenOptions screen;
     double speed = 1;
     bool compare = false, paused = false;
+    EntryFlags entry;
 
     std::vector<session::ShowOptions> options(const std::stop_token& stop) const;
 };
@@ -39,6 +42,7 @@ std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop
     for (const auto& source : sources) {
         options.push_back({.job = common.job(stop), .input = input, .paused = paused, .speed = speed});
         options.back().input.source = source;
+        entry.apply(options.back().input);
     }
     return options;
 }
@@ -83,7 +87,14 @@ void add_show(CommandLine& program, Action& chosen) {
         .type_name("SRC");
     command.option("-f,--filters", flags->input.filters, "for all sources; name=value:key=value,name=...")
         .type_name("FILTERS");
+    add_entry_options(command, flags->entry, "for a source that is a stream: ");
     add_range_options(command, flags->input);
+    command
+        .option(
+            "--rate", [flags](const std::string& text) { session::take_rate(text, "own", flags->input); },
+            "how files are played: at their own rate, or as so many frames a second")
+        .type_name("own|FPS")
+        .shown_default("own");
     add_reconnect_option(command, flags->input.reconnect,
                          "how long a camera or a network source that was lost is tried to be had again")
         .shown_default("5 attempts");

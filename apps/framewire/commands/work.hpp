@@ -16,8 +16,8 @@ namespace framewire::app {
 using StoppableWork = std::function<void(const std::stop_source& stop)>;
 
 /// Lets the subcommand do `work` when the command line names it, with its log lines on standard error. A second signal
-/// ends the program at once; after the first what `work` throws is logged only, and the exit code is 128+n. `options`
-/// lives as long as `work`.
+/// a second or more after the first ends the program at once; after the first what `work` throws is logged only, and
+/// the exit code is 128+n. `options` lives as long as `work`.
 void set_work(const Command& command, Action& chosen, const CommonOptions& options, StoppableWork work);
 
 /// Throws Error{usage} where an output is an input or another output, and where video would go to a terminal. Outputs

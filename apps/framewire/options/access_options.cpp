@@ -1,8 +1,10 @@
 #include "options/access_options.hpp"
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/net/access/token.hpp"
 #include "framewire/net/tls/identity.hpp"
+#include "framewire/session/relay/relay.hpp"
 
 #include <fmt/format.h>
 
@@ -50,15 +52,28 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
         log_warning("the token can be read on its way to {}: there is no TLS", to_string(address.server));
 }
 
-void add_entry_options(Command& command, EntryFlags& flags) {
+void EntryFlags::apply(session::InputOptions& input) const {
+    if (session::relayed_stream(input.source)) {
+        net::ClientOptions client;
+        apply(input.source, client);
+        input.access = {client.token, client.fingerprint};
+    } else if (!token_file.empty() || !fingerprint.empty()) {
+        fail(ErrorCode::usage,
+             "--token-file and --fingerprint are for streams of framewire's servers: tcp://, tls://, "
+             "ws:// and wss:// without a query");
+    }
+}
+
+void add_entry_options(Command& command, EntryFlags& flags, const std::string& what) {
     command
         .option("--token-file", flags.token_file,
-                "the token that the server wants to hear; without, the environment's FRAMEWIRE_TOKEN")
+                what + "the token that the server wants to hear; without, the environment's FRAMEWIRE_TOKEN")
         .type_name("FILE");
     command
         .option("--fingerprint", flags.fingerprint,
-                "of tls:// and wss://: trust the certificate with this one and no other; without, those of the "
-                "system's roots")
+                what +
+                    "of tls:// and wss://: trust the certificate with this one and no other; without, those of the "
+                    "system's roots")
         .type_name("SHA256:HEX");
 }
 

@@ -4,6 +4,7 @@
 
 #include "framewire/net/client.hpp"
 #include "framewire/session/access/access.hpp"
+#include "framewire/session/options.hpp"
 
 #include <string>
 
@@ -24,9 +25,11 @@ struct EntryFlags {
     /// net::validate_token() and net::parse_fingerprint() do.
     /// Warns where the token would be readable on its way to `url`. Throws Error{usage} where that is no address.
     void apply(const std::string& url, net::ClientOptions& client) const;
+    /// The same for a source that is a stream. Throws Error{usage} if they are given and it is not one.
+    void apply(session::InputOptions& input) const;
 };
 
-/// `--token-file` and `--fingerprint`.
-void add_entry_options(Command& command, EntryFlags& flags);
+/// `--token-file` and `--fingerprint`, to view the stream that `what` names.
+void add_entry_options(Command& command, EntryFlags& flags, const std::string& what = "");
 
 }  // namespace framewire::app

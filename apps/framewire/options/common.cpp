@@ -2,6 +2,7 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"
+#include "framewire/session/input/rate/play_rate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,6 +55,7 @@ session::JobOptions CommonOptions::job(std::stop_token stop) const {
             .replace = replace,
             .statistics_path = statistics_path,
             .progress = parse_progress(progress),
+            .own_rate = own_rate,
             .time_steps = times,
             .stop = std::move(stop)};
 }
@@ -62,6 +64,19 @@ void add_times_option(Command& command, CommonOptions& options) {
     command.flag("--times", options.times,
                  "how long each step takes, as a table on standard error, and in --stats; on a GPU steps wait for each "
                  "other then");
+}
+
+void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input) {
+    command
+        .option(
+            "--rate",
+            [&options, &input](const std::string& text) {
+                options.own_rate = session::take_rate(text, "own, max", input) == session::PlayRate::own;
+            },
+            "how a file is played: at its own rate, as fast as it can be read (max), or with frames timed at so many a "
+            "second")
+        .type_name("own|max|FPS")
+        .shown_default("max");
 }
 
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures) {

@@ -22,6 +22,7 @@ struct CommonOptions {
     std::string statistics_path;  ///< empty: none wanted
     std::string progress = "auto";
     std::string log_level = "info";
+    bool own_rate = false;               ///< frames of files are handed on at their own times
     bool times = false;                  ///< a table of the steps' times when done
     bool replace = false, keep = false;  ///< -y and -n: what becomes of outputs that are there already
 
@@ -35,6 +36,9 @@ void add_times_option(Command& command, CommonOptions& options);
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures);
 
 void add_common_options(Command& command, CommonOptions& options);
+
+/// `--rate` of subcommands whose output sets no rate.
+void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input);
 
 /// `--start` and `--duration`: what of a source is wanted.
 void add_range_options(Command& command, session::InputOptions& options);

@@ -7,12 +7,17 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 
 namespace framewire::app {
 namespace {
+
+// `timeout` signals the process and then its group, a shell and a terminal that close send SIGTERM and SIGHUP, and
+// service managers do both: these are one request to stop.
+constexpr std::chrono::seconds same_stop{1};
 
 sigset_t stop_signals() {
     sigset_t signals;
@@ -53,9 +58,13 @@ void StopSignals::receive() {
         signalfd_siginfo info{};
         while (read(signals_, &info, sizeof info) == sizeof info) {
             const auto number = static_cast<int>(info.ssi_signo);
-            if (received_ != 0) std::_Exit(128 + number);
-            received_ = number;
-            stop_.request_stop();
+            if (received_ == 0) {
+                first_ = Clock::now();
+                received_ = number;
+                stop_.request_stop();
+            } else if (Clock::now() - first_ >= same_stop) {
+                std::_Exit(128 + number);
+            }
         }
         if (waiting[1].revents != 0) return;
     }

@@ -1,14 +1,16 @@
 #pragma once
 
+#include "framewire/core/time/clock.hpp"
+
 #include <atomic>
 #include <stop_token>
 #include <thread>
 
 namespace framewire::app {
 
-/// Turns the first SIGINT, SIGTERM or SIGHUP (of a terminal that goes, unless it is ignored) into a stop and the second
-/// into the program's end. Blocks these signals in the calling thread and those it starts from then on; a thread of its
-/// own receives them.
+/// Turns the first SIGINT, SIGTERM or SIGHUP (of a terminal that goes, unless it is ignored) into a stop. Further ones
+/// within a second of it belong to the same stop; a later one ends the program at once. Blocks these signals in the
+/// calling thread and those it starts from then on; a thread of its own receives them.
 class StopSignals {
 public:
     /// Throws Error{config} when the system gives no descriptor or thread.
@@ -26,8 +28,9 @@ private:
 
     std::stop_source stop_;
     std::atomic<int> received_{0};
-    int signals_ = -1;  // descriptor from which signals are read
-    int ending_ = -1;   // descriptor that wakes the thread to end
+    Clock::time_point first_{};  // when the first signal came; used by the thread only
+    int signals_ = -1;           // descriptor from which signals are read
+    int ending_ = -1;            // descriptor that wakes the thread to end
     std::thread thread_;
 };
 

@@ -57,35 +57,42 @@ SourceCall checked_source(const std::string& text) {
     return call;
 }
 
-std::unique_ptr<Source> open_once(const std::string& text, const SourceOptions& options) {
-    const auto call = checked_source(text);
-    return call.kind->open(call, options);
-}
-
 // What of it is asked for.
-std::unique_ptr<Source> open_range(const std::string& text, const SourceOptions& options) {
-    if (options.start_seconds <= 0 && !options.duration_seconds && !options.seekable) return open_once(text, options);
+std::unique_ptr<Source> open_range(const OpenSource& open, bool may_open_again, const SourceOptions& options) {
+    if (options.start_seconds <= 0 && !options.duration_seconds && !options.seekable) return open(options);
     return make_range_source(
-        [text, options = SourceOptions(options)]() mutable {
-            auto source = open_once(text, options);
+        [open, options = SourceOptions(options)]() mutable {
+            auto source = open(options);
             options.replace_truth = true;  // by what is read from then on
             return source;
         },
-        text != "-", {options.start_seconds, options.duration_seconds}, options.stop);
+        may_open_again, {options.start_seconds, options.duration_seconds}, options.stop);
+}
+
+std::unique_ptr<Source> open_loop(const OpenSource& open, bool may_open_again, const SourceOptions& options) {
+    if (!options.loop) return open_range(open, may_open_again, options);
+    return make_looping_source(
+        [open, may_open_again, options = SourceOptions(options)]() mutable {
+            auto source = open_range(open, may_open_again, options);
+            options.replace_truth = true;  // by the next pass's
+            return source;
+        },
+        options.stop);
 }
 
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
-    if (!options.loop) return open_range(text, options);
-    if (text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
-    return make_looping_source(
-        [text, options = SourceOptions(options)]() mutable {
-            auto source = open_range(text, options);
-            options.replace_truth = true;  // by the next pass's
-            return source;
-        },
-        options.stop);
+    if (options.loop && text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
+    const auto open = [text](const SourceOptions& each) {
+        const auto call = checked_source(text);
+        return call.kind->open(call, each);
+    };
+    return open_loop(open, text != "-", options);
+}
+
+std::unique_ptr<Source> open_source(const OpenSource& open, const SourceOptions& options) {
+    return open_loop(open, true, options);
 }
 
 void check_source(const std::string& text) { checked_source(text); }
@@ -116,8 +123,8 @@ std::vector<std::string> files_of_sink(const std::string& text) {
     if (text.empty()) return {};
     const auto call = parse_sink(text);
     if (!call.kind->is_file) return {};
-    const auto pattern = call.kind->is_numbered ? SequencePattern::parse(call.path) : std::nullopt;
-    if (!pattern) return {call.path};
+    const auto& pattern = call.numbered;
+    if (!pattern || !call.kind->is_numbered) return {call.path};
     std::vector<std::string> files;
     try {
         for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
@@ -127,10 +134,14 @@ std::vector<std::string> files_of_sink(const std::string& text) {
     return files;
 }
 
+std::string literal_sink(const std::string& path) {
+    return path.empty() ? path : std::string(literal_path_prefix) + path;
+}
+
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options) {
     validate(frame, "the frame to write");
-    const auto name = without_credentials(text);
+    const auto name = address_without_credentials(text);
     if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", name, frame.frames);
     constexpr std::int64_t largest = 1'000'000'000;
     if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
@@ -143,9 +154,11 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (!kind.open) fail_without_ffmpeg(call.path);
     if (options.segments.seconds > 0) {
         if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
+        if (call.literal)
+            fail(ErrorCode::usage, "{}: pieces need a time in their name, and file:// takes the name as it is", name);
         return open_segmented_sink(call, frame, rate, options);
     }
-    if (kind.is_file && !kind.is_numbered && SequencePattern::parse(call.path))
+    if (!kind.is_numbered && call.numbered)
         fail(ErrorCode::usage,
              "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
     if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)

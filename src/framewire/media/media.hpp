@@ -59,6 +59,13 @@ struct SourceOptions {
 /// this machine cannot read it.
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options = {});
 
+/// Opens a source of a kind that this library does not know; `options` are what it is opened with, once or, with a loop
+/// or a start, several times.
+using OpenSource = std::function<std::unique_ptr<Source>(const SourceOptions& options)>;
+
+/// The same for a source that `open` opens, which may be opened again.
+std::unique_ptr<Source> open_source(const OpenSource& open, const SourceOptions& options);
+
 /// What can be told of a source's text without opening it. Throws Error{usage}, Error{no_input} and Error{config} as
 /// open_source() does.
 void check_source(const std::string& text);
@@ -73,6 +80,10 @@ std::vector<std::string> files_written_by(const std::string& text);
 /// Files that a sink of this text would write, as far as there are names for them yet: a file, `-`, a playlist, the
 /// images of a sequence that are there already and its first one. Throws as parse_sink() does.
 std::vector<std::string> files_of_sink(const std::string& text);
+
+/// The sink text of a file of exactly this name, whatever characters it holds: names made from other files' names go
+/// through this. Empty if `path` is.
+std::string literal_sink(const std::string& path);
 
 /// A recording in pieces; see open_segmented_sink().
 struct SegmentOptions {

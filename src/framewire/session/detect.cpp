@@ -127,18 +127,30 @@ void DetectJob::State::finish(FirstFailure& failure, Ending ending) {
     failure.attempt([&] { output.finish(ending, records.end()); });
 }
 
+namespace {
+
+FileFormat file_format_of(RecordFormat format) {
+    switch (format) {
+        case RecordFormat::coco: return {"records of --format coco", {".json"}};
+        case RecordFormat::mot: return {"records of --format mot", {".txt"}};
+        default: return {"records of --format jsonl", json_lines_format.endings};
+    }
+}
+
+}  // namespace
+
 JobFiles files_of(const DetectOptions& options) {
     require_one_standard_output({options.output, options.annotate, options.mask}, "-o, --annotate and --mask");
     auto files = JobFiles()
                      .source(options.input.source)
-                     .output("-o", options.output)
+                     .output("-o", options.output, file_format_of(options.format))
                      .sink("--annotate", options.annotate)
                      .sink("--mask", options.mask)
-                     .output("--stats", options.job.statistics_path);
+                     .statistics(options.job.statistics_path);
     if (is_label_image(options.labels))
         files.sink("--labels", options.labels);
     else
-        files.output("--labels", options.labels);
+        files.output("--labels", options.labels, {"label images", {".npy", ".png"}});
     add_step_files(files, options.steps, options.detector.parameters);
     add_input_files(files, options.detector);
     return files;

@@ -24,10 +24,17 @@ struct JobOptions {
     bool replace = false;                  ///< outputs that are there already give way; else they are refused
     std::string statistics_path{};         ///< a file for the run's figures, as JSON; empty: none wanted
     ProgressMode progress = ProgressMode::none;
+    bool own_rate = false;    ///< frames of a file are handed on no sooner than their own times
     bool time_steps = false;  ///< the figures tell how long each step takes; on a GPU steps then wait for each other
     /// Gathers the figures, with those of the jobs before; none: of this one alone.
     std::shared_ptr<Statistics> statistics{};
     std::stop_token stop{};  ///< ends the job early, its outputs as whole as they can be
+};
+
+/// What the server of a stream wants of its viewers.
+struct StreamAccess {
+    std::string token{};        ///< empty: none
+    std::string fingerprint{};  ///< see net::ClientOptions
 };
 
 /// Where a job's frames come from, and what they go through first.
@@ -44,6 +51,7 @@ struct InputOptions {
     std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
     std::string range{};   ///< limited or full, likewise
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
+    StreamAccess access{};                                 ///< of a source that is a stream
     int decoder_threads = 0;                               ///< see SourceOptions
     bool follows_size = false;                             ///< see SourceOptions; the job ends there
     /// In place of opening `source`: one that a job before has read.

@@ -91,10 +91,7 @@ struct RunJob::State {
 };
 
 JobFiles files_of(const RunOptions& options) {
-    return JobFiles()
-        .source(options.input.source)
-        .sink("-o", options.output)
-        .output("--stats", options.job.statistics_path);
+    return JobFiles().source(options.input.source).sink("-o", options.output).statistics(options.job.statistics_path);
 }
 
 RunJob::RunJob(const RunOptions& options) : state_(std::make_unique<State>(options)) {}

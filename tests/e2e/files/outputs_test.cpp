@@ -413,5 +413,131 @@ TEST(Outputs, LosslessTakesNoThreshold) {
     EXPECT_EQ(zero.code, 0) << zero.err;
 }
 
+TEST(Outputs, UnknownEndingsAreRefused) {
+    const TemporaryFolder folder;
+    make(folder / "a.avi");
+    ASSERT_EQ(run({"-i", small_synth, "-o", folder / "p.png", "--frames", "1"}).code, 0);
+    std::filesystem::create_directory(folder / "pictures");
+    const auto clip = folder / "a.avi", picture = folder / "p.png", model = std::string("model.npy");
+    const auto before = folder.names();
+    struct Case {
+        std::vector<std::string> arguments;
+        std::string path, allowed;
+    };
+    const std::vector<Case> cases{
+        {{"run", "-i", clip, "-o"}, "b.csv", ".mkv"},
+        {{"run", "-i", clip, "-o", folder / "b.mkv", "--stats"}, "s.csv", ".json"},
+        {{"detect", "-i", clip, "-o"}, "b.csv", ".jsonl"},
+        {{"detect", "-i", clip, "-o"}, "b.json", ".jsonl"},
+        {{"detect", "-i", clip, "-o"}, "boxes", ".jsonl"},
+        {{"detect", "-i", clip, "--format", "coco", "-o"}, "b.jsonl", ".json"},
+        {{"detect", "-i", clip, "--format", "mot", "-o"}, "b.json", ".txt"},
+        {{"detect", "-i", clip, "-o", folder / "b.jsonl", "--annotate"}, "b.xyz", ".mkv"},
+        {{"detect", "-i", clip, "-o", folder / "b.jsonl", "--mask"}, "b.csv", ".mkv"},
+        {{"detect", "-i", clip, "-o", folder / "b.jsonl", "--labels"}, "b.csv", ".npy"},
+        {{"detect", "-i", clip, "-o", folder / "b.jsonl", "--stats"}, "b.txt", ".json"},
+        {{"hog", "-i", picture, "-o"}, "h.csv", ".npy"},
+        {{"hog", "-i", picture, "-o", folder / "h.npy", "--stats"}, "h.csv", ".json"},
+        {{"hog", "-i", picture, "--people", model, "-o"}, "b.csv", ".jsonl"},
+        {{"hog", "-i", picture, "--people", model, "-o", folder / "b.jsonl", "--annotate"}, "b.csv", ".png"},
+        {{"hog", "--train", folder / "pictures", folder / "pictures", "-o"}, "m.xml", ".npy"},
+        {{"hog", "--train", folder / "pictures", folder / "pictures", "-o", folder / "m.npy", "--folds", "2",
+          "--curve"},
+         "c.txt",
+         ".csv"},
+        {{"show", clip, "--stats"}, "s.txt", ".json"},
+        {{"view", "tcp://127.0.0.1:1", "--no-window", "-o"}, "v.csv", ".mkv"},
+        {{"view", "tcp://127.0.0.1:1", "--no-window", "--stats"}, "v.csv", ".json"},
+        {{"serve", "-i", clip, "--listen", "127.0.0.1:0", "--record"}, "r.csv", ".mkv"},
+        {{"serve", "-i", clip, "--listen", "127.0.0.1:0", "--stats"}, "r.csv", ".json"},
+        {{"run", "-i", clip, "-o", folder / "out/", "--stats"}, "s.csv", ".json"},
+        {{"run", "-o", folder / "b.mkv", "-i"}, "synth:frames=2:truth=" + folder / "t.csv", ".jsonl"},
+    };
+    for (const auto& [arguments, path, allowed] : cases) {
+        auto all = arguments;
+        all.push_back(path.starts_with("synth") ? path : folder / path);
+        const auto result = run_framewire(all);
+        EXPECT_EQ(result.code, 2) << all.front() << " " << all.back() << ": " << result.err;
+        EXPECT_NE(result.err.find(allowed), std::string::npos) << all.front() << " " << path << ": " << result.err;
+    }
+    EXPECT_EQ(folder.names(), before);
+}
+
+// Capital letters count as small ones, and what is no file needs no ending.
+TEST(Outputs, EndingsInCapitalsAndSpecialFilesAreTaken) {
+    const TemporaryFolder folder;
+    make(folder / "a.avi");
+    EXPECT_EQ(run_framewire({"detect", "-i", folder / "a.avi", "-o", folder / "B.JSONL", "--stats", folder / "S.Json",
+                             "--labels", folder / "L.NPY"})
+                  .code,
+              0);
+    EXPECT_EQ(run_framewire({"detect", "-i", folder / "a.avi", "-o", folder / "b.ndjson"}).code, 0);
+    EXPECT_EQ(contents(folder / "b.ndjson"), contents(folder / "B.JSONL"));
+    const auto nowhere = run_framewire({"detect", "-i", folder / "a.avi", "-o", "/dev/null", "--stats", "/dev/null"});
+    EXPECT_EQ(nowhere.code, 0) << nowhere.err;
+    const auto standard = run_framewire({"detect", "-i", folder / "a.avi", "-o", "/dev/stdout"});
+    EXPECT_EQ(standard.code, 0) << standard.err;
+    EXPECT_EQ(standard.out, contents(folder / "B.JSONL"));
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+    Program reader({"cat", folder / "pipe"});
+    const auto piped = run_framewire({"detect", "-i", folder / "a.avi", "-o", folder / "pipe"});
+    EXPECT_EQ(piped.code, 0) << piped.err;
+    EXPECT_EQ(reader.wait().out, standard.out);
+}
+
+// `timeout` signals the process and then its group: the second signal is no impatience.
+TEST(Outputs, ASecondSignalAtOnceBelongsToTheSameStop) {
+    const auto is_pending = [](pid_t process) {
+        std::ifstream status("/proc/" + std::to_string(process) + "/status");
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("ShdPnd:"))
+                return line.find_first_not_of('0', line.find_last_of("\t ") + 1) < line.size();
+        return false;
+    };
+    for (const auto& [first, second] : {std::pair{SIGTERM, SIGTERM}, {SIGHUP, SIGTERM}, {SIGINT, SIGINT}})
+        for (int attempt = 1;; ++attempt) {
+            const TemporaryFolder folder;
+            Program program(
+                framewire({"run", "--backend", "cpu", "-i", paced, "-o", folder / "a.mp4", "--progress", "json"}));
+            ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
+            const auto begin = std::chrono::steady_clock::now();
+            program.signal(first);
+            while (is_pending(program.id())) std::this_thread::yield();  // else they would be one signal
+            program.signal(second);
+            // A machine that took longer than the rule allows proves nothing.
+            const bool at_once = std::chrono::steady_clock::now() - begin < milliseconds(900);
+            const auto result = program.wait();
+            if (!at_once && attempt < 20) continue;
+            EXPECT_EQ(result.code, 128 + first) << result.err;
+            EXPECT_EQ(folder.names(), Names{"a.mp4"});
+            EXPECT_GT(frames_in(folder / "a.mp4"), 0);
+            break;
+        }
+}
+
+// The X server stops answering, so that the window waits for it inside a draw, and dies then.
+TEST(Outputs, ADisplayThatGoesInsideADrawLeavesTheRecordingWhole) {
+    const TemporaryFolder folder;
+    Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--listen", "127.0.0.1:0"}));
+    ASSERT_TRUE(server.wait_for_err("serving")) << server.err();
+    const auto words = server.err();
+    const auto begin = words.find("tcp://");
+    const auto url = words.substr(begin, words.find('\n', begin) - begin);
+    Program display(display_server("320x240x24"));
+    ASSERT_TRUE(display.wait_for_err("\n")) << display.err();
+    Program viewer({"env", "DISPLAY=:" + std::to_string(std::atoi(display.err().c_str())), "SDL_VIDEODRIVER=x11",
+                    program_path, "view", url, "-o", folder / "a.mp4", "--progress", "json"});
+    ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
+    display.signal(SIGSTOP);
+    const auto seen = viewer.err().size();
+    ASSERT_TRUE(becomes_true([&] { return viewer.err().size() > seen + 300; })) << "it goes on recording";
+    display.signal(SIGKILL);
+    const auto result = viewer.wait();
+    EXPECT_EQ(result.code, 74) << result.err;
+    EXPECT_NE(result.err.find("the display is gone"), std::string::npos) << result.err;
+    EXPECT_EQ(folder.names(), Names{"a.mp4"});
+    EXPECT_GT(frames_in(folder / "a.mp4"), 0);
+}
+
 }  // namespace outputs_test
 }  // namespace framewire::e2e

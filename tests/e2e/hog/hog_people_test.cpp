@@ -207,7 +207,7 @@ TEST_F(HogPeopleInFolder, AnImageSmallerThanAWindowHasNobody) {
     EXPECT_EQ(smaller.err.find("b.png"), std::string::npos) << smaller.err;
 }
 
-TEST_F(HogPeopleInFolder, ABrokenImageIsNamedAndThoseBeforeAreThere) {
+TEST_F(HogPeopleInFolder, ABrokenImageIsNamedAndStopsNoOther) {
     draw("a.png", scene);
     draw("c.png", scene);
     for (const auto* broken : {"b.png", "b.jpg"}) {
@@ -216,9 +216,12 @@ TEST_F(HogPeopleInFolder, ABrokenImageIsNamedAndThoseBeforeAreThere) {
         EXPECT_EQ(result.code, 69) << result.err;
         EXPECT_NE(result.err.find(broken), std::string::npos) << result.err;
         const auto lines = lines_of(contents(folder / "people.jsonl"));
-        ASSERT_EQ(lines.size(), 1u);
+        ASSERT_EQ(lines.size(), 2u);
         EXPECT_EQ(lines[0]["source"], "a.png");
-        EXPECT_EQ(frames_in(folder / "seen/a.png"), 1);
+        EXPECT_EQ(lines[1]["source"], "c.png");
+        EXPECT_EQ(lines[1]["frame"], 2);
+        for (const auto* seen : {"seen/a.png", "seen/c.png"}) EXPECT_EQ(frames_in(folder / seen), 1) << seen;
+        EXPECT_NE(result.err.find("1 of 3 images failed"), std::string::npos) << result.err;
         std::filesystem::remove(in + "/" + broken);
         std::filesystem::remove_all(folder / "seen");
         std::filesystem::remove(folder / "people.jsonl");

@@ -230,17 +230,23 @@ TEST(Hog, AFolderOfAnySizesIsAFileEach) {
     EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "what came before is whole";
 }
 
-TEST(Hog, ABrokenImageOfAFolderIsNamedAndThoseBeforeAreThere) {
+TEST(Hog, ABrokenOrSmallImageOfAFolderStopsNoOther) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     write_frames(folder / "in", 4);
     std::ofstream(folder / "in/f02.png") << "broken";
-    const auto result = hog({"-i", folder / "in", "-o", folder / "out/"});
-    EXPECT_EQ(result.code, 69);
-    EXPECT_NE(result.err.find("f02.png"), std::string::npos) << result.err;
-    EXPECT_EQ(read_npy(folder / "out/f00.npy").shape, "(22, 40, 9)");
-    EXPECT_EQ(read_npy(folder / "out/f01.npy").shape, "(22, 40, 9)");
-    EXPECT_FALSE(std::filesystem::exists(folder / "out/f02.npy"));
+    ASSERT_EQ(run_framewire({"run", "-i", "synth:size=7x7:frames=1", "-o", folder / "in/a.png"}).code, 0);
+    const auto result = hog({"-i", folder / "in", "-o", folder / "out/", "--stats", folder / "stats.json"});
+    EXPECT_EQ(result.code, 2) << "the first failure's: " << result.err;
+    for (const auto* part : {"in/a.png", "7x7", "in/f02.png", "2 of 5 images failed"})
+        EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
+    for (const auto* whole : {"f00", "f01", "f03"})
+        EXPECT_EQ(read_npy(folder / fmt::format("out/{}.npy", whole)).shape, "(22, 40, 9)") << whole;
+    for (const auto* failed : {"a", "f02"})
+        EXPECT_FALSE(std::filesystem::exists(folder / fmt::format("out/{}.npy", failed))) << failed;
+    EXPECT_EQ(nlohmann::json::parse(contents(folder / "stats.json"))["frames"], 3);
+    std::filesystem::remove(folder / "in/a.png");
+    EXPECT_EQ(hog({"-y", "-i", folder / "in", "-o", folder / "out/"}).code, 69);
     EXPECT_EQ(hog({"-i", folder / "in", "-o", folder / "v.npy"}).code, 69);
     EXPECT_EQ(read_npy(folder / "v.npy").shape, "(2, 22, 40, 9)");
 }

@@ -318,5 +318,68 @@ TEST_F(ManyFiles, HaveLabelsButStepsAndTimesAreOfOneFile) {
     EXPECT_FALSE(fs::exists(folder_ / "none"));
 }
 
+// Names come from inputs: nothing in them is a number, a parameter or a time.
+TEST_F(ManyFiles, NamesOfOutputsAreNoPatterns) {
+    fs::create_directory(clips());
+    const Names names{"a%d", "a0", "a%04d", "100%", "b:crf=30", "c%Y", "d%%d"};
+    int seed = 0;
+    for (const auto& name : names) {
+        const auto made =
+            run_framewire({"run", "--backend", "cpu", "-i", "synth:size=64x48:frames=1:seed=" + std::to_string(seed++),
+                           "-o", folder_ / "made.png", "-y"});
+        ASSERT_EQ(made.code, 0) << made.err;
+        fs::rename(folder_ / "made.png", clips() + "/" + name + ".png");
+    }
+    for (const std::string ending : {"png", "mkv", "y4m"}) {
+        const auto out = folder_ / (ending + "/");
+        const auto make = [&] {
+            return run_framewire({"run", "--backend", "cpu", "-i", clips(), "-o", out, "--ending", ending});
+        };
+        const auto first = make();
+        ASSERT_EQ(first.code, 0) << first.err;
+        for (const auto& name : names) {
+            const auto again = run_framewire(
+                {"run", "-y", "--backend", "cpu", "-i", out + name + "." + ending, "-o", folder_ / "again.bgr"});
+            ASSERT_EQ(again.code, 0) << name << ": " << again.err;
+            ASSERT_EQ(run_framewire({"run", "-y", "--backend", "cpu", "-i", clips() + "/" + name + ".png", "-o",
+                                     folder_ / "own.bgr"})
+                          .code,
+                      0);
+            if (ending == "y4m") continue;  // 4:4:4 rounds colours
+            EXPECT_EQ(contents(folder_ / "again.bgr"), contents(folder_ / "own.bgr")) << name;
+        }
+        const auto second = make();
+        EXPECT_EQ(second.code, 0) << second.err;
+        EXPECT_TRUE(has(second.err, "7 done before")) << second.err;
+    }
+    const auto seen = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", folder_ / "boxes/",
+                                     "--annotate", folder_ / "seen/", "--mask", folder_ / "masks/"});
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    for (const auto& name : names)
+        for (const auto& path : {"boxes/" + name + ".jsonl", "seen/" + name + ".png", "masks/" + name + ".png"})
+            EXPECT_TRUE(fs::exists(folder_ / path)) << path;
+    const auto pieces = run_framewire({"run", "-i", clips(), "-o", folder_ / "x/", "--segment-time", "1m"});
+    EXPECT_EQ(pieces.code, 2) << pieces.err;
+}
+
+TEST_F(ManyFiles, NoShareOfAMissingInputSucceeds) {
+    make_clips(2);
+    const auto missing = clips() + "/tpyo.avi";
+    for (const auto* share : {"1/3", "2/3", "3/3"}) {
+        const auto alone = run_framewire(gray({"-i", missing, "--shard", share}));
+        EXPECT_EQ(alone.code, 66) << share << ": " << alone.err;
+        EXPECT_TRUE(has(alone.err, missing)) << alone.err;
+        const auto beside = run_framewire(gray({"-i", clip_path("00"), missing, "--shard", share}));
+        EXPECT_EQ(beside.code, 66) << share << ": " << beside.err;
+    }
+    EXPECT_TRUE(fs::exists(out() + "a00.mp4")) << "its own share made it";
+    std::ofstream(folder_ / "list") << missing << "\n";
+    EXPECT_EQ(run_framewire(gray({"-i", "@" + folder_ / "list", "--shard", "2/2"})).code, 66);
+    // A share of inputs that exist may be empty.
+    const auto empty = run_framewire(gray({"-i", clip_path("01"), "--shard", "2/2"}));
+    EXPECT_EQ(empty.code, 0) << empty.err;
+    EXPECT_TRUE(has(empty.err, "0 of 0 files made")) << empty.err;
+}
+
 }  // namespace batch_test
 }  // namespace framewire::e2e

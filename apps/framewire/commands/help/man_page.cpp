@@ -54,7 +54,8 @@ not possible here: no GPU, no memory, not built in
 .TP
 .BI 128+ N
 ended by signal
-.I N
+.IR N .
+Signals within one second of the first belong to the same stop; a later one ends the program at once.
 .SH EXAMPLES
 A file through a filter into a file:
 .PP

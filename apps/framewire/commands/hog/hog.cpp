@@ -4,6 +4,7 @@
 #include "commands/hog/hog_people.hpp"
 #include "commands/hog/hog_train.hpp"
 #include "commands/work.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 #include "options/parameter_options.hpp"
 
@@ -43,6 +44,8 @@ void add_hog(CommandLine& program, Action& chosen) {
     const auto flags = std::make_shared<AllFlags>();
     add_batch_options(command, flags->many, flags->input);
     const auto input = command["--input"].required(false);
+    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_rate_option(command, flags->common, flags->input);
     command
         .option(
             "-o,--output", flags->output,
@@ -89,6 +92,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         }
         if (!input.given()) fail(ErrorCode::usage, "-i is missing: where frames come from");
         const bool many = makes_many(*flags, people);
+        if (!many) flags->entry.apply(flags->input);
         if (many && flags->json)
             fail(ErrorCode::usage, "--json is a summary of one file; --stats FILE.json has the figures of many");
         if (people) {

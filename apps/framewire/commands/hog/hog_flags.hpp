@@ -1,6 +1,7 @@
 #pragma once
 
 #include "commands/batch.hpp"
+#include "options/access_options.hpp"
 #include "options/common.hpp"
 
 #include "framewire/core/parameters/values.hpp"
@@ -20,6 +21,7 @@ struct HogFlags {
     HogParameters hog;      ///< made of them
     std::string output;
     bool json = false;
+    EntryFlags entry;
 
     /// A model without weights: the window and the descriptor that are asked for.
     WindowModel window() const;

@@ -121,7 +121,7 @@ void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFl
         options.job = request.job;
         request.take(options.input);
         options.output = request.in_folder("-o", flags.output, name);
-        options.annotate = request.in_folder("--annotate", people.annotate, flags.many.video_name(request.input));
+        options.annotate = request.sink_in_folder("--annotate", people.annotate, flags.many.video_name(request.input));
         return request.piece<session::PeopleJob>(name, options, "--annotate");
     };
     make_many(command, flags.many, flags.common, flags.output,

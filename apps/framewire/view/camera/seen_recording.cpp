@@ -25,7 +25,7 @@ void SeenRecording::put(HostView<const std::uint8_t> picture) {
             return;
         }
         if (!sink_) {
-            sink_ = open_sink(path_, picture.shape(), rate_, {.hurry = true});
+            sink_ = open_sink(literal_sink(path_), picture.shape(), rate_, {.hurry = true});
             shape_ = picture.shape();
             started_ = Clock::now();
         }

@@ -14,7 +14,7 @@ constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 
 // The last part of a path or an address, for a name of a file.
 std::string file_name_of(const std::string& camera) {
-    auto name = without_credentials(camera);
+    auto name = address_without_credentials(camera);
     while (name.size() > 1 && name.back() == '/') name.pop_back();
     if (const auto slash = name.rfind('/'); slash != name.npos && slash + 1 < name.size()) name.erase(0, slash + 1);
     for (auto& letter : name)

@@ -1,7 +1,7 @@
 #include "view/window/imgui_layer.hpp"
 
-#include "view/window/display_loss.hpp"
 #include "view/window/sdl_functions.hpp"
+#include "view/window/window_thread.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

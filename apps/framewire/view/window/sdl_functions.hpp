@@ -3,7 +3,6 @@
 #include "framewire/core/late_library/late_library.hpp"
 
 #include <SDL.h>
-#include <SDL_syswm.h>
 
 namespace framewire::app {
 
@@ -23,7 +22,6 @@ struct SdlFunctions {
     FRAMEWIRE_FUNCTION(SDL_GetPerformanceCounter);
     FRAMEWIRE_FUNCTION(SDL_GetPerformanceFrequency);
     FRAMEWIRE_FUNCTION(SDL_GetRendererOutputSize);
-    FRAMEWIRE_FUNCTION(SDL_GetWindowWMInfo);
     FRAMEWIRE_FUNCTION(SDL_Init);
     FRAMEWIRE_FUNCTION(SDL_LockTexture);
     FRAMEWIRE_FUNCTION(SDL_PollEvent);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
+#include "view/window/window_thread.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -34,7 +35,8 @@ struct Click {
 };
 
 /// A window that shows pictures, each of a shape of its own, resizable, keeping their aspect, with panels over them.
-/// All calls but wake() are for one thread, the program's first; they throw Error{io} when the display is gone.
+/// All calls but wake() are for one thread, and SDL's own thread does the work; they throw Error{io} when the display
+/// is gone.
 class Window {
 public:
     /// Throws Error{config} without a display; it advises `instead` then. A size that does not fit the screen is
@@ -78,6 +80,7 @@ public:
 
 private:
     struct State;
+    WindowThread thread_;  // first: it destroys state_
     std::unique_ptr<State> state_;
 };
 

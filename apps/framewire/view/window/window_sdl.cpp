@@ -3,9 +3,9 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
 #include "view/shown_text.hpp"
-#include "view/window/display_loss.hpp"
 #include "view/window/imgui_layer.hpp"
 #include "view/window/sdl_functions.hpp"
+#include "view/window/window_thread.hpp"
 
 #include <SDL.h>
 
@@ -35,6 +35,7 @@ struct VideoSystem {
         sdl().SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (sdl().SDL_Init(SDL_INIT_VIDEO) != 0)
             fail(ErrorCode::config, "no window can be opened ({}){}", sdl().SDL_GetError(), instead);
+        survive_display_loss();
         if (!sdl().SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(sdl().SDL_GetCurrentVideoDriver())) {
             sdl().SDL_Quit();
             fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
@@ -109,7 +110,6 @@ struct Window::State {
         window = made(sdl().SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                              fit_width, fit_height, SDL_WINDOW_RESIZABLE),
                       "window");
-        survive_display_loss(*window);
         renderer.reset(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
         panels.emplace(*renderer);
@@ -134,6 +134,9 @@ struct Window::State {
         sdl().SDL_RenderCopyF(renderer.get(), texture.get(), &from, &to);
     }
 
+    void take(HostView<const std::uint8_t> picture, std::size_t number);
+    bool wait(std::chrono::milliseconds longest);
+
     // The texture for pictures of this shape.
     SDL_Texture& texture_of(std::size_t number, const Shape& shape) {
         if (number >= pictures.size()) pictures.resize(number + 1);
@@ -146,10 +149,6 @@ struct Window::State {
             sdl().SDL_SetTextureScaleMode(picture.texture.get(), scale_mode);
         }
         return *picture.texture;
-    }
-
-    static void require_display() {
-        if (display_lost()) fail(ErrorCode::io, "the display is gone, and the window with it");
     }
 
     // False when the event asks to close.
@@ -192,17 +191,28 @@ struct Window::State {
     bool woken = false;
 };
 
-Window::Window(int width, int height, const std::string& title, std::string_view instead)
-    : state_(std::make_unique<State>(width, height, title, instead)) {}
-Window::~Window() = default;
+Window::Window(int width, int height, const std::string& title, std::string_view instead) {
+    thread_.run([&] { state_ = std::make_unique<State>(width, height, title, instead); });
+}
+
+Window::~Window() {
+    try {
+        thread_.run([this] { state_.reset(); });
+    } catch (const Error&) {  // the display is gone, and SDL may still use what it was given
+        static_cast<void>(state_.release());
+    }
+}
 
 int Window::width() const { return state_->width; }
 int Window::height() const { return state_->height; }
 
 void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
+    thread_.run([&] { state_->take(picture, number); });
+}
+
+void Window::State::take(HostView<const std::uint8_t> picture, std::size_t number) {
     const auto& shape = picture.shape();
-    State::require_display();
-    auto& texture = state_->texture_of(number, shape);
+    auto& texture = texture_of(number, shape);
     void* pixels = nullptr;
     int pitch = 0;
     if (sdl().SDL_LockTexture(&texture, nullptr, &pixels, &pitch) != 0)
@@ -224,33 +234,35 @@ std::optional<Shape> Window::shape_of(std::size_t number) const {
 }
 
 void Window::set_sharp(bool sharp) {
-    State::require_display();
-    state_->scale_mode = sharp ? SDL_ScaleModeNearest : SDL_ScaleModeLinear;
-    for (const auto& picture : state_->pictures)
-        if (picture.texture) sdl().SDL_SetTextureScaleMode(picture.texture.get(), state_->scale_mode);
+    thread_.run([&] {
+        state_->scale_mode = sharp ? SDL_ScaleModeNearest : SDL_ScaleModeLinear;
+        for (const auto& picture : state_->pictures)
+            if (picture.texture) sdl().SDL_SetTextureScaleMode(picture.texture.get(), state_->scale_mode);
+    });
 }
 
 void Window::draw(const std::vector<Place>& places, const std::function<void()>& panels) {
-    auto& state = *state_;
-    State::require_display();
-    sdl().SDL_SetRenderDrawColor(state.renderer.get(), 0, 0, 0, 255);
-    sdl().SDL_RenderClear(state.renderer.get());
-    for (const auto& place : places) state.draw(place);
-    state.panels->begin(state.width, state.height);
-    panels();
-    state.panels->end();
-    sdl().SDL_RenderPresent(state.renderer.get());
+    thread_.run([&] {
+        auto& state = *state_;
+        sdl().SDL_SetRenderDrawColor(state.renderer.get(), 0, 0, 0, 255);
+        sdl().SDL_RenderClear(state.renderer.get());
+        for (const auto& place : places) state.draw(place);
+        state.panels->begin(state.width, state.height);
+        panels();
+        state.panels->end();
+        sdl().SDL_RenderPresent(state.renderer.get());
+    });
 }
 
 void Window::set_title(const std::string& title) {
-    State::require_display();
-    sdl().SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str());
+    thread_.run([&] { sdl().SDL_SetWindowTitle(state_->window.get(), shown_text(title).c_str()); });
 }
 
 void Window::set_full_screen(bool full) {
-    State::require_display();
-    if (sdl().SDL_SetWindowFullscreen(state_->window.get(), full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) == 0)
-        state_->full = full;
+    thread_.run([&] {
+        if (sdl().SDL_SetWindowFullscreen(state_->window.get(), full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0) == 0)
+            state_->full = full;
+    });
 }
 
 bool Window::full_screen() const { return state_->full; }
@@ -261,25 +273,27 @@ bool Window::take_stirred() { return std::exchange(state_->stirred, false); }
 std::optional<Click> Window::pointer() const { return state_->pointer; }
 
 bool Window::wait(std::chrono::milliseconds longest) {
-    auto& state = *state_;
+    bool open = true;
+    thread_.run([&] { open = state_->wait(longest); });
+    return open;
+}
+
+bool Window::State::wait(std::chrono::milliseconds longest) {
     const auto end = Clock::now() + longest;
     for (;;) {
-        State::require_display();
         bool any = false;
         for (SDL_Event event; sdl().SDL_PollEvent(&event) != 0; any = true)
-            if (!state.handle(event)) return false;
-        State::require_display();
+            if (!handle(event)) return false;
         if (any || Clock::now() >= end) return true;
-        std::unique_lock lock(state.mutex);
-        const bool woken =
-            state.changed.wait_until(lock, std::min(end, Clock::now() + event_period), [&] { return state.woken; });
-        state.woken = false;
-        if (woken) return true;
+        std::unique_lock lock(mutex);
+        const bool was_woken =
+            changed.wait_until(lock, std::min(end, Clock::now() + event_period), [&] { return woken; });
+        woken = false;
+        if (was_woken) return true;
     }
 }
 
-// Not by an event of SDL's, which would speak to the display from this thread, on a connection whose end ends the
-// program.
+// Not by an event of SDL's, which would talk to the display from this thread.
 void Window::wake() {
     {
         const std::lock_guard lock(state_->mutex);

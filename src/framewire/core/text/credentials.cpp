@@ -25,7 +25,7 @@ bool names_a_secret(std::string_view key) {
     return std::ranges::any_of(secret_words, [&](auto word) { return lower.find(word) != npos; });
 }
 
-// Whether what follows the host's name can be a port; where it is none, it is part of a password.
+// Whether what follows the host's name can be a port; if not, it is part of a password.
 bool may_have_port(std::string_view authority) {
     const auto after_address = authority.starts_with('[') ? authority.find(']') : 0;
     const auto colon = authority.find(':', after_address == npos ? 0 : after_address);
@@ -40,45 +40,92 @@ std::size_t end_of_user(std::string_view rest) {
     return at == npos && !may_have_port(authority) ? rest.rfind('@') : at;
 }
 
-// Hides the values of secrets in `rest`.
-std::string with_hidden_values(std::string_view rest) {
-    std::string shown;
-    while (!rest.empty()) {
+bool may_begin_host(char letter) {
+    return is_digit(letter) || letter == '[' || (small(letter) >= 'a' && small(letter) <= 'z');
+}
+
+// The same in a sentence, where a blank ends the URL, or is part of a password: "user:pass word@host". `line` is what
+// the line has behind "://", up to the next URL.
+std::size_t end_of_user_in_sentence(std::string_view line) {
+    const auto word = line.substr(0, line.find_first_of(blanks));
+    const auto at = end_of_user(word);
+    const auto host = word.substr(at == npos ? 0 : at + 1);
+    const auto host_end = host.find_first_of("/?#");
+    const bool goes_on = host_end == npos || !may_have_port(host.substr(0, host_end));
+    if (!goes_on || line.substr(0, line.rfind('@')).find(':') == npos) return at;
+    for (auto later = line.rfind('@'); later != npos && later >= word.size(); later = line.rfind('@', later - 1))
+        if (later + 1 < line.size() && may_begin_host(line[later + 1])) return later;
+    return at;
+}
+
+// Adds where the values of secrets are in `rest`, which begins at `offset`.
+void add_secret_values(std::string_view rest, std::size_t offset, bool in_sentence, std::vector<TextRange>& found) {
+    for (;;) {
         const auto separator = rest.find_first_of("?&;#");
-        const auto begin = separator == npos ? rest.size() : separator + 1;
-        shown += rest.substr(0, begin);
-        rest.remove_prefix(begin);
+        if (separator == npos) return;
+        rest.remove_prefix(separator + 1);
+        offset += separator + 1;
         const auto key = rest.substr(0, rest.find_first_of("=?&;#"));
         if (key.size() == rest.size() || rest[key.size()] != '=' || !names_a_secret(key)) continue;
-        shown.append(key).append("=").append(hidden);
-        const bool is_last = rest.find('&') == npos;
-        if (is_last && rest.ends_with(':')) shown += ':';  // of the sentence that goes on behind the address
-        rest.remove_prefix(is_last ? rest.size() : rest.find('&'));
+        const auto begin = key.size() + 1;
+        const auto end = std::min(rest.find('&'), rest.size());
+        // The colon of the sentence that goes on behind the address stays.
+        const bool has_colon = in_sentence && end == rest.size() && end > begin && rest.back() == ':';
+        found.push_back({offset + begin, offset + end - (has_colon ? 1 : 0)});
+        rest.remove_prefix(end);
+        offset += end;
     }
-    return shown;
+}
+
+std::vector<TextRange> credentials_in_words(std::string_view text) {
+    std::vector<TextRange> found;
+    for (std::size_t at = text.find(mark); at != npos; at = text.find(mark, at)) {
+        at += mark.size();
+        auto line = text.substr(at, text.find_first_of("\r\n", at) - at);
+        // A URL within this one, or behind it, has its own turn.
+        line = line.substr(0, line.find(mark));
+        if (const auto user = end_of_user_in_sentence(line); user != npos && user > 0) {
+            found.push_back({at, at + user});
+            at += user;
+            line.remove_prefix(user);
+        }
+        add_secret_values(line.substr(0, line.find_first_of(blanks)), at, true, found);
+    }
+    return found;
+}
+
+std::string with_hidden(std::string_view text, const std::vector<TextRange>& secrets) {
+    std::string shown;
+    std::size_t at = 0;
+    for (const auto& secret : secrets) {
+        shown.append(text.substr(at, secret.begin - at)).append(hidden);
+        at = secret.end;
+    }
+    return shown.append(text.substr(at));
 }
 
 }  // namespace
 
-std::string without_credentials(std::string_view text) {
-    std::string shown;
-    for (;;) {
-        const auto found = text.find(mark);
-        if (found == npos) return shown.append(text);
-        shown += text.substr(0, found + mark.size());
-        text.remove_prefix(found + mark.size());
-
-        auto rest = text.substr(0, text.find_first_of(blanks));
-        if (const auto at = end_of_user(rest); at != npos && at > 0) {
-            shown += hidden;
-            text.remove_prefix(at);
-            rest.remove_prefix(at);
-        }
-        // Up to a URL within this one, which has its own turn.
-        rest = rest.substr(0, rest.find(mark));
-        shown += with_hidden_values(rest);
-        text.remove_prefix(rest.size());
+std::vector<TextRange> credentials_in_address(std::string_view address) {
+    const auto scheme = address.find(mark);
+    // Several addresses, as a multiplexer takes them, are words.
+    if (scheme == npos || address.find(mark, scheme + mark.size()) != npos) return credentials_in_words(address);
+    std::vector<TextRange> found;
+    auto begin = scheme + mark.size();
+    auto rest = address.substr(begin);
+    if (const auto user = end_of_user(rest); user != npos && user > 0) {
+        found.push_back({begin, begin + user});
+        begin += user;
+        rest.remove_prefix(user);
     }
+    add_secret_values(rest, begin, false, found);
+    return found;
+}
+
+std::string without_credentials(std::string_view text) { return with_hidden(text, credentials_in_words(text)); }
+
+std::string address_without_credentials(std::string_view address) {
+    return with_hidden(address, credentials_in_address(address));
 }
 
 }  // namespace framewire

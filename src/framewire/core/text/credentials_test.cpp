@@ -36,6 +36,31 @@ TEST(Credentials, OfUsersAreHidden) {
     }
 }
 
+TEST(Credentials, WithBlanksAreHidden) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"rtsp://user:pass word@host/x", "rtsp://***@host/x"},
+        {"rtsp://user:p@ss word@host/x", "rtsp://***@host/x"},
+        {"rtsp://user:12 34@host:554/x", "rtsp://***@host:554/x"},
+        {"rtsp://user:a b c@[::1]/x", "rtsp://***@[::1]/x"},
+        {"rtsp://my user:pass@host", "rtsp://***@host"},
+        {"mqtt://user:pa ss@broker and ws://v:q r@h/y", "mqtt://***@broker and ws://***@h/y"},
+        {"cannot open rtsp://u:p q@h/x: refused", "cannot open rtsp://***@h/x: refused"},
+    };
+    for (const auto& [text, shown] : cases) {
+        EXPECT_EQ(without_credentials(text), shown);
+        EXPECT_EQ(without_credentials(shown), shown);
+        EXPECT_EQ(address_without_credentials(shown), shown);
+    }
+    for (const auto* address :
+         {"rtsp://user:pass word@host/x", "rtsp://user:a b c@host/x", "rtsp://my user:p@ss@host/x"})
+        EXPECT_EQ(address_without_credentials(address), "rtsp://***@host/x");
+    EXPECT_EQ(address_without_credentials("http://h/x?token=a b&c=d"), "http://h/x?token=***&c=d");
+    EXPECT_EQ(address_without_credentials("srt://h:1?passphrase=a b c"), "srt://h:1?passphrase=***");
+    EXPECT_EQ(address_without_credentials("rtsp://u:p/q r@h/x"), "rtsp://***@h/x");
+    EXPECT_EQ(address_without_credentials("rtsp://u:{file:/run/door}@h/x"), "rtsp://***@h/x");
+    EXPECT_EQ(address_without_credentials("clips/a b@c.mp4"), "clips/a b@c.mp4");
+}
+
 TEST(Credentials, OfQueriesAreHidden) {
     const std::pair<const char*, const char*> cases[] = {
         {"http://h/x?token=abc", "http://h/x?token=***"},

@@ -22,7 +22,7 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 }  // namespace
 
 std::string in_quotes(std::string_view whole) {
-    const auto text = without_credentials(whole);  // before a cut takes away what tells them
+    const auto text = address_without_credentials(whole);  // before a cut takes away what tells them
     if (text.size() <= longest_quote) return "'" + printable(text) + "'";
     return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }

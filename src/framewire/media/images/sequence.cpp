@@ -100,17 +100,14 @@ private:
 
 class ImageSink final : public Sink {
 public:
-    ImageSink(const std::string& text, const Shape& frame, EncodeImage encode, const SinkOptions& options)
-        : text_(text),
-          pattern_(SequencePattern::parse(text)),
-          shape_(frame),
-          encode_(std::move(encode)),
-          options_(options.file_options()) {
+    ImageSink(const std::string& path, const std::optional<SequencePattern>& pattern, const Shape& frame,
+              EncodeImage encode, const SinkOptions& options)
+        : text_(path), pattern_(pattern), shape_(frame), encode_(std::move(encode)), options_(options.file_options()) {
         // Finds out at once whether the place can be written to.
         if (pattern_)
             OutputFile can_be_written(pattern_->path(0), options_);
         else
-            file_ = std::make_unique<OutputFile>(text, options_);
+            file_ = std::make_unique<OutputFile>(path, options_);
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
@@ -223,9 +220,9 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
     return open_images_source(text, std::move(images), std::move(open), options);
 }
 
-std::unique_ptr<Sink> open_image_sink(const std::string& text, const Shape& frame, EncodeImage encode,
-                                      const SinkOptions& options) {
-    return std::make_unique<ImageSink>(text, frame, std::move(encode), options);
+std::unique_ptr<Sink> open_image_sink(const std::string& path, const std::optional<SequencePattern>& pattern,
+                                      const Shape& frame, EncodeImage encode, const SinkOptions& options) {
+    return std::make_unique<ImageSink>(path, pattern, frame, std::move(encode), options);
 }
 
 }  // namespace framewire

@@ -46,8 +46,8 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
 /// The bytes of an image file.
 using EncodeImage = std::function<std::vector<std::uint8_t>(HostView<const std::uint8_t> image)>;
 
-/// Images numbered from 0, or a single one when `text` has no number: a second frame is then Error{usage}.
-std::unique_ptr<Sink> open_image_sink(const std::string& text, const Shape& frame, EncodeImage encode,
-                                      const SinkOptions& options);
+/// Images numbered from 0 by `pattern`, or without one a single image at `path`: a second frame is then Error{usage}.
+std::unique_ptr<Sink> open_image_sink(const std::string& path, const std::optional<SequencePattern>& pattern,
+                                      const Shape& frame, EncodeImage encode, const SinkOptions& options);
 
 }  // namespace framewire

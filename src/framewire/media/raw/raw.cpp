@@ -226,8 +226,8 @@ SourceKind raw_source() {
             .reads = reads_path};
 }
 
-std::unique_ptr<Sink> open_raw_sink(const std::string& path, const Shape& frame, const SinkOptions& options) {
-    const int channels = path.ends_with(".gray") ? 1 : 3;
+std::unique_ptr<Sink> open_raw_sink(const std::string& path, int channels, const Shape& frame,
+                                    const SinkOptions& options) {
     if (channels < frame.channels)
         fail(ErrorCode::usage, "{} takes gray frames and these are BGR; put the filter gray=channels=1 before it",
              path);

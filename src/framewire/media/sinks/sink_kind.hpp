@@ -1,9 +1,11 @@
 #pragma once
 
 #include "framewire/core/parameters/values.hpp"
+#include "framewire/media/images/sequence.hpp"
 #include "framewire/media/media.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +17,11 @@ struct SinkKind;
 /// The text of a sink as it was understood.
 struct SinkCall {
     const SinkKind* kind = nullptr;
-    std::string path{};        ///< a path, an address or -: what is before the parameters
-    std::string ending{};      ///< of the path, in small letters and with its dot
-    ParameterValues values{};  ///< checked and, but for optional ones, complete
+    std::string path{};                         ///< a path, an address or -: what is before the parameters
+    std::string ending{};                       ///< of the path, in small letters and with its dot
+    bool literal = false;                       ///< the path was given as file://PATH: nothing in it is a pattern
+    std::optional<SequencePattern> numbered{};  ///< the path as a pattern; none if it has no number or is literal
+    ParameterValues values{};                   ///< checked and, but for optional ones, complete
 };
 
 /// A kind of sink as data: texts are understood, opened and explained by it. See sink_registry().

@@ -24,8 +24,8 @@ namespace {
 constexpr auto open_with_muxer = open_ffmpeg_sink;
 
 std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options) {
-    if (call.ending == ".webp" && !SequencePattern::parse(call.path)) return open_webp_sink(call, frame, rate, options);
-    return open_image_sink(call.path, frame, still_encoder(call), options);
+    if (call.ending == ".webp" && !call.numbered) return open_webp_sink(call, frame, rate, options);
+    return open_image_sink(call.path, call.numbered, frame, still_encoder(call), options);
 }
 
 #else
@@ -79,14 +79,35 @@ std::vector<ParameterInfo> quality_parameter() {
              .optional = true}};
 }
 
+std::vector<ParameterInfo> standard_output_parameters() {
+    auto parameters = y4m_sink_parameters();
+    parameters.insert(parameters.begin(), {.name = "format",
+                                           .help = "y4m, or raw bytes without a header: bgr has 3 a pixel, gray 1",
+                                           .type = ParameterInfo::Type::choice,
+                                           .default_value = "y4m",
+                                           .choices = {"y4m", "bgr", "gray"}});
+    return parameters;
+}
+
+std::unique_ptr<Sink> open_standard_output(const SinkCall& call, const Shape& frame, Rational rate,
+                                           const SinkOptions& options) {
+    const auto& format = call.values.text("format");
+    if (format == "y4m") return open_y4m_sink(call, frame, rate, options);
+    for (const auto& parameter : y4m_sink_parameters())
+        if (call.values.has(parameter.name))
+            fail(ErrorCode::usage, "{}: '{}' is a key of y4m, and format={} has raw bytes", call.path, parameter.name,
+                 format);
+    return open_raw_sink(call.path, format == "gray" ? 1 : 3, frame, options);
+}
+
 }  // namespace
 
 std::vector<SinkKind> sink_kinds() {
     return {
         {.name = "stdout",
-         .summary = "y4m on standard output, as -",
-         .parameters = y4m_sink_parameters(),
-         .open = open_y4m_sink},
+         .summary = "standard output, as -: y4m, or raw bytes by -:format=bgr",
+         .parameters = standard_output_parameters(),
+         .open = open_standard_output},
         {.name = "video",
          .summary =
              "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
@@ -120,14 +141,18 @@ std::vector<SinkKind> sink_kinds() {
          .summary = "raw bytes",
          .endings = {".bgr", ".gray"},
          .is_cut = true,
-         .open = [](const SinkCall& call, const Shape& frame, Rational,
-                    const SinkOptions& options) { return open_raw_sink(call.path, frame, options); }},
+         .open =
+             [](const SinkCall& call, const Shape& frame, Rational, const SinkOptions& options) {
+                 return open_raw_sink(call.path, call.ending == ".gray" ? 1 : 3, frame, options);
+             }},
         {.name = "png",
          .summary = "one image, or many as img%04d.png",
          .endings = {".png"},
          .is_numbered = true,
-         .open = [](const SinkCall& call, const Shape& frame, Rational,
-                    const SinkOptions& options) { return open_image_sink(call.path, frame, encode_png, options); }},
+         .open =
+             [](const SinkCall& call, const Shape& frame, Rational, const SinkOptions& options) {
+                 return open_image_sink(call.path, call.numbered, frame, encode_png, options);
+             }},
         {.name = "image",
          .summary = "one image, or many as img%04d.jpg; lossy; several frames into one .webp move",
          .endings = {".jpg", ".jpeg", ".webp"},

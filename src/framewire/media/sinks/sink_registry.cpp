@@ -15,8 +15,6 @@
 namespace framewire {
 namespace {
 
-constexpr std::string_view file_prefix = "file://";
-
 bool is_address(std::string_view text) { return text.find("://") != text.npos; }
 
 const SinkKind* kind_by_name(std::string_view name) {
@@ -26,8 +24,8 @@ const SinkKind* kind_by_name(std::string_view name) {
 }
 
 // The kind of a path, and the ending by which it is of it; null where none is known.
-const SinkKind* kind_of(std::string_view path, std::string& ending) {
-    if (is_address(path)) return kind_by_name("network");
+const SinkKind* kind_of(std::string_view path, bool literal, std::string& ending) {
+    if (!literal && is_address(path)) return kind_by_name("network");
     const auto lower = lower_case(path);
     for (const auto& kind : sink_registry())
         for (const auto one : kind.endings)
@@ -35,7 +33,7 @@ const SinkKind* kind_of(std::string_view path, std::string& ending) {
                 ending = one;
                 return &kind;
             }
-    return path == "-" ? kind_by_name("stdout") : nullptr;
+    return !literal && path == "-" ? kind_by_name("stdout") : nullptr;
 }
 
 // Whether a text goes on as `key=`.
@@ -52,7 +50,7 @@ std::size_t end_of_sink_path(std::string_view text) {
     if (is_address(text)) return end_of_path(text, kind_by_name("network")->parameters);
     std::string ending;
     for (auto colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1))
-        if (begins_with_key(text.substr(colon + 1)) && kind_of(text.substr(0, colon), ending)) return colon;
+        if (begins_with_key(text.substr(colon + 1)) && kind_of(text.substr(0, colon), false, ending)) return colon;
     return text.size();
 }
 
@@ -61,7 +59,7 @@ std::size_t end_of_sink_path(std::string_view text) {
     for (const auto& kind : sink_registry()) known.insert(known.end(), kind.endings.begin(), kind.endings.end());
     fail(ErrorCode::usage,
          "{}: what to write is told by the ending; known are {}, - for y4m on standard output, and URLs",
-         without_credentials(text), fmt::join(known, " "));
+         address_without_credentials(text), fmt::join(known, " "));
 }
 
 }  // namespace
@@ -72,14 +70,17 @@ const std::vector<SinkKind>& sink_registry() {
 }
 
 SinkCall parse_sink(const std::string& text) {
-    const bool all_path = text.starts_with(file_prefix);
-    const auto whole = std::string_view(text).substr(all_path ? file_prefix.size() : 0);
+    const bool all_path = text.starts_with(literal_path_prefix);
+    const auto whole = std::string_view(text).substr(all_path ? literal_path_prefix.size() : 0);
     const auto path_end = all_path ? whole.size() : end_of_sink_path(whole);
     SinkCall call{.path = std::string(whole.substr(0, path_end))};
-    call.kind = kind_of(call.path, call.ending);
+    call.literal = all_path;
+    call.kind = kind_of(call.path, all_path, call.ending);
     if (!call.kind) refuse_ending(text);
-    call.values = parse_parameters(whole.substr(std::min(path_end + 1, whole.size())),
-                                   {.who = without_credentials(call.path), .parameters = call.kind->parameters});
+    if (call.kind->is_file && !all_path) call.numbered = SequencePattern::parse(call.path);
+    call.values =
+        parse_parameters(whole.substr(std::min(path_end + 1, whole.size())),
+                         {.who = address_without_credentials(call.path), .parameters = call.kind->parameters});
     return call;
 }
 

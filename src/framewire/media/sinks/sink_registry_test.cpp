@@ -2,6 +2,7 @@
 
 #include "framewire/media/media_testing.hpp"
 
+#include <filesystem>
 #include <set>
 
 namespace framewire {
@@ -150,6 +151,30 @@ TEST(SinkRegistry, TheTableOfMp4IsBeforeTheFrames) {
 }
 
 #endif
+
+TEST(SinkRegistry, NothingIsAPatternBehindFile) {
+    const TemporaryFolder folder;
+    for (const std::string name : {"a%d.png", "a%04d.png", "%d%d.png", "b:quality=3.png", "tcp:%d.png"}) {
+        const auto text = literal_sink(folder / name);
+        EXPECT_EQ(files_of_sink(text), std::vector<std::string>{folder / name});
+        const Shape shape{1, 4, 4, 3};
+        const auto frame = random_frame(shape, 1);
+        const auto sink = open_sink(text, shape, {1, 1});
+        sink->write(view_of(frame, shape), {});
+        sink->finish();
+        EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+    }
+    EXPECT_EQ(literal_sink(""), "");
+}
+
+TEST(SinkRegistry, StandardOutputTakesRawBytes) {
+    EXPECT_EQ(parse_sink("-").values.text("format"), "y4m");
+    EXPECT_EQ(parse_sink("-:format=bgr").values.text("format"), "bgr");
+    const Shape frame{1, 4, 4, 3};
+    EXPECT_EQ(error_of([&] { open_sink("-:format=gray", frame, {1, 1}); }), ErrorCode::usage) << "it is BGR";
+    EXPECT_EQ(error_of([&] { open_sink("-:format=bgr:pixels=yuv420p", frame, {1, 1}); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { parse_sink("-:format=rgb"); }), ErrorCode::usage);
+}
 
 }  // namespace sink_registry_test
 }  // namespace framewire

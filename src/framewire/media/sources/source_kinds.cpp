@@ -2,6 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/credentials.hpp"
+#include "framewire/media/files/network_address.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/images/png.hpp"
 #include "framewire/media/images/sequence.hpp"
@@ -15,7 +16,9 @@
 #include "framewire/media/ffmpeg/input/source.hpp"
 #endif
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace framewire {
@@ -24,12 +27,14 @@ namespace {
 #ifdef FRAMEWIRE_FFMPEG
 
 std::unique_ptr<Source> open_graph(const SourceCall& call, const SourceOptions& options) {
-    return open_ffmpeg_source({without_credentials(call.text), call.path, "lavfi", FfmpegAddress::Kind::generator},
-                              options);
+    return open_ffmpeg_source(
+        {address_without_credentials(call.text), call.path, "lavfi", FfmpegAddress::Kind::generator}, options);
 }
 
 std::unique_ptr<Source> open_address(const SourceCall& call, const SourceOptions& options) {
-    return open_ffmpeg_source({without_credentials(call.text), call.text, "", FfmpegAddress::Kind::network}, options);
+    return open_ffmpeg_source(
+        {address_without_credentials(call.text), network_address(call.text), "", FfmpegAddress::Kind::network},
+        options);
 }
 
 #else
@@ -47,6 +52,12 @@ std::unique_ptr<Source> open_video(const SourceCall& call, const SourceOptions& 
     if (lower.ends_with(".bgr") || lower.ends_with(".gray"))
         fail(ErrorCode::usage, "{0}: raw bytes do not say what they are; write raw:{0}:size=WxH:fps=30", call.path);
     return open_file(call, options);
+}
+
+bool is_stream_address(const std::string& text) {
+    static constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
+    return text.find('?') == text.npos &&
+           std::ranges::any_of(schemes, [&](std::string_view scheme) { return text.starts_with(scheme); });
 }
 
 bool is_sequence(const std::string& text) {
@@ -98,7 +109,7 @@ std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions&
 
 void fail_without_ffmpeg(const std::string& text) {
     fail(ErrorCode::config, "{}: this build has no FFmpeg; it knows y4m, raw, PNG and the synthetic camera",
-         without_credentials(text));
+         address_without_credentials(text));
 }
 
 SourceKind lavfi_source() {
@@ -109,6 +120,20 @@ SourceKind lavfi_source() {
             .examples = {"lavfi:testsrc2=size=1280x720"},
             .has_path = true,
             .open = open_graph};
+}
+
+SourceKind stream_source() {
+    return {.name = "stream",
+            .form = "tcp://HOST:PORT/NAME, tls://..., ws://..., wss://...",
+            .summary = "the stream of a framewire server; with a query the address is FFmpeg's",
+            .examples = {"tcp://127.0.0.1:7878/door"},
+            .has_path = true,
+            .may_be_away = true,
+            .matches = is_stream_address,
+            .open = [](const SourceCall& call, const SourceOptions&) -> std::unique_ptr<Source> {
+                fail(ErrorCode::config, "{}: streams are read by the network library, not by the media library",
+                     address_without_credentials(call.text));
+            }};
 }
 
 SourceKind network_source() {

@@ -14,6 +14,7 @@
     kind(raw) \
     kind(camera) \
     kind(lavfi) \
+    kind(stream) \
     kind(network) \
     kind(folder) \
     kind(sequence) \

@@ -19,7 +19,7 @@ struct CircleStages {
     /// before it were sent.
     std::function<bool(int slot, FrameTime& time)> capture;
     /// Whether the frame that was just captured is to be sent, and counted; one that is not goes as far as wait. None:
-    /// all are. On the thread of capture.
+    /// all are. On the thread of capture; asked again before send, for processing may have failed for this frame alone.
     std::function<bool(int slot)> sends{};
     /// Between capture and process: what can be done of several frames at once, on the threads that
     /// CircleOptions::fetchers asks for. None: nothing. An exception ends the run after the frames before were sent.

@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 using PieceEnd = PieceOutcome::End;
 using PieceIs = PieceState::Is;
 
-void require_different(const std::vector<Piece>& pieces) {
+void require_different(const std::vector<Piece>& pieces, const std::string& statistics_path) {
     std::map<std::string, const Piece*> named;
     JobFiles files;
+    files.statistics(statistics_path);
     for (const auto& piece : pieces) {
         const auto [other, is_new] = named.emplace(piece.name, &piece);
         if (!is_new)
@@ -43,6 +44,16 @@ std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     std::vector<std::string> paths;
     for (const auto& file : files) paths.push_back(file.path);
     return paths;
+}
+
+// The first input of a piece that does not exist; null if all do.
+const RunFile* missing_input(const Piece& piece) {
+    const auto& inputs = piece.files.inputs();
+    const auto found = std::ranges::find_if(inputs, [](const RunFile& input) {
+        std::error_code unknown;
+        return input.path != "-" && fs::status(input.path, unknown).type() == fs::file_type::not_found;
+    });
+    return found == inputs.end() ? nullptr : &*found;
 }
 
 // What a piece was joined of, and the folders above it that are empty then.
@@ -136,11 +147,18 @@ struct BatchJob::State {
 };
 
 BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
-    : options(asked), statistics((require_different(pieces), options.job.statistics_path), options.job.replace) {
+    : options(asked),
+      statistics((require_different(pieces, options.job.statistics_path), options.job.statistics_path),
+                 options.job.replace) {
     if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
         fail(ErrorCode::usage, "{} jobs at once; allowed are 1 to {}", options.jobs, BatchOptions::most_jobs);
     for (std::size_t index = 0; index < pieces.size(); ++index)
-        if (!add_parts(pieces[index], index) && options.shard.has(index)) add(std::move(pieces[index]));
+        if (!add_parts(pieces[index], index) && (options.shard.has(index) || pieces[index].in_every_share))
+            add(std::move(pieces[index]));
+    // A share without work must not succeed for inputs that do not exist.
+    if (tasks.empty())
+        for (auto& piece : pieces)
+            if (missing_input(piece)) add(std::move(piece));
     parts_left = std::vector<std::atomic<int>>(tasks.size());
     for (const auto& task : tasks)
         if (task.whole) ++parts_left[*task.whole];
@@ -266,6 +284,9 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
         outcome.end = PieceEnd::kept;
         return;
     }
+    // Before the piece is marked as begun: other shares may be failing on the same input.
+    if (const auto* missing = missing_input(task.piece))
+        fail(ErrorCode::no_input, "{}: there is no such file", missing->path);
     PieceInTheMaking marked(task.marks);
     const auto making = making_of(task.piece);
     // Another run may have made it since we looked; what it began and did not end is ours now.

@@ -34,6 +34,8 @@ struct Piece {
     std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
     /// Cuts it, where it may be cut. Throws as work does.
     std::function<CutPiece()> cut{};
+    /// Every share makes it: an input that the command line names and that does not exist, so that no share succeeds.
+    bool in_every_share = false;
 };
 
 /// A piece of work that is made in parts, which are pieces of work of their own: `work` is done where these cannot be.

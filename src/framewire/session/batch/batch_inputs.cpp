@@ -146,7 +146,9 @@ std::vector<BatchInput> inputs_of(const std::string& text) {
     if (is_list(text)) return list_inputs(text.substr(1));
     if (is_pattern(text)) return pattern_inputs(text);
     if (is_path(text) && is_folder(parse_source(text).path)) return folder_inputs(text);
-    return {file_input(text)};
+    auto input = file_input(text);
+    input.missing = !is_there(input.path);
+    return {std::move(input)};
 }
 
 }  // namespace

@@ -8,8 +8,9 @@ namespace framewire::session {
 /// One file of many.
 struct BatchInput {
     std::string path;
-    std::string name;    ///< what is made of it is called this in the output folder, with an ending of its own
-    bool image = false;  ///< by its ending
+    std::string name;      ///< what is made of it is called this in the output folder, with an ending of its own
+    bool image = false;    ///< by its ending
+    bool missing = false;  ///< `-i` names it, and there is no such file
 };
 
 /// Whether an `-i` of this text names many files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that fits

@@ -184,7 +184,7 @@ JobFiles files_of(const BroadcastOptions& options) {
     auto files = JobFiles()
                      .source(options.input.source)
                      .sink("--record", options.record)
-                     .output("--stats", options.job.statistics_path);
+                     .statistics(options.job.statistics_path);
     if (options.detector) add_input_files(files, *options.detector);
     return files;
 }

@@ -231,7 +231,7 @@ JobFiles files_of(const CamerasOptions& options) {
         camera.job.statistics_path.clear();
         files.add(files_of(camera));
     }
-    return files.output("--stats", options.job.statistics_path);
+    return files.statistics(options.job.statistics_path);
 }
 
 CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<State>(options)) {}

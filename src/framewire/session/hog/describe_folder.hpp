@@ -8,8 +8,7 @@
 namespace framewire::session {
 
 /// Descriptors of a folder's images of any sizes, an image NAME.png's into NAME.npy of the output folder, which is made
-/// where it is missing. Each file is there when it is whole, those before an image that cannot be read too. For one
-/// run.
+/// where it is missing. Each file is there when it is whole. An image that fails is logged and left out. For one run.
 class DescribeFolderJob {
 public:
     /// Throws as FrameJob does, and Error{usage} where the source is no folder and where two images have one name but
@@ -17,7 +16,7 @@ public:
     explicit DescribeFolderJob(const DescribeOptions& options);
     ~DescribeFolderJob();
 
-    /// To be called once. Throws what failed on the way, with the image's name.
+    /// To be called once. Throws after the last image if some failed, and what ended the run early.
     const DescribeResult& run();
     /// Of run(), when it threw, too.
     const DescribeResult& result() const;

@@ -48,7 +48,7 @@ JobFiles files_of(const DescribeOptions& options) {
     if (is_output_folder(options.output))
         files.outputs("-o", options.output, options.input.source, ".npy");
     else
-        files.bytes("-o", options.output);
+        files.bytes("-o", options.output, npy_format);
     const bool of_images = is_output_folder(options.output);
     const auto images =
         of_images && !options.steps_of.empty() ? image_paths(options.input.source) : std::vector<std::string>();
@@ -59,7 +59,7 @@ JobFiles files_of(const DescribeOptions& options) {
         else if (frame < std::ssize(images))
             add_step_pictures(files, steps_folder_of(options, frame, images[static_cast<std::size_t>(frame)]));
     });
-    return files.output("--stats", options.job.statistics_path);
+    return files.statistics(options.job.statistics_path);
 }
 
 std::vector<std::int64_t> array_shape(const HogShape& shape) { return {shape.rows, shape.columns, shape.values}; }

@@ -37,8 +37,8 @@ JobFiles files_of(const TrainOptions& options) {
     return JobFiles()
         .source(options.positives)
         .source(options.negatives)
-        .output("-o", options.output)
-        .output("--curve", options.curve);
+        .output("-o", options.output, {"models", {".npy"}})
+        .output("--curve", options.curve, {"curves", {".csv"}});
 }
 
 struct TrainJob::State {

@@ -138,7 +138,7 @@ public:
 
     // As FolderInput's: here errors name no image, and the circle knows all frames' size.
     template <class Body>
-    void naming_errors(const FrameTime&, Body&& body) const {
+    void naming_errors(InputFrame&, const FrameTime&, Body&& body) const {
         std::forward<Body>(body)();
     }
     void count_sent(InputFrame&, Statistics&) const {}

@@ -1,6 +1,7 @@
 #include "framewire/session/input/folder_input.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/session/input/filtered_input.hpp"
@@ -23,6 +24,8 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       executor_(job.backend, job.threads) {
     if (input.start_seconds > 0 || input.duration_seconds)
         fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
+    if (input.fps > 0 || job.own_rate)
+        fail(ErrorCode::usage, "{}: images that are looked at one by one have no rate", input.source);
 }
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
@@ -30,25 +33,42 @@ std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int6
 }
 
 bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
-    if (next_ == images_.size() || stop_.stop_requested()) return false;
-    const auto& path = images_[next_];
-    const auto source = [&] {
+    frame.sent = frame.looked_at = true;
+    while (next_ < images_.size() && !stop_.stop_requested()) {
+        const auto index = next_++;
         try {
-            return open_source(path, {.stop = stop_});
+            if (!read(images_[index], frame, time)) return false;
         } catch (const Error& error) {
-            // The folder was there: it breaks here.
-            throw Error(ErrorCode::source_lost, error.what());
+            if (stop_.stop_requested()) return false;
+            // The folder was there, so this is no missing input.
+            note_failure(ErrorCode::source_lost, error.what());
+            continue;
         }
-    }();
-    ensure_shape(frame.captured, source->info().shape, executor_);
-    if (!source->capture(frame.captured, time)) {
-        if (stop_.stop_requested()) return false;
-        fail(ErrorCode::source_lost, "{} holds no picture", path);
+        time.index = static_cast<std::int64_t>(index);
+        time.seconds = static_cast<double>(index) / info_.rate.value();  // as the folder's video has it
+        return true;
     }
-    time.index = static_cast<std::int64_t>(next_);
-    time.seconds = static_cast<double>(next_) / info_.rate.value();  // as the folder's video has it
-    ++next_;
-    return true;
+    return false;
+}
+
+// False when it was stopped.
+bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& time) {
+    const auto source = open_source(path, {.stop = stop_});
+    ensure_shape(frame.captured, source->info().shape, executor_);
+    if (source->capture(frame.captured, time)) return true;
+    if (stop_.stop_requested()) return false;
+    fail(ErrorCode::source_lost, "{} holds no picture", path);
+}
+
+void FolderInput::note_failure(ErrorCode code, const std::string& why) {
+    log_error("{}", why);
+    const std::lock_guard lock(failures_mutex_);
+    if (failures_++ == 0) first_failure_ = code;
+}
+
+void FolderInput::require_whole() const {
+    const std::lock_guard lock(failures_mutex_);
+    if (failures_ > 0) fail(first_failure_, "{}: {} of {} images failed", info_.name, failures_, images_.size());
 }
 
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {

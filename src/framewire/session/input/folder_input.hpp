@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,8 +22,8 @@
 namespace framewire::session {
 
 /// The images of a folder, each of its own size, one after the other through filters that begin anew where the size
-/// changes. FrameTime::index is an image's place in images(). An image that cannot be read ends the run after those
-/// before it were sent. capture() and filter() may run at the same time on two images.
+/// changes. FrameTime::index is an image's place in images(). An image that fails is left out and logged, and the
+/// others go on; require_whole() throws for it. capture() and filter() may run at the same time on two images.
 class FolderInput {
 public:
     /// Throws as parse_chain(), images_in() and Executor do, in this order.
@@ -44,22 +45,23 @@ public:
 
     /// It takes its size from the image.
     InputFrame make_frame() const { return {}; }
-    /// False when there is no further image. Throws Error{source_lost} on one that cannot be read.
+    /// False when there is no further image that can be read.
     bool capture(InputFrame& frame, FrameTime& time);
     /// Images are read by capture().
     void fetch(InputFrame&) const {}
-    /// There is nothing beside what capture() throws.
-    void require_whole() const {}
+    /// After the last image. Throws an Error with the first failure's code if an image failed.
+    void require_whole() const;
     /// As filter_frame().
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
-    /// Does what works on the image of `time`; Errors it throws get the image's name.
+    /// Runs `body`, which processes the image of `time`. If it throws an Error, the image fails: the frame is not sent.
     template <class Body>
-    void naming_errors(const FrameTime& time, Body&& body) const {
+    void naming_errors(InputFrame& frame, const FrameTime& time, Body&& body) {
         try {
             std::forward<Body>(body)();
         } catch (const Error& error) {
-            throw Error(error.code(), fmt::format("{}: {}", image(time), error.what()));
+            frame.sent = frame.looked_at = false;
+            note_failure(error.code(), fmt::format("{}: {}", image(time), error.what()));
         }
     }
     /// Counts an image's own size.
@@ -69,6 +71,9 @@ public:
     RunDescription description() const;
 
 private:
+    void note_failure(ErrorCode code, const std::string& why);
+    bool read(const std::string& path, InputFrame& frame, FrameTime& time);
+
     Chain chain_;
     std::vector<std::string> images_;
     SourceInfo info_;
@@ -78,6 +83,10 @@ private:
     std::optional<ChainPlan> plan_;
     std::size_t next_ = 0;
     Shape last_sent_{};
+
+    mutable std::mutex failures_mutex_;
+    std::int64_t failures_ = 0;                   // guarded by failures_mutex_
+    ErrorCode first_failure_ = ErrorCode::usage;  // likewise
 };
 
 }  // namespace framewire::session

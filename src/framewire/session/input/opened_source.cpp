@@ -4,6 +4,8 @@
 #include "framewire/core/parameters/named_value.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/session/input/rate/asked_rate.hpp"
+#include "framewire/session/input/stream_source.hpp"
+#include "framewire/session/relay/relay.hpp"
 
 #include <optional>
 #include <string>
@@ -55,7 +57,12 @@ OpenedSource::OpenedSource(const InputOptions& input, bool replace_truth, const 
     const std::stop_callback on_stop(stop, [this] { this->stop(); });
     auto options = source_options(input, replace_truth, stop_.get_token());
     if (input.shows_loss) options.draw_loss = no_signal_.drawing();
-    source_ = open_source(input.source, options);
+    if (const auto stream = relayed_stream(input.source))
+        source_ = open_source([stream = *stream, access = input.access](
+                                  const SourceOptions& each) { return open_stream_source(stream, access, each); },
+                              options);
+    else
+        source_ = open_source(input.source, options);
 }
 
 }  // namespace framewire::session

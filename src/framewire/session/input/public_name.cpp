@@ -9,7 +9,7 @@ namespace framewire::session {
 
 std::string public_name(const std::string& source) {
     constexpr std::string_view hidden_user = "***@";
-    auto name = without_credentials(source);
+    auto name = address_without_credentials(source);
     const auto scheme = name.find("://");
     if (scheme == std::string::npos) return name.substr(name.find_last_of('/') + 1);
     name.erase(std::min(name.find('?'), name.size()));

@@ -127,7 +127,7 @@ private:
         const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
         auto circle = circle_options(input_.info(), input_.shape(), input_.executor().backend());
         circle.patience_seconds = patience_seconds_;
-        circle.at_source_rate = stages.at_source_rate;
+        circle.at_source_rate = stages.at_source_rate || (options().own_rate && !input_.info().live);
         if (stages.under_way) circle.let_wait(*stages.under_way);
         circle.waiters = stages.waiters;
         circle.let_wait(circle.waiting + circle.waiters);
@@ -155,7 +155,7 @@ private:
 
     template <class Found>
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
-        input_.naming_errors(time, [&] {
+        input_.naming_errors(slot.frame, time, [&] {
             input_.filter(slot.frame, time, statistics(), stages.wanted);
             if (stages.start && slot.frame.looked_at) stages.start(slot.frame, time, slot.found);
         });

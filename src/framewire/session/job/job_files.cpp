@@ -1,18 +1,33 @@
 #include "framewire/session/job/job_files.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/files/paths.hpp"
 #include "framewire/media/images/image_folder.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/names.hpp"
 #include "framewire/session/outputs/folders.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace framewire::session {
+namespace {
+
+// Standard output, and what is there already and is neither a file nor a folder: its name says nothing of a format.
+bool is_special_file(const std::string& path) {
+    std::error_code unknown;
+    return is_standard_output(path) || std::filesystem::is_other(path, unknown);
+}
+
+}  // namespace
 
 JobFiles& JobFiles::source(const std::string& text) {
     for (auto& path : files_read_by(text)) inputs_.push_back({"-i", std::move(path)});
-    for (auto& path : files_written_by(text)) outputs_.push_back({"truth", std::move(path)});
+    for (auto& path : files_written_by(text)) output("truth", path, json_lines_format);
     return *this;
 }
 
@@ -29,19 +44,30 @@ JobFiles& JobFiles::sink(const std::string& option, const std::string& text) {
     return *this;
 }
 
-JobFiles& JobFiles::bytes(const std::string& option, const std::string& path) {
+JobFiles& JobFiles::bytes(const std::string& option, const std::string& path, const FileFormat& format) {
     if (path == "-") bytes_to_standard_output_ = option;
-    return output(option, path);
+    return output(option, path, format);
 }
 
-JobFiles& JobFiles::output(const std::string& option, const std::string& path) {
-    if (!path.empty()) outputs_.push_back({option, path});
+JobFiles& JobFiles::output(const std::string& option, const std::string& path, const FileFormat& format) {
+    const auto lower = lower_case(path);
+    const auto has_ending = [&](std::string_view ending) { return lower.ends_with(ending); };
+    if (!path.empty() && !is_special_file(path) && std::ranges::none_of(format.endings, has_ending))
+        fail(ErrorCode::usage, "{} {}: {} go into a file whose name ends in {}", option, path, format.name,
+             fmt::join(format.endings, " or "));
+    add_output(option, path);
     return *this;
+}
+
+JobFiles& JobFiles::statistics(const std::string& path) { return output("--stats", path, {"figures", {".json"}}); }
+
+void JobFiles::add_output(const std::string& option, const std::string& path) {
+    if (!path.empty()) outputs_.push_back({option, path});
 }
 
 JobFiles& JobFiles::outputs(const std::string& option, const std::string& folder, const std::string& source,
                             std::string_view ending) {
-    for (const auto& path : outputs_of(image_paths(source), folder, ending)) output(option, path);
+    for (const auto& path : outputs_of(image_paths(source), folder, ending)) add_output(option, path);
     return *this;
 }
 

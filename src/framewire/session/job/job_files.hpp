@@ -9,6 +9,16 @@
 
 namespace framewire::session {
 
+/// What an output holds, and the endings of names that say so.
+struct FileFormat {
+    std::string_view name;
+    std::vector<std::string_view> endings;
+};
+
+/// JSON lines, one for each frame or image.
+inline const FileFormat json_lines_format{"JSON lines", {".jsonl", ".ndjson"}};
+inline const FileFormat npy_format{"NumPy arrays", {".npy"}};
+
 /// The files that a job's options name, gathered before anything is opened. Messages call them by the program's
 /// options.
 class JobFiles {
@@ -19,10 +29,13 @@ public:
     JobFiles& input(const std::string& option, const std::string& path);
     /// What a sink of this text writes; none where it is empty.
     JobFiles& sink(const std::string& option, const std::string& text);
-    /// One file that is written, - for standard output; none where `path` is empty.
-    JobFiles& output(const std::string& option, const std::string& path);
-    /// The same of bytes that are no words, as a sink's.
-    JobFiles& bytes(const std::string& option, const std::string& path);
+    /// One file that is written, - for standard output; none if `path` is empty. Throws Error{usage} unless it has one
+    /// of the format's endings, in small or capital letters; standard output, devices, pipes and sockets need none.
+    JobFiles& output(const std::string& option, const std::string& path, const FileFormat& format);
+    /// The same for bytes that are not text, as a sink's.
+    JobFiles& bytes(const std::string& option, const std::string& path, const FileFormat& format);
+    /// `--stats`.
+    JobFiles& statistics(const std::string& path);
     /// Those in `folder`, one for each image of the folder `source`. Throws as outputs_of() does.
     JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
                       std::string_view ending);
@@ -42,6 +55,8 @@ public:
     const std::string& bytes_to_standard_output() const { return bytes_to_standard_output_; }
 
 private:
+    void add_output(const std::string& option, const std::string& path);
+
     std::vector<RunFile> inputs_, outputs_;
     std::string bytes_to_standard_output_;
 };

@@ -69,7 +69,7 @@ void add_detector(CommandLineText& line, const DetectorOptions& detector) {
 
 std::string command_of(const BroadcastOptions& options, const std::string& kept_in) {
     CommandLineText line("framewire serve");
-    line.option("-i", fmt::format("{}={}", options.server.stream, without_credentials(options.input.source)));
+    line.option("-i", fmt::format("{}={}", options.server.stream, address_without_credentials(options.input.source)));
     add_input(line, options.input);
     line.differences(delta::encoder_fields(), options.encoder);
     if (options.rate) {

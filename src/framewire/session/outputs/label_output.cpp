@@ -3,6 +3,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/media/images/png.hpp"
+#include "framewire/media/names.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +15,7 @@ constexpr auto most_in_png = std::numeric_limits<std::uint16_t>::max();
 
 }  // namespace
 
-bool is_label_image(const std::string& path) { return path.ends_with(".png"); }
+bool is_label_image(const std::string& path) { return lower_case(path).ends_with(".png"); }
 
 LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, const OutputFileOptions& options)
     : path_(path), frame_(frame.with_channels(1)), options_(options) {
@@ -22,7 +23,7 @@ LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, 
     if (is_label_image(path)) {
         images_ = SequencePattern::parse(path);
         values_.resize(static_cast<std::size_t>(frame_.bytes()));
-    } else if (path.ends_with(".npy")) {
+    } else if (lower_case(path).ends_with(".npy")) {
         array_.emplace(path, std::vector<std::int64_t>{frame.height, frame.width}, !one, options, NpyValues::int32);
     } else {
         fail(ErrorCode::usage, "labels to {}; allowed are .npy and .png, of many frames as labels%04d.png",

@@ -10,7 +10,7 @@ namespace framewire::session {
 
 /// People in a folder's images of any sizes: a record for each, with its name, and NAME.png with boxes and scores for
 /// an image NAME.jpg in the folder for annotated ones, which is made where it is missing. An image smaller than the
-/// smallest window has nobody, and a warning in the log. For one run.
+/// smallest window has nobody, and a warning in the log; one that fails is logged and left out. For one run.
 class PeopleFolderJob {
 public:
     /// Throws as read_window_model(), FrameJob and OutputFile do, Error{usage} where annotated images go to no folder
@@ -20,8 +20,8 @@ public:
 
     const WindowModel& model() const;
 
-    /// To be called once. Throws what failed on the way, with the image's name, after what was found before was
-    /// written.
+    /// To be called once. Throws after the last image if some failed, and what ended the run early, after what was
+    /// found was written.
     const PeopleResult& run();
     /// Of run(), when it threw, too.
     const PeopleResult& result() const;

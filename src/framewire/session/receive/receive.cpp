@@ -18,7 +18,7 @@
 namespace framewire::session {
 
 JobFiles files_of(const ReceiveOptions& options) {
-    return JobFiles().sink("-o", options.recording).output("--stats", options.job.statistics_path);
+    return JobFiles().sink("-o", options.recording).statistics(options.job.statistics_path);
 }
 
 struct ReceiveJob::State {

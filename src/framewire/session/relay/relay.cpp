@@ -1,6 +1,7 @@
 #include "framewire/session/relay/relay.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/media/sources/source_registry.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
@@ -32,11 +33,8 @@ const BroadcastOptions& checked(const BroadcastOptions& options) {
 }  // namespace
 
 std::optional<net::StreamAddress> relayed_stream(const std::string& source) {
-    const std::string_view text = source;
-    constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
-    if (std::ranges::none_of(schemes, [&](const auto scheme) { return text.starts_with(scheme); })) return std::nullopt;
-    if (text.find('?') != std::string_view::npos) return std::nullopt;
-    return net::parse_stream_address(text);
+    if (source.empty() || parse_source(source).kind->name != "stream") return std::nullopt;
+    return net::parse_stream_address(source);
 }
 
 void check_served_source(const std::string& source) {

@@ -60,7 +60,7 @@ struct ShowJob::State {
 };
 
 JobFiles files_of(const ShowOptions& options) {
-    return JobFiles().source(options.input.source).output("--stats", options.job.statistics_path);
+    return JobFiles().source(options.input.source).statistics(options.job.statistics_path);
 }
 
 ShowJob::ShowJob(const ShowOptions& options) : state_(std::make_unique<State>(options)) {}

@@ -16,8 +16,10 @@ namespace framewire::session {
 namespace {
 
 std::string path_of_step(const DetectStepsOptions& options, std::string_view name) {
-    const auto* number = options.format == "png" || options.format == "jpg" ? "%06d" : "";
-    return std::filesystem::path(options.folder) / fmt::format("{}{}.{}", name, number, options.format);
+    const bool pictures = options.format == "png" || options.format == "jpg";
+    const std::string path =
+        std::filesystem::path(options.folder) / fmt::format("{}{}.{}", name, pictures ? "%06d" : "", options.format);
+    return pictures ? path : literal_sink(path);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <future>
+#include <mutex>
 #include <thread>
 
 namespace framewire {
@@ -126,6 +128,30 @@ TEST(Http, AFileIsReadWhole) {
     const auto reading = read_video(server.url(), {.timeout = 5s});
     EXPECT_FALSE(reading.error) << reading.message;
     EXPECT_EQ(reading.frames.size(), clip_frames);
+}
+
+TEST(Http, APasswordFromAFileReachesTheServerAndNoName) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "secret") << "Tr0ub 4dor\n";
+    const auto bytes = clip();
+    std::mutex mutex;
+    std::string request;
+    const HttpServer server([&](const Connection& connection, int) {
+        {
+            const std::lock_guard lock(mutex);
+            request = connection.request();
+        }
+        connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
+        connection.send_bytes(bytes.data(), bytes.size());
+    });
+    auto url = server.url();
+    url.insert(url.find("//") + 2, "me:{file:" + (folder / "secret") + "}@");
+    const auto reading = read_video(url, {.timeout = 5s});
+    EXPECT_FALSE(reading.error) << reading.message;
+    EXPECT_EQ(reading.info.name.find("secret"), std::string::npos) << reading.info.name;
+    EXPECT_EQ(reading.info.name.find("4dor"), std::string::npos) << reading.info.name;
+    const std::lock_guard lock(mutex);
+    EXPECT_NE(request.find("Basic bWU6VHIwdWIgNGRvcg=="), std::string::npos) << request;  // me:Tr0ub 4dor
 }
 
 TEST(Http, AFileThatBreaksOffGoesOnWhereItWas) {

@@ -8,6 +8,7 @@
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 #include "framewire/media/ffmpeg/output/moov_in_front.hpp"
 #include "framewire/media/ffmpeg/output/output_io.hpp"
+#include "framewire/media/files/network_address.hpp"
 #include "framewire/media/names.hpp"
 #include "framewire/media/sinks/uneven_times.hpp"
 
@@ -39,7 +40,7 @@ struct Plan {
 };
 
 Plan plan_for(const SinkCall& call, bool live) {
-    const auto& path = call.path;
+    const auto path = call.kind->is_file ? call.path : network_address(call.path);
     const auto begins = [&](std::string_view beginning) { return path.starts_with(beginning); };
     const auto* h264 = "h264";
     if (lower_case(path).ends_with(".m3u8")) return {path, "hls", h264, true};
@@ -68,7 +69,10 @@ AVRational clock_of(const Plan& plan, Rational rate) {
 class FfmpegSink final : public Sink {
 public:
     FfmpegSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
-        : name_(without_credentials(call.path)), shape_(frame), timeout_(options.timeout), interrupt_(options.stop) {
+        : name_(address_without_credentials(call.path)),
+          shape_(frame),
+          timeout_(options.timeout),
+          interrupt_(options.stop) {
         const auto plan = plan_for(call, options.live);
         constant_rate_ = plan.constant_rate;
         AVFormatContext* format = nullptr;

@@ -39,7 +39,7 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
 
 void add_step_pictures(JobFiles& files, const std::string& folder) {
     if (folder.empty()) return;
-    for (const auto* name : hog_step_names) files.output("--steps", path_of(folder, name));
+    for (const auto* name : hog_step_names) files.output("--steps", path_of(folder, name), {"pictures", {".png"}});
 }
 
 }  // namespace framewire::session
