@@ -12,7 +12,9 @@ namespace {
 // As FFmpeg's own program and players have it: packets may be a little out of order, and a stream may pause.
 constexpr AVRational least_jump_back{1, 10}, least_jump_ahead{10, 1};
 
-std::int64_t ticks_of(AVRational seconds, AVRational time_base) { return av_rescale_q(1, seconds, time_base); }
+std::int64_t ticks_of(AVRational seconds, AVRational time_base) {
+    return av_rescale_q(1, seconds, time_base);
+}
 
 }  // namespace
 
@@ -30,18 +32,21 @@ void StreamSplices::move(AVPacket& packet, std::int64_t ticks) {
 }
 
 bool StreamSplices::take(const AVPacket& packet) {
-    const auto dts = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
-    if (dts == AV_NOPTS_VALUE) return false;
-    const auto pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : dts;
-    const auto step = av_sat_sub64(dts, last_dts_);
-    const bool jumps = begun_ && (step < -ticks_of(least_jump_back, time_base_) ||
-                                  (forward_ && step > ticks_of(least_jump_ahead, time_base_)));
+    bool jumps = false;
+    // Presentation times alone go back with every B-frame.
+    if (packet.dts != AV_NOPTS_VALUE) {
+        const auto step = av_sat_sub64(packet.dts, last_dts_);
+        jumps = begun_ && (step < -ticks_of(least_jump_back, time_base_) ||
+                           (forward_ && step > ticks_of(least_jump_ahead, time_base_)));
+        last_dts_ = packet.dts;
+    }
+    const auto pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+    if (pts == AV_NOPTS_VALUE) return false;
     if (jumps) offsets_.push_back(av_sat_sub64(end_, pts));
-    last_dts_ = dts;
-    const auto end =
-        av_sat_add64(av_sat_add64(pts, offsets_.back()), packet.duration > 0 ? packet.duration : frame_ticks_);
+    const auto duration = packet.duration > 0 ? packet.duration : frame_ticks_;
+    const auto end = av_sat_add64(av_sat_add64(pts, offsets_.back()), duration);
     end_ = begun_ ? std::max(end_, end) : end;
-    begun_ = true;
+    begun_ = begun_ || packet.dts != AV_NOPTS_VALUE;
     return jumps;
 }
 
