@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # count-tests.sh DIR PROGRAM...: runs GoogleTest programs, logs in DIR, and closes with the line 'N passed, N failed, N skipped'.
+# DIR/skipped.txt lists each skipped test with its reason.
 # PROGRAM@2/3 is the second of three parts of its tests, which may run beside the others.
+# A skipped test counts as failed unless tests/may-skip.txt (TEST_MAY_SKIP) lists it with the reason it gives.
 # A program that dies without reporting a failure counts as one, and so does one that ran no test, unless TEST_ARGS or
 # GTEST_FILTER chose. Arguments of all programs may be given in TEST_ARGS, a command to run them under in TEST_UNDER, the most
 # seconds that one may take in TEST_TIMEOUT, how many run at a time in TEST_JOBS (1). Exits 1 when anything failed or nothing
@@ -8,13 +10,46 @@
 set -uo pipefail
 export logs=$1
 shift
+may_skip=${TEST_MAY_SKIP:-$(dirname "$0")/../tests/may-skip.txt}
+export may_skip
 mkdir -p "$logs"
+: >"$logs/skipped.txt"
 counts=$(mktemp -d)
 export counts
 trap 'rm -rf "$counts"' EXIT
 
+skips() { # LOG: TEST, a tab and the reason it gives, of each skipped test
+    awk '/: Skipped$/ { getline; reason = $0 }
+         /^\[  SKIPPED \] .* \([0-9]+ ms\)$/ { print $4 "\t" reason; reason = "" }' "$1"
+}
+unexpected_skips() { # LOG: 'TEST: REASON' of each skipped test that the list does not have
+    local kind pattern test reason expected
+    local -A reasons=()
+    local -a patterns=()
+    while read -r kind pattern reason; do
+        case $kind in
+            '' | '#'*) ;;
+            kind) reasons[$pattern]=$reason ;;
+            *) patterns+=("$kind $pattern") ;;
+        esac
+    done < <(sed 's/^\(kind  *[^ ]*\)  */\1 /' "$may_skip")
+    while IFS=$'\t' read -r test reason; do
+        expected=
+        for pattern in "${patterns[@]}"; do
+            kind=${pattern%% *}
+            # shellcheck disable=SC2053  # a pattern on purpose
+            if [[ $test == ${pattern#* } && $reason =~ ${reasons[$kind]:?the list has no kind $kind} ]]; then
+                expected=1
+                break
+            fi
+        done
+        [ -n "$expected" ] || echo "$test: $reason"
+    done < <(skips "$1")
+}
+export -f skips unexpected_skips
+
 run_tests() { # PROGRAM[@PART/PARTS]: what it came to goes to standard output, in one piece, and into $counts
-    local program=${1%@*} name log began_s status ok bad skip
+    local program=${1%@*} name log began_s status ok bad skip unexpected
     name=$(basename "$program")
     if [ "$program" != "$1" ]; then
         local part=${1##*@}
@@ -30,6 +65,7 @@ run_tests() { # PROGRAM[@PART/PARTS]: what it came to goes to standard output, i
     ok=$(count '^\[       OK \]')
     bad=$(count '^\[  FAILED  \] .* \([0-9]+ ms\)')
     skip=$(count '^\[  SKIPPED \] .* \([0-9]+ ms\)')
+    unexpected=$([ "$skip" -eq 0 ] || unexpected_skips "$log")
     exec 9>"$counts/lock"
     flock 9
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
@@ -39,9 +75,18 @@ run_tests() { # PROGRAM[@PART/PARTS]: what it came to goes to standard output, i
         bad=1
         echo "$name: ran no test" | tee -a "$log"
     fi
+    if [ -n "$unexpected" ]; then
+        local many
+        many=$(wc -l <<<"$unexpected")
+        skip=$((skip - many)) bad=$((bad + many))
+        while read -r unexpected; do
+            echo "$name: skipped, but not listed in tests/may-skip.txt: $unexpected"
+        done <<<"$unexpected" | tee -a "$log"
+    fi
     echo "$name: $ok passed, $bad failed, $skip skipped in $((SECONDS - began_s)) s"
     [ "$bad" -eq 0 ] || grep -vE '^\[ +(OK|RUN) ' "$log" | tail -n 60
     [ "$skip" -eq 0 ] || grep -hE -A2 'Skipped$' "$log" | grep -vE 'Skipped$|^--|^\[' | sort | uniq -c | sed 's/^/  skipped: /'
+    skips "$log" >>"$logs/skipped.txt"
     echo "$ok $bad $skip" >>"$counts/all"
 }
 export -f run_tests

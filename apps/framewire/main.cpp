@@ -2,6 +2,7 @@
 #include "commands/version.hpp"
 
 #include "command_line/hidden_passwords.hpp"
+#include "framewire/core/abandonable_call.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/core/text/printable.hpp"
@@ -12,6 +13,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -27,6 +29,12 @@ int report(std::string_view text, ErrorCode code, std::string_view excerpt = {})
     const auto lines = framewire::app::shown_text(text) + framewire::printable_lines(excerpt);
     std::fprintf(stderr, "framewire: error: %s\n", lines.c_str());
     return static_cast<int>(code);
+}
+
+// A decoder that was left in a long call may use what std::exit() would destroy.
+int ended(int code) {
+    if (framewire::abandoned_calls() > 0) std::_Exit(code);
+    return code;
 }
 
 // Where the caller closed one of descriptors 0 to 2, the first file opened would become standard input or output. What
@@ -69,16 +77,16 @@ int main(int argc, char** argv) try {
         if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
         code = chosen();
     }
-    if (std::fflush(stdout) != 0) return report("cannot write standard output", ErrorCode::io);
-    return code;
+    if (std::fflush(stdout) != 0) code = report("cannot write standard output", ErrorCode::io);
+    return ended(code);
 } catch (const framewire::ExcerptError& error) {
-    return report(error.text(), error.code(), error.excerpt());
+    return ended(report(error.text(), error.code(), error.excerpt()));
 } catch (const framewire::Error& error) {
-    return report(error.what(), error.code());
+    return ended(report(error.what(), error.code()));
 } catch (const std::system_error& error) {  // what standard output throws
-    return report(error.what(), ErrorCode::io);
+    return ended(report(error.what(), ErrorCode::io));
 } catch (const std::bad_alloc&) {
-    return report("out of memory", ErrorCode::config);
+    return ended(report("out of memory", ErrorCode::config));
 } catch (const std::exception& error) {
-    return report(error.what(), ErrorCode::internal);
+    return ended(report(error.what(), ErrorCode::internal));
 }

@@ -100,6 +100,22 @@ bool Program::wait_for_err(std::string_view text, std::chrono::seconds deadline)
     return true;
 }
 
+int Program::frames_told() const {
+    static constexpr std::string_view key = "\"frame\":";
+    const auto words = err();
+    const auto at = words.rfind(key);
+    return at == words.npos ? 0 : std::atoi(words.c_str() + at + key.size());
+}
+
+bool Program::wait_for_frames(int frames) {
+    const auto end = Time::now() + std::chrono::minutes(3);
+    while (frames_told() < frames) {
+        if (ended() || Time::now() > end) return frames_told() >= frames;
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+
 Result Program::wait(std::chrono::seconds deadline) {
     const auto end = Time::now() + deadline;
     while (!ended()) {

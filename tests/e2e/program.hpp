@@ -49,9 +49,13 @@ public:
     /// What it has written to standard error so far.
     std::string err() const;
     /// Waits until standard error holds `text`; false when the program ended or `deadline` passed before.
-    bool wait_for_err(std::string_view text, std::chrono::seconds deadline = std::chrono::seconds(30));
+    bool wait_for_err(std::string_view text, std::chrono::seconds deadline = std::chrono::seconds(180));
+    /// How many frames its --progress json told of last; 0 before the first.
+    int frames_told() const;
+    /// Waits until it told of so many; false when it ended or three minutes passed before.
+    bool wait_for_frames(int frames);
     /// Waits for its end; a program that has not ended after `deadline` is killed and reported as a failure.
-    Result wait(std::chrono::seconds deadline = std::chrono::seconds(120));
+    Result wait(std::chrono::seconds deadline = std::chrono::seconds(300));
 
 private:
     bool ended();

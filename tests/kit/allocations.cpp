@@ -7,10 +7,11 @@
 
 namespace {
 
-std::atomic<std::int64_t> count{0};
+std::atomic<std::int64_t> count{0}, total_bytes{0};
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
     count.fetch_add(1, std::memory_order_relaxed);
+    total_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
     return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);  // never 0 bytes
 }
 
@@ -43,5 +44,6 @@ void operator delete(void* data, std::align_val_t, const std::nothrow_t&) noexce
 namespace framewire::kit {
 
 std::int64_t allocations() { return count.load(std::memory_order_relaxed); }
+std::int64_t allocated_bytes() { return total_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace framewire::kit

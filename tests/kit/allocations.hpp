@@ -8,4 +8,7 @@ namespace framewire::kit {
 /// compare it before and after.
 std::int64_t allocations();
 
+/// How many bytes all those calls asked for together, whether they were freed since or not.
+std::int64_t allocated_bytes();
+
 }  // namespace framewire::kit

@@ -196,6 +196,8 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     for (const auto& setting : session::input_settings()) {
         options.push_back(add_setting(command, setting, flags.cameras.input));
         if (setting.info.name == "reconnect") options.back().shown_default("forever");
+        if (setting.info.name == "max-pixels") options.back().shown_default("8192x8192");
+        if (setting.info.name == "max-memory") options.back().shown_default("8G, or half of the machine's memory");
     }
     const auto take_name = [&flags](const std::string& name) {
         flags.name = name;

@@ -35,6 +35,7 @@ void add_medium_options(Command& command, session::InputOptions& options) {
     add_filters_option(command, options.filters);
     add_range_options(command, options);
     add_input_setting(command, "reconnect", options).shown_default("5 attempts");
+    add_input_setting(command, "max-pixels", options).shown_default("16384x16384");
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ struct InputOptions {
     StreamAccess access{};                                 ///< of a source that is a stream
     int decoder_threads = 0;                               ///< see SourceOptions
     bool follows_size = false;                             ///< see SourceOptions; the job ends there
+    /// See FrameLimits. Served cameras without their own have FrameLimits::served_pixels and served_memory_bytes().
+    std::optional<std::int64_t> max_pixels{}, max_memory_bytes{};
+    bool detects = false;  ///< a detector looks at the frames: for the estimate of memory
     /// In place of opening `source`: one that a job before has read.
     std::shared_ptr<OpenedSource> opened{};
     bool may_skip = false;    ///< who wants the frames of a live source wants the latest ones, not all

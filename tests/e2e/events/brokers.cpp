@@ -50,7 +50,7 @@ bool listens(int port) {
 }
 
 template <class Condition>
-bool comes(const Condition& condition, std::chrono::seconds deadline = 30s) {
+bool comes(const Condition& condition, std::chrono::seconds deadline = 180s) {
     for (const auto end = std::chrono::steady_clock::now() + deadline; !condition();) {
         if (std::chrono::steady_clock::now() > end) return false;
         std::this_thread::sleep_for(20ms);

@@ -72,7 +72,7 @@ public:
     std::vector<Message> messages() const;
     /// Of messages that are events.
     std::vector<nlohmann::json> events() const;
-    /// Waits until there are so many messages; false after half a minute.
+    /// Waits until there are so many messages; false after three minutes.
     bool wait_for(std::size_t messages) const;
     /// Waits until events with so many different identities are there.
     bool wait_for_events(std::size_t events) const;

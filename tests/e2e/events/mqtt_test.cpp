@@ -1,6 +1,7 @@
 // Events to real brokers: what they are told, and that nothing is lost over their deaths and that of framewire.
 #include "e2e/events/brokers.hpp"
 #include "e2e/shell.hpp"
+#include "e2e/window/display.hpp"
 #include "kit/needs.hpp"
 
 #include <fmt/format.h>
@@ -70,6 +71,14 @@ void expect_in_order(const std::vector<Json>& events) {
         EXPECT_GT(number, last[id.substr(0, dash)]) << id;
         last[id.substr(0, dash)] = number;
     }
+}
+
+// Whole lines of events in a spool file, which is not there at once.
+std::size_t events_in(const std::string& path) {
+    std::ifstream file(path);
+    std::size_t events = 0;
+    for (std::string line; std::getline(file, line) && !file.eof();) events += line.starts_with('+') ? 1 : 0;
+    return events;
 }
 
 TEST_F(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
@@ -168,6 +177,7 @@ TEST_F(Mqtt, LosesNothingWhenNatsIsKilled) {
 TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     const TemporaryFolder folder;
     const std::vector<std::string> kept{"--mqtt-spool-file", folder / "spool"};
+    constexpr std::size_t waiting = 40;
     Mosquitto broker;
     broker.start();
     const Subscriber all(broker, "cams/#");
@@ -175,7 +185,7 @@ TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     {
         Program serving(serve(broker.url("cams"), kept));
         ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
-        std::this_thread::sleep_for(3s);
+        ASSERT_TRUE(becomes_true([&] { return events_in(folder / "spool") >= waiting; })) << serving.err();
         serving.signal(SIGKILL);
         serving.wait();
     }
@@ -186,7 +196,7 @@ TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     EXPECT_NE(serving.err().find(" events wait in "), std::string::npos) << serving.err();
     const auto told = Json::parse(contents(folder / "stats.json"))["mqtt"]["acknowledged"].get<std::size_t>();
-    EXPECT_GT(told, 60u);
+    EXPECT_GT(told, waiting) << "those of before, and those of this run";
     ASSERT_TRUE(all.wait_for_events(told));
     EXPECT_EQ(expect_all(all.events(), told), 0);
     expect_in_order(all.events());
@@ -198,10 +208,10 @@ TEST_F(Mqtt, DropsTheOldestBeyondTheBound) {
     broker.start();
     const Subscriber all(broker, "cams/#");
     broker.kill();
-    Program serving(serve(broker.url("cams"), {"--frames", "400", "--rate", "100", "--mqtt-spool", "100", "--stats",
-                                               folder / "stats.json"}));
+    Program serving(serve(broker.url("cams"), {"--frames", "800", "--rate", "100", "--mqtt-spool", "100", "--progress",
+                                               "json", "--stats", folder / "stats.json"}));
     ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
-    std::this_thread::sleep_for(2s);
+    ASSERT_TRUE(serving.wait_for_frames(250)) << serving.err();
     broker.start();
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     const auto figures = Json::parse(contents(folder / "stats.json"));

@@ -15,7 +15,7 @@ namespace framewire::e2e {
 using namespace std::chrono_literals;
 
 bool becomes_true(const std::function<bool()>& condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;
+    for (const auto end = std::chrono::steady_clock::now() + 180s; std::chrono::steady_clock::now() < end;
          std::this_thread::sleep_for(50ms))
         if (condition()) return true;
     return false;
@@ -102,11 +102,23 @@ void Display::click(int x, int y) const {
     EXPECT_EQ(result.code, 0) << result.err;
 }
 
-void Display::drag(int from_x, int from_y, int to_x, int to_y) const {
-    const auto result =
-        run({"xdotool", "mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2", "mousedown", "1",
-             "sleep", "0.2", "mousemove", std::to_string(to_x), std::to_string(to_y), "sleep", "0.3", "mouseup", "1"});
-    EXPECT_EQ(result.code, 0) << result.err;
+bool Display::drag(int from_x, int from_y, int to_x, int to_y,
+                   const std::function<bool(const Screenshot&)>& wanted) const {
+    const auto mouse = [&](std::vector<std::string> does) {
+        does.insert(does.begin(), "xdotool");
+        const auto result = run(std::move(does));
+        EXPECT_EQ(result.code, 0) << result.err;
+    };
+    mouse({"mousemove", std::to_string(from_x), std::to_string(from_y), "mousedown", "1"});
+    // The program may see the button only after a while: the pointer moves on until it follows.
+    bool last = false;
+    const bool done = becomes_true([&] {
+        last = !last;
+        mouse({"mousemove", std::to_string(last ? to_x : to_x - 1), std::to_string(to_y)});
+        return last && wanted(screenshot());
+    });
+    mouse({"mouseup", "1"});
+    return done;
 }
 
 Screenshot Display::screenshot() const {
@@ -114,6 +126,15 @@ Screenshot Display::screenshot() const {
     const auto result = run({"import", "-window", "root", "-depth", "8", path});
     EXPECT_EQ(result.code, 0) << result.err;
     return {contents(path)};
+}
+
+Screenshot Display::settled(const std::function<bool(const Screenshot&)>& wanted) const {
+    Screenshot before, now;
+    EXPECT_TRUE(becomes_true([&] {
+        before = std::exchange(now, screenshot());
+        return now.bytes == before.bytes && wanted(now);
+    }));
+    return now;
 }
 
 bool Display::shows(const std::function<bool(const Screenshot&)>& wanted) const {

@@ -28,18 +28,15 @@ protected:
 TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
     Program program(display_.framewire({"show", "--backend", "cpu", "-f", "flip=horizontal", room}));
     ASSERT_TRUE(display_.has_window("framewire")) << program.err();
-    std::string flipped;
     const auto left = [](const Screenshot& screen) { return screen.part_as_bgr(40, 200, 40, 100); };
-    ASSERT_TRUE(display_.shows([&](const Screenshot& screen) {
-        flipped = left(screen);
+    const auto flipped = left(display_.settled([](const Screenshot& screen) {
         return screen.at(50, 200) != Screenshot::Pixel{0, 0, 0};
     }));
     display_.press("a");
     // Where the panel is, its letters having the size that goes with a window so high.
     ASSERT_TRUE(display_.shows(
         [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
-    display_.drag(475, 77, 600, 77);  // brightness, to the right end
-    EXPECT_TRUE(display_.shows(is_white));
+    EXPECT_TRUE(display_.drag(475, 77, 600, 77, is_white)) << "brightness, to the right end";
     display_.click(372, 153);  // as it comes
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
     display_.click(345, 189);  // the filter off

@@ -1,67 +1,22 @@
 // A server's messages to a viewer in another order than they were sent: left out, repeated, cut, with other bytes in
 // them, and made up. What is taken in order, unchanged, gives what the server holds.
 
-#include "fuzz/net/small_stream.hpp"
+#include "fuzz/net/sent_messages.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/net/session/sessions.hpp"
 #include "framewire/net/stream/receiver.hpp"
-#include "framewire/net/testing/test_memory.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace framewire::receiver_fuzz {
 namespace {
 
 using namespace net;
 
-struct Message {
-    MessageType type{};
-    Bytes content;
-    Bytes picture;  // what a viewer shows who has taken all up to it
-};
-
-// What a server sends to a viewer of ten steps, after its hello.
-std::vector<Message> sent_by_a_server() {
-    testing::ManualLoop loop;
-    fuzz::SmallStream stream;
-    Sessions sessions({.viewers = 1,
-                       .guests = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
-                       .viewer_deadlines = {std::chrono::seconds(5), std::chrono::seconds(1)}},
-                      loop);
-    auto& served = sessions.add("main", stream.state);
-    auto [near, far] = testing::connection_pair(loop, "a viewer", std::size_t{1} << 20);
-    sessions.come(std::move(near));
-    testing::MemoryPeer viewer(loop, std::move(far));
-    viewer.say(viewer_hello({.stream = "main"}));
-    viewer.hear();
-    std::vector<Message> messages;
-    const auto limit = delta::max_packed_bytes(stream.shape);
-    for (int i = 0; i < 10; ++i) {
-        stream.step();
-        sessions.publish(served);
-        loop.run();
-        const auto heard = viewer.hear();
-        for (ByteSpan rest(heard); !rest.empty();) {
-            const auto header = read_header(rest.first(header_bytes), limit);
-            const auto content = rest.subspan(header_bytes, header.length_bytes);
-            const bool of_the_state = header.type == MessageType::picture || header.type == MessageType::changes;
-            const auto picture = stream.reference();
-            if (of_the_state)
-                messages.push_back({header.type, Bytes(content.begin(), content.end()),
-                                    Bytes(picture.data(), picture.data() + fuzz::SmallStream::shape.bytes())});
-            rest = rest.subspan(header_bytes + header.length_bytes);
-        }
-        viewer.say(drawn_message({.messages = messages.size(), .version = static_cast<std::uint64_t>(i) + 1}));
-    }
-    if (messages.size() < 10) std::abort();
-    return messages;
-}
+using Message = fuzz::SentMessage;
 
 // Of another epoch each time, so that nothing is gone on from.
 ServerHello next_hello() {
@@ -107,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace framewire;
     using namespace framewire::receiver_fuzz;
     set_log_output({.least = LogLevel::off});
-    static const auto messages = sent_by_a_server();
+    static const auto messages = fuzz::sent_by_a_server();
     receiver_fuzz::Viewer viewer;
     const auto byte = [&]() -> std::size_t { return size > 0 ? --size, *data++ : 0; };
     for (int steps = 0; size > 0 && steps < 200; ++steps) {

@@ -14,6 +14,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,44 @@ namespace {
 struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
+
+// A file whose reads fail once a stop is requested. libpng decodes between reads of a few thousand bytes, so that ends
+// its one long call.
+struct StoppableFile {
+    std::FILE* file;
+    std::stop_token stop;
+
+    static ssize_t read(void* self, char* to, std::size_t bytes) {
+        auto& [file, stop] = *static_cast<StoppableFile*>(self);
+        if (stop.stop_requested()) {
+            errno = ECANCELED;
+            return -1;
+        }
+        const auto count = std::fread(to, 1, bytes, file);
+        return count == 0 && std::ferror(file) ? -1 : static_cast<ssize_t>(count);
+    }
+    static int seek(void* self, off64_t* offset, int whence) {
+        auto* file = static_cast<StoppableFile*>(self)->file;
+        if (fseeko(file, *offset, whence) != 0) return -1;
+        *offset = ftello(file);
+        return 0;
+    }
+    static int close(void* self) {
+        const std::unique_ptr<StoppableFile> owner(static_cast<StoppableFile*>(self));
+        return std::fclose(owner->file);
+    }
+};
+
+std::FILE* open_stoppable(const std::string& path, const std::stop_token& stop) {
+    auto* file = std::fopen(path.c_str(), "rbe");
+    if (!file) return nullptr;
+    auto* cookie = new StoppableFile{file, stop};
+    auto* stoppable = fopencookie(
+        cookie, "rb",
+        {.read = StoppableFile::read, .write = nullptr, .seek = StoppableFile::seek, .close = StoppableFile::close});
+    if (!stoppable) StoppableFile::close(cookie);
+    return stoppable;
+}
 
 // Chunks of PNG are a length, a name of four letters, so many bytes, and a checksum.
 constexpr std::int64_t signature_bytes = 8, checksum_bytes = 4;
@@ -63,7 +104,7 @@ Orientation orientation_in(std::FILE& file, const std::string& path) {
 class PngSource final : public Source {
 public:
     PngSource(const std::string& path, const SourceOptions& options) : stop_(options.stop) {
-        file_.reset(std::fopen(path.c_str(), "rbe"));
+        file_.reset(open_stoppable(path, stop_));
         if (!file_) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
         png_.version = PNG_IMAGE_VERSION;
         orientation_ = orientation_in(*file_, path);
@@ -97,10 +138,10 @@ public:
         if (done_ || stop_.stop_requested()) return false;
         done_ = true;
         if (orientation_.upright()) {
-            read_stored(image);
+            if (!read_stored(image)) return false;
         } else {
             HostImage stored(stored_shape_);
-            read_stored(stored.view());
+            if (!read_stored(stored.view())) return false;
             turn(std::as_const(stored).view(), orientation_, image);
         }
         time = {0, 0, Clock::now()};
@@ -108,17 +149,20 @@ public:
     }
 
 private:
-    void read_stored(HostView<std::uint8_t> image) {
+    // False when stopped meanwhile.
+    bool read_stored(HostView<std::uint8_t> image) {
         if (!has_alpha_) return read_pixels(image.data(), image.row_stride_bytes());
         const auto stride_bytes = std::ptrdiff_t{stored_shape_.width} * (stored_shape_.channels + 1);
         const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * stored_shape_.height));
-        read_pixels(pixels.data(), stride_bytes);
+        if (!read_pixels(pixels.data(), stride_bytes)) return false;
         lay_on_black(pixels.data(), stride_bytes, image);
+        return true;
     }
 
-    void read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
-        if (!png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr))
-            fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
+    bool read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
+        if (png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr)) return true;
+        if (stop_.stop_requested()) return false;
+        fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
     }
 
     std::unique_ptr<std::FILE, CloseFile> file_;

@@ -17,7 +17,11 @@ int packing_threads(int asked, const Executor& executor) {
     return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
 }
 
-InputOptions shown_to_viewers(InputOptions input) {
+InputOptions shown_to_viewers(const BroadcastOptions& options) {
+    auto input = options.input;
+    if (!input.max_pixels) input.max_pixels = FrameLimits::served_pixels;
+    if (!input.max_memory_bytes) input.max_memory_bytes = FrameLimits::served_memory_bytes();
+    input.detects = options.detector.has_value();
     input.public_name = true;
     input.shows_loss = true;
     input.may_skip = true;
@@ -31,7 +35,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     : asked_packing_threads(options.packing_threads),
       wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
-      job(options.job, shown_to_viewers(options.input), files_of(options)),
+      job(options.job, shown_to_viewers(options), files_of(options)),
       parameters(options.encoder),
       refresh_seconds(refresh_seconds_of(options.refresh_seconds, parameters, !options.record.empty())),
       threshold(parameters, options.rate),

@@ -59,6 +59,8 @@ cameras:
     loop: true
     rate: max
     reconnect: 30
+    max-pixels: 2073600
+    max-memory: 1.5G
   yard:
     source: synth
     start: 1:30
@@ -91,6 +93,8 @@ cameras:
     EXPECT_EQ(door.rate->bits_per_second, 2e6);
     EXPECT_EQ(door.rate->threshold_max, 40);
     EXPECT_EQ(door.input.reconnect, std::chrono::seconds(30));
+    EXPECT_EQ(door.input.max_pixels, 1920 * 1080);
+    EXPECT_EQ(door.input.max_memory_bytes, 1'500'000'000);
     EXPECT_FALSE(door.detector);
     const auto& yard = configuration.cameras[1];
     EXPECT_EQ(yard.encoder.threshold, 12);
@@ -115,6 +119,8 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
     expect_problem(camera + "    record: day.mp4\n", "4:13", ".fwd");
     expect_problem(camera + "    rate: fast\n", "4:11", "own, max");
     expect_problem(camera + "    reconnect: often\n", "4:16", "or forever");
+    expect_problem(camera + "    max-pixels: many\n", "4:17", "from 1 to 268435456");
+    expect_problem(camera + "    max-memory: much\n", "4:17", "500M, 4G");
     expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
     expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
     expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",

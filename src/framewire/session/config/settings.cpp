@@ -225,7 +225,27 @@ const std::vector<Setting<InputOptions>>& input_settings() {
           .optional = true,
           .unit = "SECONDS|forever"},
          [](InputOptions& input, const std::string& text) { input.reconnect = patience_of(text); },
-         problem_with_patience}};
+         problem_with_patience},
+        {{.name = "max-pixels",
+          .help = "refuse pictures with more pixels, of the source and after any filter",
+          .minimum = 1,
+          .maximum = double{max_side_px} * max_side_px,
+          .optional = true,
+          .unit = "N"},
+         [](InputOptions& input, const std::string& text) { input.max_pixels = number_in<std::int64_t>(text); }},
+        {{.name = "max-memory",
+          .help = "refuse chains and pictures of a camera that would take more memory, as estimated: 500M, 4G",
+          .type = Type::text,
+          .optional = true,
+          .unit = "BYTES"},
+         [](InputOptions& input, const std::string& text) {
+             input.max_memory_bytes = static_cast<std::int64_t>(framewire::bytes_of(text).value_or(0));
+         },
+         [](const std::string& text) {
+             return framewire::bytes_of(text)
+                        ? std::string()
+                        : fmt::format("{} is no amount of memory; 500M, 4G and the like are", in_quotes(text));
+         }}};
     return settings;
 }
 

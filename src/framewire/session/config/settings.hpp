@@ -47,7 +47,7 @@ struct CameraSettings {
     DetectorSettings detector{};
 };
 
-/// matrix, range, start, duration, reconnect.
+/// matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
 /// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, refresh, record, rate, loop, wait, detect.
 const std::vector<Setting<CameraSettings>>& camera_settings();

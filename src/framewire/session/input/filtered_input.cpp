@@ -21,6 +21,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       on_stop_(std::move(stop), [this] { opened_->stop(); }),
       source_(&opened_->source()),
       info_(source_->info()),
+      limits_(checked_limits(input)),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
       before_(make_before()),
@@ -46,6 +47,12 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
                                picture.signal = !opened_->no_signal().take_drawn();
                                return true;
                            });
+}
+
+FrameLimits FilteredInput::checked_limits(const InputOptions& input) const {
+    const FrameLimits limits{input.max_pixels, input.max_memory_bytes, input.detects};
+    check_limits(limits, chain_.whole, info_.shape);
+    return limits;
 }
 
 std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {

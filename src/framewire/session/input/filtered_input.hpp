@@ -11,6 +11,7 @@
 #include "framewire/pipeline/planes/planes_pass.hpp"
 #include "framewire/pipeline/source.hpp"
 #include "framewire/session/control/control.hpp"
+#include "framewire/session/input/frame_limits.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/input/opened_source.hpp"
 #include "framewire/session/input/rate/frame_resampler.hpp"
@@ -114,7 +115,8 @@ public:
 
     /// Takes another chain from the next frame on, from any thread; the adjustment stays where the chain's own does not
     /// change. False, with nothing changed, where that takes another input: frames would be of another shape or rate,
-    /// or filters are not switched here. Throws as parse_chain() and ChainPlan do, with nothing changed.
+    /// or filters are not switched here. Throws as parse_chain(), check_limits() and ChainPlan do, with nothing
+    /// changed.
     bool take_chain(const std::string& text);
 
     /// Hides these zones of frames to come, those for detectors left aside, before anything else is done with them. Of
@@ -166,6 +168,7 @@ private:
     void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
     void set_time(FrameTime& time);
+    FrameLimits checked_limits(const InputOptions& input) const;
     std::optional<BeforeRate> make_before();
     ChainPlan make_plan(const Chain& after);
     Chain chain_now() const;
@@ -189,6 +192,7 @@ private:
     std::stop_callback<std::function<void()>> on_stop_;
     Source* source_;  // that one
     SourceInfo info_;
+    FrameLimits limits_;  // checked before anything below is planned
     std::string shown_name_;
     Executor executor_;
     std::optional<Executor> host_executor_;  // beside one of a GPU, where it is needed

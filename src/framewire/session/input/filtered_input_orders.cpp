@@ -100,6 +100,7 @@ bool FilteredInput::set_in_chain(const Adjustment& settings) {
 // What is planned here is thrown away: it says whether the plans can be made by the thread that filters.
 bool FilteredInput::take_chain(const std::string& text) {
     const auto chain = split_at_rate(parse_chain(text));
+    check_limits(limits_, chain.whole, info_.shape);
     Executor host(BackendChoice::cpu, 1);
     auto rated = info_.shape;
     if (chain.rate) rated = ChainPlan(chain.before, rated, host).output_shape();

@@ -21,6 +21,7 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       images_(images_in(input.source)),
       info_{.name = input.source, .frames = static_cast<std::int64_t>(images_.size())},
       stop_(std::move(stop)),
+      limits_{input.max_pixels, input.max_memory_bytes},
       executor_(job.backend, job.threads) {
     if (input.start_seconds > 0 || input.duration_seconds)
         fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
@@ -53,7 +54,9 @@ bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
 
 // False when it was stopped.
 bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& time) {
-    const auto source = open_source(path, {.stop = stop_});
+    SourceOptions options{.stop = stop_};
+    if (limits_.max_pixels) options.max_pixels = *limits_.max_pixels;
+    const auto source = open_source(path, options);
     ensure_shape(frame.captured, source->info().shape, executor_);
     if (source->capture(frame.captured, time)) return true;
     if (stop_.stop_requested()) return false;
@@ -73,7 +76,10 @@ void FolderInput::require_whole() const {
 
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     const auto& shape = frame.captured.shape();
-    if (!plan_ || plan_->input_shape() != shape) plan_.emplace(chain_, shape, executor_);
+    if (!plan_ || plan_->input_shape() != shape) {
+        check_limits(limits_, chain_, shape);
+        plan_.emplace(chain_, shape, executor_);
+    }
     if (!plan_->empty()) ensure_shape(frame.filtered, plan_->output_shape(), executor_);
     filter_frame(*plan_, executor_, frame, time, statistics, image(time), wanted);
 }

@@ -5,6 +5,7 @@
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/pipeline/chain/chain_plan.hpp"
 #include "framewire/pipeline/source.hpp"
+#include "framewire/session/input/frame_limits.hpp"
 #include "framewire/session/input/input_frame.hpp"
 #include "framewire/session/options.hpp"
 
@@ -78,6 +79,7 @@ private:
     std::vector<std::string> images_;
     SourceInfo info_;
     std::stop_token stop_;
+    FrameLimits limits_;
     Executor executor_;
 
     std::optional<ChainPlan> plan_;

@@ -44,6 +44,7 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
                           .full_range = asked_range(input.range),
                           .every_frame = !input.may_skip,
                           .replace_truth = replace_truth};
+    if (input.max_pixels) options.max_pixels = *input.max_pixels;
     if (input.shows_loss) {
         options.retry_pause = first_retry_pause;
         options.longest_retry_pause = framewire::session::longest_retry_pause;

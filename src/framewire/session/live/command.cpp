@@ -52,6 +52,8 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.number("--duration", input.duration_seconds);
     if (input.reconnect && *input.reconnect != SourceOptions::for_ever)
         line.option("--reconnect", fmt::format("{:g}", 1e-3 * static_cast<double>(input.reconnect->count())));
+    line.number("--max-pixels", input.max_pixels);
+    line.number("--max-memory", input.max_memory_bytes);
     line.flag("--loop", input.loop);
     line.flag("--panel", input.panel);
 }

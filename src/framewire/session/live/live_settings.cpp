@@ -6,10 +6,17 @@
 #include "framewire/delta/packing/packed.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
+#include "framewire/filters/text/glyphs/font.hpp"
 #include "framewire/pipeline/chain/chain.hpp"
 #include "framewire/session/relay/relay.hpp"
 
 namespace framewire::session {
+namespace {
+
+// The only parameter of any filter that can name a file; a test holds the registry to that.
+constexpr std::string_view font_parameter = "font";
+
+}  // namespace
 
 delta::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveSettings& ordered) {
     auto encoder = asked.encoder;
@@ -56,9 +63,9 @@ Adjustment adjustment_of_chain(const std::string& chain) {
 void check_ordered_chain(const std::string& chain) {
     for (const auto& call : parse_chain(chain).calls)
         for (const auto& parameter : call.filter->parameters) {
-            if (parameter.name != "font" || !call.values.is_given(parameter.name)) continue;
+            if (parameter.name != font_parameter || !call.values.is_given(parameter.name)) continue;
             const auto& text = call.values.text(parameter.name);
-            if (text.find('/') != text.npos)
+            if (names_font_file(text))
                 fail(ErrorCode::usage, "font {}: a file of the server's machine; a family's name is allowed here",
                      in_quotes(text));
         }

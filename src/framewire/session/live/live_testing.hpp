@@ -37,7 +37,7 @@ public:
     net::StreamAddress address() const { return {job_.address(), camera().name()}; }
     /// Waits for what comes with time.
     static void until(const std::function<bool()>& there) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(600);
         while (!there() && std::chrono::steady_clock::now() < end)
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ASSERT_TRUE(there());

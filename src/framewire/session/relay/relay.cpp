@@ -6,6 +6,7 @@
 #include "framewire/net/stream/stream_state.hpp"
 #include "framewire/pipeline/statistics/progress.hpp"
 #include "framewire/session/broadcast/ending_deadlines.hpp"
+#include "framewire/session/input/frame_limits.hpp"
 #include "framewire/session/job/job.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ bool same(const net::StreamInfo& a, const net::StreamInfo& b) {
 
 net::ClientOptions upstream_of(const BroadcastOptions& options) {
     auto upstream = options.upstream;
+    upstream.max_pixels = options.input.max_pixels.value_or(FrameLimits::served_pixels);
     upstream.reconnect = options.input.reconnect.value_or(SourceOptions::for_ever);
     return upstream;
 }

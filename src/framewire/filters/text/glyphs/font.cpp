@@ -5,6 +5,7 @@
 #include <fontconfig/fontconfig.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -38,11 +39,21 @@ bool is_of_family(const Pattern& found, const char* family) {
 
 }  // namespace
 
+bool names_font_file(std::string_view wanted) {
+    static constexpr std::string_view endings[] = {".ttf", ".ttc", ".otf", ".otc",  ".pfb",  ".pfa",
+                                                   ".pcf", ".bdf", ".fon", ".woff", ".woff2"};
+    std::string lower(wanted);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower.find('/') != lower.npos ||
+           std::ranges::any_of(endings, [&](auto ending) { return lower.ends_with(ending); });
+}
+
 FontFile find_font(const std::string& wanted) {
-    std::error_code ignored;
-    const bool is_file = std::filesystem::is_regular_file(wanted, ignored);
-    if (is_file) return {wanted, 0};
-    if (wanted.find('/') != wanted.npos) fail(ErrorCode::usage, "no font file '{}'", wanted);
+    if (names_font_file(wanted)) {
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(wanted, ignored)) return {wanted, 0};
+        fail(ErrorCode::usage, "no font file '{}'", wanted);
+    }
 
     // A configuration of its own: the process's is for whoever else uses fontconfig.
     const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);

@@ -5,7 +5,9 @@
 #include "framewire/media/ffmpeg/input/limits.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace framewire {
 namespace {
@@ -36,6 +38,19 @@ void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, c
 
 bool is_multipart_jpeg(const AVFormatContext& format) {
     return std::string_view(format.iformat->name) == "mpjpeg" && format.nb_streams > 0;
+}
+
+// It decodes the first pictures of streams whose headers do not tell their size: none that are too large.
+int find_stream_info(AVFormatContext& format, std::int64_t max_pixels) {
+    std::vector<Dictionary> of_streams(format.nb_streams);
+    std::vector<AVDictionary*> entries;
+    for (auto& of_stream : of_streams) {
+        of_stream.set("max_pixels", max_pixels);
+        entries.push_back(*of_stream.address());
+    }
+    const int error = avformat_find_stream_info(&format, entries.empty() ? nullptr : entries.data());
+    for (std::size_t index = 0; index < entries.size(); ++index) *of_streams[index].address() = entries[index];
+    return error;
 }
 
 }  // namespace
@@ -118,7 +133,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
     if (error >= 0) {
         format_.reset(format);
         if (address.kind == FfmpegAddress::Kind::camera) return;
-        error = avformat_find_stream_info(format, nullptr);
+        error = find_stream_info(*format, options.max_pixels);
         if (error >= 0 && is_multipart_jpeg(*format) && format->streams[0]->codecpar->width == 0)
             error = AVERROR_INVALIDDATA;
     }

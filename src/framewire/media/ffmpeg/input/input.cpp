@@ -117,8 +117,14 @@ const AVCodec& decoder_with_alpha(const AVCodec& codec, const AVStream& stream) 
 
 }  // namespace
 
-FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt)
-    : options_(options), interrupt_(interrupt), address_(address), kind_(address.kind), name_(address.name) {
+FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& options,
+                         std::shared_ptr<Interrupt> interrupt)
+    : options_(options),
+      held_interrupt_(std::move(interrupt)),
+      interrupt_(*held_interrupt_),
+      address_(address),
+      kind_(address.kind),
+      name_(address.name) {
     const bool waits = kind_ == FfmpegAddress::Kind::network || kind_ == FfmpegAddress::Kind::camera;
     patience_ = waits ? options.timeout : file_patience;
     interrupt_.allow(patience_);
@@ -194,6 +200,13 @@ void FfmpegInput::open_decoder() {
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     take_complaint();  // about the opening: no matter now
+}
+
+bool FfmpegInput::may_take_long() const {
+    constexpr std::int64_t many_pixels = 16'000'000;
+    const auto& parameters = *stream_->codecpar;
+    return is_still_image(*format_) || std::int64_t{parameters.width} * parameters.height > many_pixels ||
+           std::int64_t{decoder_->width} * decoder_->height > many_pixels;
 }
 
 bool FfmpegInput::has_frame_threads() const { return decoder_->active_thread_type & FF_THREAD_FRAME; }

@@ -20,9 +20,9 @@ class FfmpegInput {
 public:
     enum class Progress { frame, end, stopped, lost };
 
-    /// Opens within options.timeout where it has to wait. `interrupt` outlives this.
+    /// Opens within options.timeout where it has to wait. Owns all it uses, for calls that may be abandoned.
     /// Throws Error{no_input}: nothing there, no video, too large, or stopped.
-    FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt);
+    FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, std::shared_ptr<Interrupt> interrupt);
 
     /// Decodes the next frame. Broken data is skipped or concealed and counted as damage; `lost` says that no more
     /// can be read though the source has not ended. The same file gives the same frames, errors and counts each time:
@@ -45,6 +45,8 @@ public:
     Rational pixel_aspect(AVFrame& frame) const;
     /// When the stream begins, by its file's own times.
     double start_seconds() const;
+    /// Whether next() may work on one picture for seconds: still images and pictures of more than 16 megapixels.
+    bool may_take_long() const;
     /// A camera or a broadcast: no beginning to go back to.
     bool live() const { return live_; }
 
@@ -79,8 +81,9 @@ private:
     Rational guess_rate() const;
     void show_to_the_end(AVFrame& frame) const;
 
-    const SourceOptions& options_;
-    Interrupt& interrupt_;
+    SourceOptions options_;
+    std::shared_ptr<Interrupt> held_interrupt_;
+    Interrupt& interrupt_;  // that one
     FfmpegAddress address_;
     FfmpegAddress::Kind kind_;
     std::string name_;

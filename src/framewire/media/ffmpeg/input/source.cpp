@@ -1,5 +1,6 @@
 #include "framewire/media/ffmpeg/input/source.hpp"
 
+#include "framewire/core/abandonable_call.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/media/conversion/colour.hpp"
@@ -33,8 +34,8 @@ constexpr double longest_seconds = 1e9;
 class FfmpegSource final : public Source {
 public:
     FfmpegSource(FfmpegAddress address, const SourceOptions& options)
-        : address_(std::move(address)), options_(options), interrupt_(options.stop) {
-        input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+        : address_(std::move(address)), options_(options), interrupt_(std::make_shared<Interrupt>(options.stop)) {
+        input_ = open_input();
         open_first_frame();
     }
 
@@ -68,7 +69,7 @@ private:
 
     bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
-        if (interrupt_.stopped()) return false;
+        if (interrupt_->stopped()) return false;
         if (!std::exchange(have_frame_, false)) {
             const auto next = next_frame();
             if (next == Next::away) return read_loss(image, time);
@@ -114,7 +115,7 @@ private:
         for (double back_s = 0; seconds - back_s > 0; back_s = std::max(first_back_s, further * back_s)) {
             if (!input_->seek(seconds - back_s - offset_seconds_)) return false;
             const auto key = next_key_frame();
-            if (interrupt_.stopped()) return true;
+            if (interrupt_->stopped()) return true;
             if (!key || *key + offset_seconds_ > seconds + same_time_s) continue;
             entered_s_ = *key + offset_seconds_;
             return go_on_to(seconds);
@@ -122,9 +123,40 @@ private:
         return false;
     }
 
+    // Opening decodes the first pictures of some streams, which nothing interrupts.
+    std::shared_ptr<FfmpegInput> open_input() {
+        const auto opened = std::make_shared<std::shared_ptr<FfmpegInput>>();
+        const bool done = run_abandonable(
+            [opened, address = address_, options = options_, interrupt = interrupt_] {
+                *opened = std::make_shared<FfmpegInput>(address, options, interrupt);
+            },
+            options_.stop);
+        if (!done) fail(ErrorCode::no_input, "{}: stopped while it was opened", address_.name);
+        return std::move(*opened);
+    }
+
+    // Decoding a picture of 16,000 x 16,000 pixels takes seconds: a stop leaves the decoder to itself.
+    Progress next_large_picture() {
+        struct Result {
+            FramePointer frame = make_frame();
+            Progress progress = Progress::stopped;
+        };
+        const auto result = std::make_shared<Result>();
+        const auto decode = [result, input = input_] { result->progress = input->next(*result->frame); };
+        if (!run_abandonable(decode, options_.stop)) {
+            input_.reset();
+            return Progress::stopped;
+        }
+        if (result->progress == Progress::frame) {
+            av_frame_unref(frame_.get());
+            av_frame_move_ref(frame_.get(), result->frame.get());
+        }
+        return result->progress;
+    }
+
     // The next picture, with the colours that the user says it has.
     Progress next_picture() {
-        const auto progress = input_->next(*frame_);
+        const auto progress = input_->may_take_long() ? next_large_picture() : input_->next(*frame_);
         if (progress == Progress::frame) take_overrides();
         return progress;
     }
@@ -169,7 +201,7 @@ private:
 
     void go_from_start(double seconds) {
         input_.reset();
-        input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+        input_ = open_input();
         index_ = 0;
         began_ = false;
         have_frame_ = false;
@@ -240,6 +272,7 @@ private:
             case Progress::end:
                 if (input_->live()) return lose("the stream ended");
                 if (reenter()) return Next::frame;
+                if (!input_) return Next::none;  // stopped meanwhile
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
@@ -291,7 +324,7 @@ private:
 
     Next attempt() {
         try {
-            input_ = std::make_unique<FfmpegInput>(address_, options_, interrupt_);
+            input_ = open_input();
             const auto progress = next_picture();
             if (progress == Progress::stopped) return Next::none;
             if (progress == Progress::frame) {
@@ -303,7 +336,7 @@ private:
             }
             loss_->reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
         } catch (const Error& error) {
-            if (interrupt_.stopped()) return Next::none;
+            if (interrupt_->stopped()) return Next::none;
             loss_->reason = error.what();
         }
         input_.reset();
@@ -429,8 +462,8 @@ private:
 
     FfmpegAddress address_;
     SourceOptions options_;
-    Interrupt interrupt_;
-    std::unique_ptr<FfmpegInput> input_;
+    std::shared_ptr<Interrupt> interrupt_;
+    std::shared_ptr<FfmpegInput> input_;  // shared with a call that may be abandoned
     SourceInfo info_;
     FramePointer frame_ = make_frame();
     FramePointer last_ = make_frame();  // of a source that may be lost: what was read last

@@ -28,7 +28,7 @@ std::string part_of(const std::string& jpeg) {
 struct Mjpeg::Wanted {
     std::mutex mutex;
     std::condition_variable_any changed;
-    bool now = false;
+    bool now = false, rests = false;
 
     void set(bool wanted) {
         {
@@ -52,6 +52,11 @@ Mjpeg::~Mjpeg() {
     feed_->end();
 }
 
+bool Mjpeg::rests() const {
+    const std::lock_guard lock(wanted_->mutex);
+    return wanted_->rests && !wanted_->now;
+}
+
 void Mjpeg::run(const std::stop_token& stop, const LiveCamera& camera, CameraPictures& pictures) {
     std::uint64_t shown = 0;
     while (!stop.stop_requested()) {
@@ -61,7 +66,9 @@ void Mjpeg::run(const std::stop_token& stop, const LiveCamera& camera, CameraPic
                 feed_->set_first(nullptr);  // it would be an old one
                 shown = 0;
             }
+            wanted_->rests = !wanted_->now;
             if (!wanted_->changed.wait(lock, stop, [&] { return wanted_->now; })) return;
+            wanted_->rests = false;
         }
         if (const auto version = camera.picture_version(); version != shown) {
             shown = version;

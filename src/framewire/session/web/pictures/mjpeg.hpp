@@ -24,6 +24,8 @@ public:
     Mjpeg& operator=(const Mjpeg&) = delete;
 
     const std::shared_ptr<net::http::Feed>& feed() const { return feed_; }
+    /// Whether its thread rests: it takes no picture until somebody watches.
+    bool rests() const;
 
 private:
     struct Wanted;

@@ -24,7 +24,7 @@ struct Watched {
 
 // The next part for a client; empty when the feed has ended.
 std::string next_part(net::http::FeedClient& client) {
-    for (int look = 0; look < 3000; ++look) {
+    for (int look = 0; look < 30'000; ++look) {
         const auto taken = client.take();
         if (!taken.parts.empty()) return *taken.parts.back();
         if (taken.ended) return "";
@@ -36,6 +36,10 @@ std::string next_part(net::http::FeedClient& client) {
 
 std::unique_ptr<net::http::FeedClient> watch(Watched& watched) {
     return std::make_unique<net::http::FeedClient>(watched.mjpeg.feed(), [] {});
+}
+
+void wait_until_it_rests(const Watched& watched) {
+    while (!watched.mjpeg.rests()) std::this_thread::sleep_for(1ms);
 }
 
 TEST(Mjpeg, SendsEachPictureOnceToAll) {
@@ -56,17 +60,16 @@ TEST(Mjpeg, SendsEachPictureOnceToAll) {
 
 TEST(Mjpeg, RestsWhileNobodyWatches) {
     Watched watched;
-    for (std::uint8_t value = 1; value < 20; ++value) {
-        watched.camera->show(value);
-        std::this_thread::sleep_for(1ms);
-    }
+    wait_until_it_rests(watched);
+    for (std::uint8_t value = 1; value < 20; ++value) watched.camera->show(value);
+    EXPECT_TRUE(watched.mjpeg.rests());
     EXPECT_EQ(watched.camera->pictures_taken(), 0);
     auto client = watch(watched);
     next_part(*client);
     client.reset();
-    std::this_thread::sleep_for(50ms);  // the thread sees it
+    wait_until_it_rests(watched);
     watched.camera->show(100);
-    std::this_thread::sleep_for(50ms);
+    EXPECT_TRUE(watched.mjpeg.rests());
     EXPECT_EQ(watched.camera->pictures_taken(), 1);
     client = watch(watched);
     next_part(*client);
