@@ -100,8 +100,13 @@ std::string chain_in_force(const std::string& chain, std::span<const FilterSwitc
     std::string on;
     const auto add = [&](std::string_view filter) { on.append(on.empty() ? "" : ",").append(filter); };
     const bool adjusts = std::ranges::any_of(calls, [](const auto& call) { return call.filter->name == "adjust"; });
-    // Where the chain has no `adjust`, one's own is in front.
-    if (adjustment && !adjusts) add(adjust_text(*adjustment));
+    // Where the chain has no `adjust`, one's own is in front, or behind a change of the rate.
+    const auto changes_rate = [](const auto& call) { return static_cast<bool>(call.filter->rate); };
+    bool owes_own = adjustment && !adjusts;
+    if (owes_own && std::ranges::none_of(calls, changes_rate)) {
+        add(adjust_text(*adjustment));
+        owes_own = false;
+    }
     bool is_set = !adjustment;
     for (std::size_t number = 0; number < calls.size(); ++number) {
         const bool sets = calls[number].filter->name == "adjust" && !std::exchange(is_set, true);
@@ -114,6 +119,10 @@ std::string chain_in_force(const std::string& chain, std::span<const FilterSwitc
         const auto end = number + 1 < calls.size() ? calls[number + 1].offset : chain.size();
         const auto text = std::string_view(chain).substr(begin, end - begin);
         add(text.substr(0, text.find_last_not_of(number + 1 < calls.size() ? ", \t\n" : " \t\n") + 1));
+        if (owes_own && changes_rate(calls[number])) {
+            add(adjust_text(*adjustment));
+            owes_own = false;
+        }
     }
     return on;
 }

@@ -43,6 +43,8 @@ TEST(ServeCommand, HasTheChainAsItIsInForce) {
     EXPECT_EQ(chain_in_force(chain, {}, set), "gray,adjust=brightness=15:contrast=1.5");
     EXPECT_EQ(chain_in_force(chain, {}, Adjustment{}), "gray,adjust");
     EXPECT_EQ(chain_in_force("text='a, b',gray", {}, set), "adjust=brightness=15:contrast=1.5,text='a, b',gray");
+    EXPECT_EQ(chain_in_force("gaussian=5,fps=10,gray", {}, Adjustment{.brightness = 3}),
+              "gaussian=5,fps=10,adjust=brightness=3,gray");
     EXPECT_EQ(chain_in_force("", {}, set), "adjust=brightness=15:contrast=1.5");
 }
 

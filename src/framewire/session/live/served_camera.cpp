@@ -204,6 +204,11 @@ std::optional<LiveCamera::Picture> ServedCamera::picture() const {
     return std::nullopt;
 }
 
+std::uint64_t ServedCamera::oldest_picture_version() const {
+    const std::shared_lock lock(job_mutex_);
+    return version_before_ + (job_ ? job_->oldest_picture_version() : 0);
+}
+
 std::uint64_t ServedCamera::picture_version() const {
     const std::shared_lock lock(job_mutex_);
     return version_before_ + (job_ ? job_->picture_version() : relay_ ? relay_->picture_version() : 0);
