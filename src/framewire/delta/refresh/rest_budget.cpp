@@ -21,6 +21,8 @@ constexpr double looking_share = 0.5;
 constexpr double first_bytes_per_change = 1;  // until it is known
 constexpr double news = 0.25;                 // how fast it is learnt
 constexpr double longest_pause_seconds = 3600;
+// The share of what the stream took is saved for no longer than it may be spent in.
+constexpr double longest_saved_seconds = 60;
 constexpr double most_room_bytes = 1e12;
 
 double allowed_seconds(double seconds) {
@@ -39,13 +41,28 @@ std::int64_t parts(double bytes) {
 
 RestBudget::RestBudget(const Shape& shape, double seconds, int threshold)
     : bytes_per_second_(static_cast<double>(shape.width) * shape.height * RestSharpener::bits_per_pixel_and_second / 8),
+      least_bytes_per_second_(static_cast<double>(shape.width) * shape.height *
+                              RestSharpener::least_bits_per_pixel_and_second / 8),
       seconds_(allowed_seconds(seconds)),
       thresholds_{(validate_packed_threshold(threshold), threshold / 2), threshold / 4, 0},
       cells_(CellGrid(shape).count()) {
     parts_per_change_.fill(first_bytes_per_change * static_cast<double>(byte_parts));
 }
 
-RestTurn RestBudget::next(double seconds, int within, double room_bytes) {
+// What may be taken in the time of a frame.
+double RestBudget::earned(double gap, double stream_bytes) {
+    const double most = gap * bytes_per_second_;
+    if (!std::isfinite(stream_bytes)) return most;
+    const double news = std::max(0.0, stream_bytes - std::exchange(stream_bytes_, stream_bytes));
+    saved_bytes_ =
+        std::min(saved_bytes_ + std::max(RestSharpener::share_of_stream * news, gap * least_bytes_per_second_),
+                 longest_saved_seconds * bytes_per_second_);
+    const double now = std::min(most, saved_bytes_);
+    saved_bytes_ -= now;
+    return now;
+}
+
+RestTurn RestBudget::next(double seconds, int within, double room_bytes, double stream_bytes) {
     const double gap = seconds - frame_at_;
     frame_at_ = seconds;
     const bool goes_on = std::exchange(begun_, true) && gap > 0 && gap <= longest_pause_seconds;
@@ -67,7 +84,7 @@ RestTurn RestBudget::next(double seconds, int within, double room_bytes) {
     turn.phase = static_cast<int>(++turn_ % turns);
     turn.within = within;
     std::ranges::copy(thresholds_, turn.thresholds);
-    turn.credit = goes_on ? parts(gap * bytes_per_second_) : 0;
+    turn.credit = goes_on ? parts(earned(gap, stream_bytes)) : 0;
     turn.most = parts(std::max(most_saved_seconds, frame_seconds_) * bytes_per_second_);
     turn.least = parts(least_saved_seconds * bytes_per_second_);
     turn.room = parts(room_bytes);

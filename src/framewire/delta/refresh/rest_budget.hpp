@@ -19,13 +19,16 @@ public:
 
     /// With the next turn.
     void begin_anew() { anew_ = true; }
-    /// The turn of a frame at `seconds`, held to `within`, beside which so many bytes may be sent.
-    RestTurn next(double seconds, int within, double room_bytes);
+    /// The turn of a frame at `seconds`, held to `within`, beside which so many bytes may be sent, of a stream that
+    /// took `stream_bytes` so far.
+    RestTurn next(double seconds, int within, double room_bytes, double stream_bytes);
     /// What a step that is not empty took.
     void took(const SharperStep& step, std::int64_t bytes);
 
 private:
-    double bytes_per_second_;
+    double earned(double gap, double stream_bytes);
+
+    double bytes_per_second_, least_bytes_per_second_;
     double seconds_;
     std::array<int, rest_stages> thresholds_;
     int cells_;
@@ -34,6 +37,8 @@ private:
     double frame_at_ = 0, frame_seconds_ = 0;
     std::int64_t now_ = 0;  // the frames' time without leaps
     std::int64_t turn_ = 0;
+    double stream_bytes_ = 0;  // known so far
+    double saved_bytes_ = 0;   // of the share of them, not allowed yet
 
     std::mutex mutex_;  // guards what follows
     std::int64_t correction_ = 0, done_ = 0;

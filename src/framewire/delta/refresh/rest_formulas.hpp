@@ -12,6 +12,9 @@ namespace framewire::delta {
 inline constexpr int rest_stages = 3;
 /// A byte that a step changes brings cells from this stage on back to the one before it, which mends specks.
 inline constexpr int rest_mended_stage = 2;
+/// A cell that has all stages behind it is looked at again after it rested for so many times longer: light that changes
+/// slowly stays below the threshold from frame to frame.
+inline constexpr int rests_between_looks = 8;
 /// Of a cell's mean so many samples count at most; when there are more, all before count half.
 inline constexpr int most_rest_samples = 64;
 /// There is no mean of fewer.
@@ -25,7 +28,7 @@ inline constexpr std::int64_t message_parts = 64 * byte_parts;
 struct RestingCell {
     std::int64_t since = 0;  ///< it rests, or had its last change
     std::uint8_t stage = 0;  ///< that comes next; rest_stages: none does
-    bool was_mean = false;   ///< the last stage is behind it, and only noise came since
+    bool was_mean = false;   ///< the last stage is behind it, and no more than noise is known to have come since
 };
 
 /// What the host decides about a frame.
@@ -154,8 +157,15 @@ FRAMEWIRE_HOST_DEVICE constexpr bool is_due(const RestingCell& cell, int samples
     return cell.stage < rest_stages && samples >= least_rest_samples &&
            turn.now - cell.since >= (cell.stage + 1) * turn.rests;
 }
-/// The stage is behind it, or found nothing to do.
-FRAMEWIRE_HOST_DEVICE constexpr void settle(RestingCell& cell) {
+/// Whether a cell that is as sharp as can be begins to sum up what the camera shows once more.
+FRAMEWIRE_HOST_DEVICE constexpr bool is_looked_at_again(const RestingCell& cell, const RestTurn& turn) {
+    return cell.stage == rest_stages && turn.now - cell.since >= (rest_stages + rests_between_looks) * turn.rests;
+}
+/// What such a cell becomes. It is the mean but for what changed since, so noise does not bring the last stage.
+FRAMEWIRE_HOST_DEVICE constexpr RestingCell looked_at_again(const RestTurn& turn) { return {turn.now, 0, true}; }
+/// The stage is behind it, in which so many bytes were off.
+FRAMEWIRE_HOST_DEVICE constexpr void settle(RestingCell& cell, std::uint32_t off, int channels) {
+    if (cell.stage == 0 && more_than_noise(off, channels)) cell.was_mean = false;
     ++cell.stage;
     if (cell.was_mean && cell.stage + 1 == rest_stages) ++cell.stage;
 }

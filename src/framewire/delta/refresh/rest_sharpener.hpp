@@ -6,6 +6,7 @@
 #include "framewire/delta/refresh/sharper_step.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -15,7 +16,7 @@ namespace framewire::delta {
 /// changed for some seconds are brought to the mean of what the camera showed meanwhile: first the bytes further from
 /// it than half of the threshold, after as long again those further than a quarter, at last all. Every byte stays
 /// within the threshold of the frame at hand. A change of single bytes, as by noise, brings the second stage again;
-/// where more changes, a cell begins anew.
+/// where more changes, a cell begins anew. Cells that are done are looked at again from time to time.
 ///
 /// Works where the executor's backend does, with the same bytes. Knows no clock: times are those of the frames. One
 /// thread sharpens, another may tell what steps took. Move-only.
@@ -24,6 +25,8 @@ public:
     static constexpr double least_seconds = 0.1, most_seconds = 3600;
     /// Takes at most so much, by the frames' times.
     static constexpr double bits_per_pixel_and_second = 0.5;
+    /// And at most this share of what the stream takes without it, or, where that is next to nothing, so little.
+    static constexpr double share_of_stream = 0.1, least_bits_per_pixel_and_second = 0.01;
 
     /// For frames of `shape` (one frame) within `threshold`, whose cells rest for `seconds`. Keeps a reference to
     /// `executor`. Throws Error{usage} on seconds and a threshold that are not allowed, Error{config} without memory; a
@@ -48,6 +51,9 @@ public:
         double seconds = 0;     ///< of the frame
         int within = 0;         ///< the threshold of the frame, which R keeps
         double room_bytes = 0;  ///< that may be sent beside the encoder's step
+        /// What the stream took so far, its first picture included, but nothing that sharpened it. Default: no share
+        /// of it bounds what may be taken.
+        double stream_bytes = std::numeric_limits<double>::infinity();
     };
     /// Looks at the frame and at R, which that step led to. Where it is time and there is room, makes R sharper and
     /// leaves in `step` how, else an empty step. Allocates nothing. Device: queued on the executor's stream; `step`,

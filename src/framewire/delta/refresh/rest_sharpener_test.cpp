@@ -63,7 +63,7 @@ public:
         sharpener.take_step(changes.view());
         seconds += frame_seconds;
         auto errors = changes.view().summaries[0];
-        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room}, step);
+        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room, stream_bytes}, step);
         step.add_errors_to(errors);
         sent = 0;
         if (!step.empty()) {
@@ -94,6 +94,7 @@ public:
     SharperStep step;
     RestSharpener sharpener;
     double seconds = 0;
+    double stream_bytes = infinite;    // what the stream took without the sharpening
     std::int64_t sent = 0, total = 0;  // bytes of the sharpening alone
 
 private:
@@ -213,6 +214,41 @@ TEST(RestSharpener, TakesNoMoreThanIsAllowed) {
     }
     EXPECT_LT(static_cast<double>(stream.total), 17 * each_second);
     EXPECT_GT(static_cast<double>(stream.total), 5 * each_second);
+}
+
+// A tenth of what the stream takes, or, where that is nothing, a hundredth of a bit per pixel and second.
+TEST(RestSharpener, TakesAShareOfTheStream) {
+    constexpr int frames = 900;
+    for (const double each_frame : {0.0, 60.0, 400.0}) {
+        SCOPED_TRACE(each_frame);
+        Stream stream({1, 192, 256, 3}, 4);
+        stream.stream_bytes = 0;
+        for (int frame = 0; frame < frames; ++frame) {
+            stream.stream_bytes += each_frame;
+            stream.next();
+        }
+        const double least = 0.01 / 8 * 192 * 256 * frames * frame_seconds;
+        const double allowed = std::max(0.1 * stream.stream_bytes, least);
+        constexpr double one_step = 1500;  // may be more than it was expected to be
+        EXPECT_LT(static_cast<double>(stream.total), allowed + one_step);
+        EXPECT_GT(static_cast<double>(stream.total), allowed / 4);
+    }
+}
+
+// A light that gets brighter by less than the threshold, over cells that are as sharp as can be.
+TEST(RestSharpener, LooksAgainAtWhatIsSharp) {
+    for (const int brighter : {8, 15}) {
+        Stream stream({1, 128, 128, 3}, 1, 0.2);
+        stream.run(3);
+        const auto sharp = stream.total;
+        stream.run(3);
+        EXPECT_LT(stream.total - sharp, sharp / 4) << "noise brings little when it is looked at again";
+        for (std::int64_t at = 0; at < stream.clean.shape().bytes(); ++at)
+            stream.clean.view().data()[at] =
+                static_cast<std::uint8_t>(std::min(255 - 8, stream.clean.view().data()[at] + brighter));
+        stream.run(6);
+        EXPECT_LT(stream.error(), 2);
+    }
 }
 
 TEST(RestSharpener, TakesNothingWithoutRoom) {

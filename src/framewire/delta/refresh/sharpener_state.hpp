@@ -22,7 +22,7 @@ struct RestSharpener::State {
         validate(camera, shape, "the frame that R is sharpened by");
         validate(reference, shape, "the picture to sharpen");
         step.clear();
-        return budget.next(moment.seconds, moment.within, moment.room_bytes);
+        return budget.next(moment.seconds, moment.within, moment.room_bytes, moment.stream_bytes);
     }
 };
 

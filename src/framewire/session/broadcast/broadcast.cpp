@@ -205,6 +205,7 @@ void BroadcastJob::control(const ControlOrder& order) { state_->job.input().cont
 BroadcastStanding BroadcastJob::standing() const { return state_->standing(); }
 net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics(); }
 std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
+std::uint64_t BroadcastJob::oldest_picture_version() const { return state_->stream.oldest_allowed(); }
 std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
 bool BroadcastJob::set_threshold(int threshold) {

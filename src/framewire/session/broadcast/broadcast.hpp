@@ -105,6 +105,8 @@ public:
     net::StreamMetrics viewers() const;
     /// Of the picture that viewers see; 0 before the first.
     std::uint64_t picture_version() const;
+    /// The oldest version that may still be shown to anybody.
+    std::uint64_t oldest_picture_version() const;
     /// Copies that picture, of standing().shape, and gives its version.
     std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
     /// As FilteredInput's.

@@ -100,7 +100,9 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFou
 void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
                                        std::span<const Component> objects, int within) {
     if (sharper.step.empty()) return;
+    const auto before = stream.counts().up_to_date_bytes;
     stream.advance(sharper.step.changes(), time, objects, sharper.packed, within);
+    sharpened_bytes += stream.counts().up_to_date_bytes - before;
     sharpener->took(sharper.step, std::ssize(sharper.packed));
 }
 

@@ -14,6 +14,7 @@
 #include "framewire/session/live/parts/orders_in_force.hpp"
 #include "framewire/session/refresh/sharpening.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,7 +54,8 @@ struct BroadcastJob::State {
     BroadcastFound make_found();
     void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
     delta::RestSharpener::Moment moment(const FrameTime& time, int within) {
-        return {time.seconds, within, threshold.room_bytes()};
+        return {time.seconds, within, threshold.room_bytes(),
+                static_cast<double>(stream.counts().up_to_date_bytes - sharpened_bytes)};
     }
     void send_sharper(const PackedSharper& sharper, const FrameTime& time, std::span<const Component> objects,
                       int within);
@@ -97,7 +99,8 @@ struct BroadcastJob::State {
     std::function<void()> keep_orders;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
-    std::vector<Component> counted, moved;  // objects of one frame: those that count; where filters take them
+    std::atomic<std::int64_t> sharpened_bytes = 0;  // on the wire
+    std::vector<Component> counted, moved;          // objects of one frame: those that count; where filters take them
     LiveParts parts;
     std::shared_ptr<OrdersInForce> in_force = std::make_shared<OrdersInForce>();
     std::optional<net::Listener> own_listener;

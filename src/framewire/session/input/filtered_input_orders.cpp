@@ -79,7 +79,7 @@ void FilteredInput::hide(const std::vector<LiveZone>& zones) {
     hidden_zones_ = std::move(hiding);
     count_change();
     // Filters that compare frames must not show the one before, in which these parts were not hidden.
-    plans_are_old_ = has_filtered_;
+    plans_are_old_ = plans_are_old_ || has_filtered_;
 }
 
 bool FilteredInput::tell_plans(const Adjustment& settings) {

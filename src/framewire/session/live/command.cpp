@@ -5,9 +5,13 @@
 #include "framewire/core/text/shell_quoted.hpp"
 #include "framewire/detect/detector.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/pipeline/chain/chain.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 namespace framewire::session {
@@ -38,6 +42,7 @@ public:
                 flag(fmt::format("--{}{}", text == "1" ? "" : "no-", name));
         });
     }
+    void comment(std::string_view text) { text_ += fmt::format("  # {}", text); }
     const std::string& text() const { return text_; }
 
 private:
@@ -67,7 +72,62 @@ void add_detector(CommandLineText& line, const DetectorOptions& detector) {
     if (const auto* picture = std::get_if<std::string>(&detector.region)) line.option("--roi-mask", *picture);
 }
 
+std::string adjust_text(const Adjustment& set) {
+    const Adjustment nothing;
+    std::string values;
+    const auto add = [&](std::string_view name, const auto& value, const auto& usual) {
+        if (value != usual) values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value);
+    };
+    add("brightness", set.brightness, nothing.brightness);
+    add("contrast", set.contrast, nothing.contrast);
+    add("saturation", set.saturation, nothing.saturation);
+    add("gain", set.gain, nothing.gain);
+    return values.empty() ? "adjust" : "adjust=" + values;
+}
+
+std::string zones_text(const LiveZones& zones) {
+    std::string text;
+    for (const auto& [kind, area] : zones.zones)
+        text += fmt::format("{}{} {},{},{},{}", text.empty() ? "" : "; ", to_string(kind), area.x, area.y, area.width,
+                            area.height);
+    return fmt::format("no option sets zones: {} (of {}x{}); --state FILE keeps them", text, zones.drawn_on.width,
+                       zones.drawn_on.height);
+}
+
 }  // namespace
+
+std::string chain_in_force(const std::string& chain, std::span<const FilterSwitch> filters,
+                           const std::optional<Adjustment>& adjustment) {
+    const auto calls = parse_chain(chain).calls;
+    std::string on;
+    const auto add = [&](std::string_view filter) { on.append(on.empty() ? "" : ",").append(filter); };
+    const bool adjusts = std::ranges::any_of(calls, [](const auto& call) { return call.filter->name == "adjust"; });
+    // Where the chain has no `adjust`, one's own is in front, or behind a change of the rate.
+    const auto changes_rate = [](const auto& call) { return static_cast<bool>(call.filter->rate); };
+    bool owes_own = adjustment && !adjusts;
+    if (owes_own && std::ranges::none_of(calls, changes_rate)) {
+        add(adjust_text(*adjustment));
+        owes_own = false;
+    }
+    bool is_set = !adjustment;
+    for (std::size_t number = 0; number < calls.size(); ++number) {
+        const bool sets = calls[number].filter->name == "adjust" && !std::exchange(is_set, true);
+        if (number < filters.size() && !filters[number].on) continue;
+        if (sets) {
+            add(adjust_text(*adjustment));
+            continue;
+        }
+        const auto begin = calls[number].offset;
+        const auto end = number + 1 < calls.size() ? calls[number + 1].offset : chain.size();
+        const auto text = std::string_view(chain).substr(begin, end - begin);
+        add(text.substr(0, text.find_last_not_of(number + 1 < calls.size() ? ", \t\n" : " \t\n") + 1));
+        if (owes_own && changes_rate(calls[number])) {
+            add(adjust_text(*adjustment));
+            owes_own = false;
+        }
+    }
+    return on;
+}
 
 std::string command_of(const BroadcastOptions& options, const std::string& kept_in) {
     CommandLineText line("framewire serve");
@@ -86,6 +146,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
     if (options.detector) add_detector(line, *options.detector);
     line.option("--record", options.record);
     line.option("--state", kept_in);
+    if (kept_in.empty() && !options.zones.zones.empty()) line.comment(zones_text(options.zones));
     return line.text();
 }
 

@@ -31,5 +31,30 @@ TEST(ServeCommand, SaysWhatIsNotAsEverywhere) {
         R"( --rate 12.5 --detect --min-area 99 --roi 1,2,3,4 --state 'my state.json')");
 }
 
+TEST(ServeCommand, HasTheChainAsItIsInForce) {
+    const auto switched = [](bool first, bool second) {
+        return std::vector<FilterSwitch>{{.text = "gray", .on = first}, {.text = "adjust=gain=2", .on = second}};
+    };
+    const std::string chain = "gray , adjust=gain=2";
+    EXPECT_EQ(chain_in_force(chain, {}, {}), "gray,adjust=gain=2");
+    EXPECT_EQ(chain_in_force(chain, switched(false, true), {}), "adjust=gain=2");
+    EXPECT_EQ(chain_in_force(chain, switched(true, false), {}), "gray");
+    const Adjustment set{.brightness = 15, .contrast = 1.5};
+    EXPECT_EQ(chain_in_force(chain, {}, set), "gray,adjust=brightness=15:contrast=1.5");
+    EXPECT_EQ(chain_in_force(chain, {}, Adjustment{}), "gray,adjust");
+    EXPECT_EQ(chain_in_force("text='a, b',gray", {}, set), "adjust=brightness=15:contrast=1.5,text='a, b',gray");
+    EXPECT_EQ(chain_in_force("gaussian=5,fps=10,gray", {}, Adjustment{.brightness = 3}),
+              "gaussian=5,fps=10,adjust=brightness=3,gray");
+    EXPECT_EQ(chain_in_force("", {}, set), "adjust=brightness=15:contrast=1.5");
+}
+
+TEST(ServeCommand, NamesZonesThatNoOptionSets) {
+    auto options = camera("synth");
+    options.zones = {{{LiveZone::Kind::privacy, {1, 2, 30, 40}}}, {1, 96, 128, 3}};
+    EXPECT_EQ(command_of(options, "state.json"), "framewire serve -i door=synth --state state.json");
+    const auto command = command_of(options, "");
+    EXPECT_NE(command.find("  # no option sets zones: privacy 1,2,30,40 (of 128x96)"), std::string::npos) << command;
+}
+
 }  // namespace command_test
 }  // namespace framewire::session

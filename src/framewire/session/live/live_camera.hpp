@@ -10,6 +10,7 @@
 #include "framewire/session/live/zones.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,10 +56,19 @@ public:
     /// Of the newest picture, 0 before the first; cheap.
     virtual std::uint64_t picture_version() const = 0;
 
+    /// The oldest version that may still be shown to anybody: a request that was answered withdrew those before. 0:
+    /// any.
+    virtual std::uint64_t oldest_picture_version() const { return 0; }
+
     /// Another chain from the next frame on. Viewers stay where its pictures are of the size of before; else they are
     /// cut off, to come back.
     virtual void set_chain(const std::string& text) = 0;
     virtual void control(const ControlOrder& order) = 0;
+    /// The same, of an order that `make` derives from the adjustment then: it may change a part of that, while others
+    /// are changed at the same time.
+    virtual void control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
+        control(make(state().controls.adjustment));
+    }
     /// From the next frame on. Another mode, and a threshold that viewers were not told of as the greatest, cut them
     /// off, to come back. None: as it is.
     virtual void set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) = 0;

@@ -27,15 +27,6 @@ BroadcastStanding standing_of(const RelayJob& relay) {
             .controls = {.fixed_because = "the stream is forwarded as it comes"}};
 }
 
-// The chain of the filters that are on.
-std::string chain_of_those_on(const std::string& chain, const std::vector<FilterSwitch>& filters) {
-    if (std::ranges::all_of(filters, [](const auto& filter) { return filter.on; })) return chain;
-    std::string on;
-    for (const auto& filter : filters)
-        if (filter.on) on += (on.empty() ? "" : ",") + filter.text;
-    return on;
-}
-
 }  // namespace
 
 void add(net::StreamMetrics& total, const net::StreamMetrics& part) {
@@ -188,7 +179,7 @@ LiveCameraState ServedCamera::state() const {
 
 std::string ServedCamera::command(const LiveSettings& ordered) const {
     auto options = options_with(asked_, ordered);
-    options.input.filters = chain_of_those_on(options.input.filters, ordered.filters);
+    options.input.filters = chain_in_force(options.input.filters, ordered.filters, ordered.adjustment);
     return command_of(options, live_.state_path);
 }
 
@@ -211,6 +202,11 @@ std::optional<LiveCamera::Picture> ServedCamera::picture() const {
     if (job_) return copy_of(*job_, job_->standing().shape);
     if (relay_) return copy_of(*relay_, relay_->info().shape);
     return std::nullopt;
+}
+
+std::uint64_t ServedCamera::oldest_picture_version() const {
+    const std::shared_lock lock(job_mutex_);
+    return version_before_ + (job_ ? job_->oldest_picture_version() : 0);
 }
 
 std::uint64_t ServedCamera::picture_version() const {

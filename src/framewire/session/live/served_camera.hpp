@@ -65,8 +65,10 @@ public:
     net::StreamMetrics viewers() const override;
     std::optional<Picture> picture() const override;
     std::uint64_t picture_version() const override;
+    std::uint64_t oldest_picture_version() const override;
     void set_chain(const std::string& text) override;
     void control(const ControlOrder& order) override;
+    void control_by(const std::function<ControlOrder(const Adjustment& now)>& make) override;
     void set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) override;
     void set_zones(const std::vector<LiveZone>& zones) override;
     std::string start_recording() override;

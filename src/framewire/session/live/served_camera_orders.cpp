@@ -97,8 +97,12 @@ void ServedCamera::set_chain(const std::string& text) {
 }
 
 void ServedCamera::control(const ControlOrder& order) {
+    control_by([&](const auto&) { return order; });
+}
+
+void ServedCamera::control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
     carry_out([&](BroadcastJob& job) {
-        job.control(order);
+        job.control(make(job.controls().adjustment));
         return Taken::by_job;
     });
 }

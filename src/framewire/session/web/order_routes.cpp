@@ -52,7 +52,7 @@ void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
         return std::nullopt;
     });
     add(Method::put, "controls", [](LiveCamera& camera, const std::string& body) {
-        camera.control(read_control_order(body, camera.state().controls.adjustment));
+        camera.control_by([&](const auto& now) { return read_control_order(body, now); });
         return std::nullopt;
     });
     add(Method::put, "threshold", [](LiveCamera& camera, const std::string& body) {

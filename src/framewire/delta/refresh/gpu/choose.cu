@@ -16,6 +16,7 @@ constexpr int threads = rest_ages;
 
 struct Job {
     CellGrid grid;
+    int channels;
     RestTurn turn;
     RestingMemory memory;
     ToldStep* told;
@@ -86,7 +87,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
             if (age <= parted_age && !takes) return;
             if (takes) taken += own;
             if (off) memory.chosen[number] = 1;
-            settle(memory.cells[number]);
+            settle(memory.cells[number], off, job.channels);
         });
         before += cells.total;
     }
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(threads) choose_kernel(Job job) {
 void choose_cells(const Shape& shape, const RestTurn& turn, const RestingMemory& memory, ToldStep* told,
                   const cuda::Stream& stream) {
     using namespace choose_kernels;
-    cuda::Launch(stream, 1, threads)(choose_kernel, {CellGrid(shape), turn, memory, told});
+    cuda::Launch(stream, 1, threads)(choose_kernel, {CellGrid(shape), shape.channels, turn, memory, told});
 }
 
 }  // namespace framewire::delta

@@ -107,6 +107,10 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
         here = RestingCell{turn.now};
         samples = 0;
     }
+    if (is_looked_at_again(here, turn)) {
+        here = looked_at_again(turn);
+        samples = 0;
+    }
     if (changed && here.stage >= rest_mended_stage) {
         here = mended(here, turn);
         const RestMean mean(samples);

@@ -77,6 +77,10 @@ void RestOnHost::look(int number, HostView<const std::uint8_t> camera, const Res
         here = {.since = turn.now};
         samples_.clear(number);
     }
+    if (is_looked_at_again(here, turn)) {
+        here = looked_at_again(turn);
+        samples_.clear(number);
+    }
     if (changed && here.stage >= rest_mended_stage) {
         here = mended(here, turn);
         samples_.condense(number);
@@ -154,7 +158,7 @@ RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostV
             chosen.all = false;
             break;
         }
-        settle(cell(due->cell));
+        settle(cell(due->cell), of_cell, shape_.channels);
         if (of_cell) chosen_.push_back(due->cell);
         chosen.changes = all;
     }

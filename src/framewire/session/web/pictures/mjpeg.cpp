@@ -40,10 +40,12 @@ struct Mjpeg::Wanted {
 };
 
 Mjpeg::Mjpeg(const LiveCamera& camera, CameraPictures& pictures)
-    : feed_(std::make_shared<net::http::Feed>(net::http::FeedOptions{.newest_only = true})),
+    : camera_(&camera),
+      pictures_(&pictures),
+      feed_(std::make_shared<net::http::Feed>(net::http::FeedOptions{.newest_only = true})),
       wanted_(std::make_shared<Wanted>()) {
     feed_->on_wanted([wanted = wanted_](bool now) { wanted->set(now); });
-    thread_ = std::jthread([this, &camera, &pictures](const std::stop_token& stop) { run(stop, camera, pictures); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 Mjpeg::~Mjpeg() {
@@ -57,27 +59,43 @@ bool Mjpeg::rests() const {
     return wanted_->rests && !wanted_->now;
 }
 
-void Mjpeg::run(const std::stop_token& stop, const LiveCamera& camera, CameraPictures& pictures) {
-    std::uint64_t shown = 0;
+const std::shared_ptr<net::http::Feed>& Mjpeg::feed() {
+    const auto version = camera_->picture_version();
+    const std::lock_guard lock(mutex_);
+    // The first picture of a client may be one from before a request that is answered already.
+    if (version != shown_) feed_->set_first(nullptr);
+    return feed_;
+}
+
+// Throws where there is no picture. One that was withdrawn while it was encoded is left out.
+void Mjpeg::show(std::uint64_t version) {
+    const auto part = std::make_shared<const std::string>(part_of(*pictures_->jpeg()));
+    const std::lock_guard lock(mutex_);
+    if (version < camera_->oldest_picture_version()) return;
+    shown_ = version;
+    feed_->set_first(part);
+    feed_->publish(part);
+}
+
+void Mjpeg::run(const std::stop_token& stop) {
+    std::uint64_t seen = 0;
     while (!stop.stop_requested()) {
         {
             std::unique_lock lock(wanted_->mutex);
             if (!wanted_->now) {
                 feed_->set_first(nullptr);  // it would be an old one
-                shown = 0;
+                seen = 0;
             }
             wanted_->rests = !wanted_->now;
             if (!wanted_->changed.wait(lock, stop, [&] { return wanted_->now; })) return;
             wanted_->rests = false;
         }
-        if (const auto version = camera.picture_version(); version != shown) {
-            shown = version;
+        if (const auto version = camera_->picture_version(); version != seen) {
+            seen = version;
             try {
-                const auto part = std::make_shared<const std::string>(part_of(*pictures.jpeg()));
-                feed_->set_first(part);
-                feed_->publish(part);
+                show(version);
             } catch (const std::exception& error) {
-                log_warning("camera '{}' as Motion JPEG: {}", camera.name(), error.what());
+                log_warning("camera '{}' as Motion JPEG: {}", camera_->name(), error.what());
             }
         }
         std::this_thread::sleep_for(between_looks);

@@ -4,7 +4,9 @@
 #include "framewire/session/live/live_camera.hpp"
 #include "framewire/session/web/pictures/camera_pictures.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <thread>
 
@@ -23,14 +25,20 @@ public:
     Mjpeg(const Mjpeg&) = delete;
     Mjpeg& operator=(const Mjpeg&) = delete;
 
-    const std::shared_ptr<net::http::Feed>& feed() const { return feed_; }
+    /// For one more client, who begins with no older picture than the newest one.
+    const std::shared_ptr<net::http::Feed>& feed();
     /// Whether its thread rests: it takes no picture until somebody watches.
     bool rests() const;
 
 private:
     struct Wanted;
-    void run(const std::stop_token& stop, const LiveCamera& camera, CameraPictures& pictures);
+    void run(const std::stop_token& stop);
+    void show(std::uint64_t version);
 
+    const LiveCamera* camera_;
+    CameraPictures* pictures_;
+    std::mutex mutex_;         // of what is shown, in the order of the versions
+    std::uint64_t shown_ = 0;  // the newest version
     std::shared_ptr<net::http::Feed> feed_;
     std::shared_ptr<Wanted> wanted_;
     std::jthread thread_;
