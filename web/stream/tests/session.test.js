@@ -111,7 +111,7 @@ function slowly(dial, bytesPerSecond, restMs = 0) {
 }
 
 for (const [what, mode, rate, restMs] of [
-         ["on a slow line", "exact", 250_000, 0], ["that rests", "lossless", 600_000, 700],
+         ["on a slow line", "exact", 60_000, 0], ["that rests", "lossless", 600_000, 700],
          ["of bounded on a slow line", "bounded", 40_000, 0]
      ])
     test(`a viewer ${what} paints only whole frames`, patience, async context => {
