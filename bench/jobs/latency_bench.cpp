@@ -97,7 +97,7 @@ Seen watch(net::Client& client, const PipeCamera& camera, Comparison& comparison
         const auto now = Clock::now();
         const auto frame = static_cast<std::uint32_t>(client.state().frame) + 1;
         // A picture in parts is not there before its last one; one that only got sharper was there before.
-        if (!client.complete() || frame <= newest) continue;
+        if (frame <= newest) continue;
         newest = frame;
         const bool settled = milliseconds(begin, now) > 1000 * settling_seconds;
         if (const auto captured = camera.log().captured(frame); captured && settled) {

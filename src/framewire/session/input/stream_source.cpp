@@ -28,6 +28,7 @@ public:
         info_.name = to_string(address);
         info_.shape = client_.info().shape;
         info_.rate = client_.info().rate;
+        info_.threshold = client_.info().threshold;
         info_.live = true;
     }
 
@@ -37,8 +38,7 @@ public:
         validate(image, info_.shape, "the image to read into");
         while (client_.next()) {
             const auto& state = client_.state();
-            // Refinement may repeat a frame, and blocks of an older one may be left.
-            if (!client_.complete() || (last_ && net::same_frame(state, *last_))) continue;
+            if (last_ && net::same_frame(state, *last_)) continue;  // refinement repeats a frame
             last_ = state;
             copy(client_.picture(), image);
             time = time_.next(state.seconds);
