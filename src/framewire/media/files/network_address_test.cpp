@@ -19,7 +19,7 @@ TEST(NetworkAddress, SecretsComeFromFilesAndTheEnvironment) {
     EXPECT_EQ(network_address("http://h/x?token={env:FRAMEWIRE_TEST_SECRET}&y={env:FRAMEWIRE_TEST_SECRET}"),
               "http://h/x?token=a%26b&y=a%26b");
     EXPECT_EQ(network_address("http://u:a b@h/{x}"), "http://u:a%20b@h/{x}");
-    EXPECT_EQ(network_address("srt://h:1?passphrase={file:" + path + "}"), "srt://h:1?passphrase=p@ss:%20w/rd%");
+    EXPECT_EQ(network_address("srt://h:1?passphrase={file:" + path + "}"), "srt://h:1?passphrase=p@ss: w/rd%");
 }
 
 TEST(NetworkAddress, AValueThatCannotBeUsedIsRefusedWithoutShowingIt) {

@@ -241,7 +241,7 @@ private:
                 let_end(waiters_, slot, send_);
             else if (stages_.wait)
                 wait_for(slot);
-            if (sent_[static_cast<std::size_t>(slot)] && (!stages_.sends || stages_.sends(slot))) send(slot);
+            if (sent_[static_cast<std::size_t>(slot)] && !(stages_.failed && stages_.failed(slot))) send(slot);
             change(capture_, [&] { free_.push(slot); });
         }
     }

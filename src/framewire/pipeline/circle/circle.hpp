@@ -19,8 +19,11 @@ struct CircleStages {
     /// before it were sent.
     std::function<bool(int slot, FrameTime& time)> capture;
     /// Whether the frame that was just captured is to be sent, and counted; one that is not goes as far as wait. None:
-    /// all are. On the thread of capture; asked again before send, for processing may have failed for this frame alone.
+    /// all are. On the thread of capture.
     std::function<bool(int slot)> sends{};
+    /// Asked before send: whether processing failed for this frame alone, which is then neither sent nor counted. None:
+    /// no frame fails so.
+    std::function<bool(int slot)> failed{};
     /// Between capture and process: what can be done of several frames at once, on the threads that
     /// CircleOptions::fetchers asks for. None: nothing. An exception ends the run after the frames before were sent.
     std::function<void(int slot)> fetch{};

@@ -30,6 +30,7 @@ struct Numbers {
                                       before_send = [](auto) {};
     std::function<bool(std::int64_t)> sends = [](auto) { return true; };
     std::function<double(std::int64_t)> seconds_of = [](auto) { return 0.0; };
+    std::function<bool(std::int64_t)> failed = [](auto) { return false; };
     std::vector<std::int64_t> sent;
 
     void run() {
@@ -47,6 +48,7 @@ struct Numbers {
                             return true;
                         },
                     .sends = [&](int slot) { return sends(at(slot)); },
+                    .failed = [&](int slot) { return failed(at(slot)); },
                     .fetch = [](int) {},
                     .process =
                         [&](int slot, const FrameTime& time) {
@@ -141,6 +143,15 @@ TEST(Circle, FramesThatAreNotSentAreProcessedAndNotCounted) {
         EXPECT_EQ(numbers.statistics.snapshot().frames, 30);
         EXPECT_EQ(numbers.statistics.snapshot().raw_bytes, 300);
     }
+}
+
+TEST(Circle, AFrameThatFailsAloneIsNeitherSentNorCounted) {
+    Numbers numbers;
+    numbers.length = 6;
+    numbers.failed = [](std::int64_t number) { return number % 2 == 0; };
+    numbers.run();
+    EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{1, 3, 5}));
+    EXPECT_EQ(numbers.statistics.snapshot().frames, 3);
 }
 
 TEST(Circle, EmptySourceEndsAtOnce) {

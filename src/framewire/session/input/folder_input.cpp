@@ -66,12 +66,14 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
 void FolderInput::note_failure(ErrorCode code, const std::string& why) {
     log_error("{}", why);
     const std::lock_guard lock(failures_mutex_);
-    if (failures_++ == 0) first_failure_ = code;
+    if (failures_++ == 0) first_failure_ = Error(code, why);
 }
 
 void FolderInput::require_whole() const {
     const std::lock_guard lock(failures_mutex_);
-    if (failures_ > 0) fail(first_failure_, "{}: {} of {} images failed", info_.name, failures_, images_.size());
+    if (failures_ > 0)
+        fail(first_failure_->code(), "{}: {} of {} images failed; the first: {}", info_.name, failures_, images_.size(),
+             first_failure_->what());
 }
 
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {

@@ -87,8 +87,8 @@ private:
     Shape last_sent_{};
 
     mutable std::mutex failures_mutex_;
-    std::int64_t failures_ = 0;                   // guarded by failures_mutex_
-    ErrorCode first_failure_ = ErrorCode::usage;  // likewise
+    std::int64_t failures_ = 0;           // guarded by failures_mutex_
+    std::optional<Error> first_failure_;  // likewise
 };
 
 }  // namespace framewire::session

@@ -137,6 +137,7 @@ private:
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .sends = [&](int slot) { return at(slot).frame.sent; },
+                    .failed = [&](int slot) { return !at(slot).frame.sent; },
                     .fetch = [&](int slot) { input_.fetch(at(slot).frame); },
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =

@@ -52,9 +52,10 @@ JobFiles& JobFiles::bytes(const std::string& option, const std::string& path, co
 JobFiles& JobFiles::output(const std::string& option, const std::string& path, const FileFormat& format) {
     const auto lower = lower_case(path);
     const auto has_ending = [&](std::string_view ending) { return lower.ends_with(ending); };
-    if (!path.empty() && !is_special_file(path) && std::ranges::none_of(format.endings, has_ending))
-        fail(ErrorCode::usage, "{} {}: {} go into a file whose name ends in {}", option, path, format.name,
-             fmt::join(format.endings, " or "));
+    if (ending_problem_.empty() && !path.empty() && !is_special_file(path) &&
+        std::ranges::none_of(format.endings, has_ending))
+        ending_problem_ = fmt::format("{} {}: {} go into a file whose name ends in {}", option, path, format.name,
+                                      fmt::join(format.endings, " or "));
     add_output(option, path);
     return *this;
 }
@@ -74,6 +75,7 @@ JobFiles& JobFiles::outputs(const std::string& option, const std::string& folder
 JobFiles& JobFiles::add(const JobFiles& others) {
     inputs_.insert(inputs_.end(), others.inputs_.begin(), others.inputs_.end());
     outputs_.insert(outputs_.end(), others.outputs_.begin(), others.outputs_.end());
+    if (ending_problem_.empty()) ending_problem_ = others.ending_problem_;
     return *this;
 }
 
@@ -81,6 +83,11 @@ void require_one_standard_output(std::initializer_list<std::string_view> outputs
     const auto count =
         std::ranges::count_if(outputs, [](std::string_view text) { return text == "-" || text.starts_with("-:"); });
     if (count > 1) fail(ErrorCode::usage, "{} of {} go to standard output; one of them can", count, names);
+}
+
+void JobFiles::require_different() const {
+    require_different_files(inputs_, outputs_);
+    if (!ending_problem_.empty()) fail(ErrorCode::usage, "{}", ending_problem_);
 }
 
 bool JobFiles::reads_standard_input() const {

@@ -29,7 +29,7 @@ public:
     JobFiles& input(const std::string& option, const std::string& path);
     /// What a sink of this text writes; none where it is empty.
     JobFiles& sink(const std::string& option, const std::string& text);
-    /// One file that is written, - for standard output; none if `path` is empty. Throws Error{usage} unless it has one
+    /// One file that is written, - for standard output; none if `path` is empty. require_different() wants one
     /// of the format's endings, in small or capital letters; standard output, devices, pipes and sockets need none.
     JobFiles& output(const std::string& option, const std::string& path, const FileFormat& format);
     /// The same for bytes that are not text, as a sink's.
@@ -46,8 +46,8 @@ public:
     const std::vector<RunFile>& inputs() const { return inputs_; }
     const std::vector<RunFile>& outputs() const { return outputs_; }
 
-    /// Throws Error{usage} where an output is an input or another output.
-    void require_different() const { require_different_files(inputs_, outputs_); }
+    /// Throws Error{usage} if an output is an input or another output, and if one lacks its format's ending.
+    void require_different() const;
     /// Outputs that are there already.
     std::vector<RunFile> there() const { return files_there(outputs_); }
     bool reads_standard_input() const;
@@ -59,6 +59,7 @@ private:
 
     std::vector<RunFile> inputs_, outputs_;
     std::string bytes_to_standard_output_;
+    std::string ending_problem_;  // of the first output that lacks its format's ending
 };
 
 /// Throws Error{usage} where more than one of the outputs, which are called `names` together, is standard output.

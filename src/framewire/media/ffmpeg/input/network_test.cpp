@@ -137,11 +137,18 @@ TEST(Http, APasswordFromAFileReachesTheServerAndNoName) {
     std::mutex mutex;
     std::string request;
     const HttpServer server([&](const Connection& connection, int) {
+        if (connection.request().find("Authorization:") == std::string::npos) {
+            connection.send(
+                "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"cam\"\r\n"
+                "Content-Length: 0\r\nConnection: close\r\n\r\n");
+            return;
+        }
         {
             const std::lock_guard lock(mutex);
             request = connection.request();
         }
-        connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
+        connection.send(
+            fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nAccept-Ranges: bytes\r\n\r\n", bytes.size()));
         connection.send_bytes(bytes.data(), bytes.size());
     });
     auto url = server.url();
