@@ -1,88 +1,93 @@
 #include "framewire/detect/detector.hpp"
 
+#include "framewire/detect/opencv_detector_ref.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/media_testing.hpp"
+#include "framewire/session/detect.hpp"
 #include "kit/images.hpp"
 #include "kit/needs.hpp"
 
 #include <gtest/gtest.h>
-#include <opencv2/imgproc.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iostream>
+#include <fstream>
 #include <string>
 #include <vector>
 
 namespace framewire {
 namespace detector_test {
 
-constexpr const char* clip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";  // of Debian's opencv-doc
-constexpr int blur_px = 15, threshold = 20, diameter_px = 15, min_area = 100;
-
 using Box = std::array<int, 5>;  // x, y, width, height, area
 
-// The moving-object chain made of OpenCV's calls, from blurred gray frames on.
-std::vector<Box> boxes_by_opencv(const cv::Mat& blurred, const cv::Mat& background) {
-    cv::Mat difference, mask, labels, figures, centroids;
-    cv::absdiff(blurred, background, difference);
-    cv::threshold(difference, mask, threshold, 255, cv::THRESH_BINARY);
-    cv::morphologyEx(mask, mask, cv::MORPH_CLOSE,
-                     cv::getStructuringElement(cv::MORPH_ELLIPSE, {diameter_px, diameter_px}));
-    const int count = cv::connectedComponentsWithStats(mask, labels, figures, centroids, 8);
-    std::vector<Box> boxes;
-    for (int label = 1; label < count; ++label) {
-        const auto* figure = figures.ptr<int>(label);
-        if (figure[cv::CC_STAT_AREA] >= min_area)
-            boxes.push_back({figure[cv::CC_STAT_LEFT], figure[cv::CC_STAT_TOP], figure[cv::CC_STAT_WIDTH],
-                             figure[cv::CC_STAT_HEIGHT], figure[cv::CC_STAT_AREA]});
+// From the records that `detect --method report` writes.
+std::vector<std::vector<Box>> boxes_by_job(const std::string& source, const DetectorParameters& parameters) {
+    const testing::TemporaryFolder folder;
+    const auto records = folder / "boxes.jsonl";
+    session::DetectJob({.job = {.backend = BackendChoice::cpu},
+                        .input = {.source = source},
+                        .detector = {.parameters = parameters},
+                        .output = records})
+        .run();
+    std::vector<std::vector<Box>> frames;
+    std::ifstream lines(records);
+    for (std::string line; std::getline(lines, line);) {
+        auto& boxes = frames.emplace_back();
+        const auto record = nlohmann::json::parse(line);
+        for (const auto& object : record.at("objects")) {
+            const auto box = object.at("box").get<std::array<int, 4>>();
+            boxes.push_back({box[0], box[1], box[2], box[3], object.at("area").get<int>()});
+        }
+        std::sort(boxes.begin(), boxes.end());
     }
-    std::sort(boxes.begin(), boxes.end());
-    return boxes;
+    return frames;
 }
 
-std::vector<Box> boxes_of(MotionDetector& detector, HostView<const std::uint8_t> frame) {
-    detector.run(frame);
-    std::vector<Box> boxes;
-    for (const auto& object : detector.fetch().of_frame())
-        boxes.push_back({object.x, object.y, object.width, object.height, object.area});
-    std::sort(boxes.begin(), boxes.end());
-    return boxes;
-}
-
-TEST(DetectorAndOpenCv, FindTheSameBoxesInAClip) {
-    // The clip is too large to lie with the tests; scripts/deps.sh installs it.
-    FRAMEWIRE_NEEDS(std::filesystem::exists(clip), std::string("there is no ") + clip + " (Debian: opencv-doc)");
-    const auto source = open_source(clip);
-    const auto shape = source->info().shape;
-    auto& executor = kit::executor(Backend::cpu);
-    DetectorParameters parameters{.background = FirstFrame{}, .shape = ElementShape::ellipse};
-    MotionDetector whole(parameters, shape, executor);
-    parameters.blur_px = 1;
-    MotionDetector from_blurred(parameters, shape.with_channels(1), executor);
-
-    HostImage frame(shape);
+// cvtColor, GaussianBlur, absdiff, threshold, morphologyEx and connectedComponentsWithStats.
+std::vector<std::vector<Box>> boxes_by_opencv(const std::string& text, const DetectorParameters& parameters) {
+    const auto source = open_source(text);
+    OpencvDetector opencv(parameters);
+    HostImage frame(source->info().shape);
     FrameTime time;
-    cv::Mat gray, blurred, background;
-    int frames = 0, equal_frames = 0;
-    std::size_t boxes = 0;
+    std::vector<std::vector<Box>> frames;
     while (source->read(frame.view(), time)) {
-        cv::cvtColor(cv::Mat(shape.height, shape.width, CV_8UC3, frame.view().data()), gray, cv::COLOR_BGR2GRAY);
-        cv::GaussianBlur(gray, blurred, {blur_px, blur_px}, 0);
-        if (frames == 0) background = blurred.clone();
-        const auto want = boxes_by_opencv(blurred, background);
-        ASSERT_EQ(boxes_of(from_blurred, {blurred.data, shape.with_channels(1)}), want) << "frame " << frames;
-        const auto same_box = [](const Box& one, const Box& other) { return std::equal(&one[0], &one[4], &other[0]); };
-        equal_frames += std::ranges::equal(boxes_of(whole, std::as_const(frame).view()), want, same_box) ? 1 : 0;
-        boxes += want.size();
-        ++frames;
+        if (frames.empty()) opencv.set_background(frame.view());
+        opencv.run(frame.view());
+        auto& boxes = frames.emplace_back();
+        for (const auto& component : opencv.boxes())
+            if (component.area >= parameters.min_area)
+                boxes.push_back({component.x, component.y, component.width, component.height, component.area});
+        std::sort(boxes.begin(), boxes.end());
     }
-    ASSERT_GT(frames, 700);
-    ASSERT_GT(boxes, 1000u);
-    // The two Gaussians round differently.
-    std::cout << "[  FIGURE  ] with its own blur, " << equal_frames << " of " << frames
-              << " frames have OpenCV's boxes\n";
-    EXPECT_GE(equal_frames, frames * 8 / 10);
+    return frames;
+}
+
+void expect_the_same_boxes(const std::string& source, const DetectorParameters& parameters, std::size_t least_boxes) {
+    SCOPED_TRACE(source + ", blur " + std::to_string(parameters.blur_px));
+    const auto ours = boxes_by_job(source, parameters), theirs = boxes_by_opencv(source, parameters);
+    ASSERT_EQ(ours.size(), theirs.size());
+    std::size_t boxes = 0;
+    for (std::size_t frame = 0; frame < ours.size(); ++frame) {
+        ASSERT_EQ(ours[frame], theirs[frame]) << "frame " << frame;
+        boxes += theirs[frame].size();
+    }
+    EXPECT_GE(boxes, least_boxes);
+}
+
+TEST(DetectorAndOpenCv, ReportMethodFindsTheSameBoxesInASyntheticClip) {
+    for (const int blur : {1, 3, 5, 7, 9, 15, 31})
+        for (const auto shape : {ElementShape::disc, ElementShape::ellipse})
+            expect_the_same_boxes("synth:size=322x242:fps=10:noise=9:objects=6:seed=7:frames=20",
+                                  {.background = FirstFrame{}, .blur_px = blur, .shape = shape}, 10);
+}
+
+TEST(DetectorAndOpenCv, ReportMethodFindsTheSameBoxesInARealClip) {
+    // The clip is too large to lie with the tests; scripts/deps.sh installs it.
+    const std::string clip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
+    FRAMEWIRE_NEEDS(std::filesystem::exists(clip), "there is no " + clip + " (Debian: opencv-doc)");
+    expect_the_same_boxes(clip, {.background = FirstFrame{}}, 1000);
 }
 
 }  // namespace detector_test

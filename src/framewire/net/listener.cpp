@@ -205,6 +205,10 @@ bool ServedStream::wait_for_viewers(int count, std::stop_token stop) const {
     return state_->listener.sessions.wait_for_viewers(state_->stream, count, std::move(stop));
 }
 
+bool ServedStream::wait_for_first_states(int count, std::stop_token stop) const {
+    return state_->listener.sessions.wait_for_first_states(state_->stream, count, std::move(stop));
+}
+
 int ServedStream::finish(std::chrono::milliseconds deadline, const std::string& failure) {
     auto& listener = state_->listener;
     auto& stream = state_->stream;

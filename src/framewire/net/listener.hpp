@@ -113,6 +113,10 @@ public:
     /// Blocks until `count` viewers are there; false when told to stop before.
     bool wait_for_viewers(int count, std::stop_token stop) const;
 
+    /// Blocks until `count` viewers have taken a whole state, or all that are still there if some have gone; false when
+    /// told to stop before. A viewer that takes nothing is dropped after the write deadline.
+    bool wait_for_first_states(int count, std::stop_token stop) const;
+
     /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these
     /// words as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off.
     /// Gives how many viewers were; connections that are none are not waited for. Other streams go on.

@@ -21,6 +21,10 @@ bool Server::wait_for_viewers(int count, std::stop_token stop) const {
     return stream_.wait_for_viewers(count, std::move(stop));
 }
 
+bool Server::wait_for_first_states(int count, std::stop_token stop) const {
+    return stream_.wait_for_first_states(count, std::move(stop));
+}
+
 int Server::finish(std::chrono::milliseconds deadline, const std::string& failure) {
     listener_.close("the stream has come to its end");
     return stream_.finish(deadline, failure);

@@ -27,6 +27,7 @@ public:
     /// As ServedStream's.
     void publish() { stream_.publish(); }
     bool wait_for_viewers(int count, std::stop_token stop) const;
+    bool wait_for_first_states(int count, std::stop_token stop) const;
 
     /// As ServedStream's; no new connections are taken from here on.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});

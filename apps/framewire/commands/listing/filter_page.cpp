@@ -4,9 +4,66 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string_view>
 
 namespace framewire::app {
 namespace {
+
+struct Definition {
+    std::string_view filter, text;
+};
+
+// What a page says in addition to the registry: the formula, and how the filter differs from its report.
+constexpr Definition definitions[] = {
+    {"binarize",
+     R"(With `h` the histogram of gray values (`gray`'s `weighted`), a pixel is white where its value is above the threshold `t`:
+
+- `two-max`: `t = min(max(floor((a + b) / 2), 50), 200)`. `a` and `b` are the values of the two fullest bins of `h`; of equally
+  full bins the darker one counts as fuller. An image of one value `a` has `b = 0`, or `b = 1` if `a = 0`.
+- `otsu`: OpenCV's threshold, exactly.
+- `two-peaks`: `h` is smoothed, `h[i] = (h[i - 1] + 2 h[i] + h[i + 1]) / 4`, until it has two peaks. `t` is the lowest bin between
+  them. A histogram that never has two peaks gets Otsu's threshold.
+- `document`: the paper `p` is a morphological close by a square of `window` pixels, then the mean in the same window. Otsu's
+  threshold is taken of `255 gray / p`, where paper darker than 64 weighs differences as if it were 64. If that threshold lies
+  within the paper's own noise, only what stands out from the noise is black
+  ([rule](../decisions/documents.md)). A blank page is white.
+- `sauvola`: `t = m (1 + k (s / 128 - 1))`, with mean `m` and standard deviation `s` of the window around the pixel.
+
+`two-max`, `otsu` and `two-peaks` take one threshold from the histogram, whatever is in the picture. A blank page has one hill there,
+and a threshold within the hill makes half of the page black. For pages that may be blank take `document` or `sauvola`.
+
+`two-max` and `two-peaks` are sections 8.4 and 8.3 of the [report](../reports.md) of 2022. The report does not say which of equally
+full bins is first; its GPU reduction finds the fullest even and the fullest odd bin instead of the two fullest.)"},
+    {"gaussian",
+     R"(The weight of the pixel `(dx, dy)` away is `exp(-(dx^2 + dy^2) / (2 sigma^2))`, divided by the sum of all weights in the window.
+The window of an even size reaches from `-size / 2` to `size / 2 - 1`, and its weights are those around the middle between the two.
+
+- `rounding=fine`: every byte differs by 1 at most from the formula computed in float64 and rounded to a whole value. So it is
+  less than 1.5 away from the value before rounding.
+- `rounding=opencv`: for odd sizes every byte equals that of OpenCV's `GaussianBlur` for 8-bit images: weights in 256ths (for large
+  windows coarser than `fine`), no rounding between rows and columns, and for sizes 3, 5 and 7 without a `sigma` OpenCV's own
+  weights. `detect --method report` blurs with it.)"},
+    {"gray",
+     R"(`weighted` gives the bytes of OpenCV's `COLOR_BGR2GRAY`: `(3735 B + 19235 G + 9798 R + 16384) >> 15`, so it rounds to nearest. The
+[report](../reports.md) of 2022 (section 7) truncates.)"},
+    {"heatmap",
+     R"(With `dB`, `dG` and `dR` the differences from the previous frame, `f = (|dB| + |dG| + |dR|) / 765`, and
+
+- `B = 255 sin(pi f + pi / 2)`
+- `G = 255 sin(pi f)`
+- `R = 255 sin(pi f - pi / 2)`,
+
+each held to 0..255 and rounded to nearest. This is section 4 of the [report](../reports.md) of 2022. Its text divides by 765, as
+here; its CPU code divides by 510.)"},
+    {"mosaic",
+     R"(Each cell becomes the mean of its pixels, channel by channel, rounded to nearest, half up. Cells at the right and lower edge that
+are cut off average the pixels they have. The faster variant of the [report](../reports.md) on the mosaic
+starts one thread for each pixel of a cell, which no GPU allows for cells of more than 32 x 32 pixels, and leaves out the last pixel
+of each cell.)"},
+    {"noise",
+     R"(A pixel shows if `|dB|`, `|dG|` or `|dR|` from the previous frame is greater than `threshold`. In the [report](../reports.md) of
+2022 (section 5) an overlay lies on the previous frame; here that is `base=previous`, and the default is the current frame.)"},
+};
 
 std::string_view first_example(const FilterInfo& filter) {
     return filter.examples.empty() ? filter.name : filter.examples.front();
@@ -40,6 +97,8 @@ std::string filter_page(const FilterInfo& filter) {
         page += parameter_table(filter.parameters);
         fmt::format_to(out, "\n{}.\n", values_without_keys(filter));
     }
+    for (const auto& definition : definitions)
+        if (definition.filter == filter.name) fmt::format_to(out, "\n## Definition\n\n{}\n", definition.text);
     if (filter.needs_previous)
         fmt::format_to(out, "\nThe first frame, which has none before it, is compared with itself.\n");
     if (filter.pointwise)

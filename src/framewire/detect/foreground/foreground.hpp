@@ -21,7 +21,7 @@ struct ForegroundParameters {
 
 /// Where frames differ from a background (moving-object report's steps 2 to 5): the bit of a pixel is set where its
 /// blurred gray value and the background's differ by more than the threshold. Gray and blur are byte for byte those of
-/// the filters `gray` (weighted) and `gaussian` (rounding opencv, so that boxes are those of OpenCV's calls). Frames:
+/// the filters `gray` (weighted) and `gaussian` (rounding opencv: for odd sizes those of OpenCV's calls). Frames:
 /// one or three channels. Gray images: one. All with any strides and any alignment; masks without a bit outside.
 class Foreground {
 public:

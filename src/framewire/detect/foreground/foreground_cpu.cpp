@@ -70,7 +70,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
     const bool last_of_row = tile.x_end == shape.width;
     HWY_ALIGN std::uint8_t line[gaussian_most_tile_bytes];
     std::uint8_t* blurred = line;
-    gaussian_passes::blur_tile<fixed_terms>(
+    gaussian_passes::blur_tile<GaussianRounding::opencv, fixed_terms>(
         weights, Border::reflect101, shape.with_channels(1), tile,
         [&](int y, const TileColumns& columns, std::uint8_t* gray) {
             const auto* image = images.frames.row(tile.frame, y) + columns.image_begin() * channels;

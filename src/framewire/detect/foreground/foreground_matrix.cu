@@ -9,7 +9,7 @@
 
 // A block slides down a strip of an image, 16 rows at a time: it makes them gray, into shared memory, and each warp
 // blurs 32 columns of them. The tensor cores multiply bytes and add up in 32 bits, so 15-bit weights and the rows'
-// 14-bit results go as a high and a low byte each.
+// 16-bit results go as a high and a low byte each.
 //
 // A warp's product is D[16 x 8] = A[16 x K] * B[K x 8]. In its registers lane 4 * g + q holds, with b = 0..3,
 //     of A  rows g and g + 8, columns 4 * q + b (and 16 + 4 * q + b where K is 32),
@@ -34,6 +34,8 @@ constexpr int warp_px = 32;
 constexpr int strip_px = warps_per_block * warp_px;
 constexpr int chunk_rows = 16;
 constexpr int reach_px = 8;  // of the windows, at most
+constexpr int row_shift = gaussian_row_shift(GaussianRounding::opencv);
+constexpr int column_shift = gaussian_column_shift(GaussianRounding::opencv);
 
 constexpr int strip_quads = (strip_px + 2 * reach_px) / quad_px;
 constexpr int pitch_words = (strip_quads + 31 - 12) / 32 * 32 + 12;  // so that the lanes of a warp read from all banks
@@ -154,7 +156,7 @@ __device__ RowResults blur_rows(const LaneFragments& weights, const std::uint32_
 #pragma unroll
             for (int rows = 0; rows < 2; ++rows) {
                 auto& sums = sum[rows];
-                if (part == 1) sums = scale_add(sums, 256, 1u << (gaussian_row_shift - 1));
+                if (part == 1) sums = scale_add(sums, 256, 1u << (row_shift - 1));
                 sums = multiply_add(sums, weights_32.words, pixels[rows][0], pixels[rows][1]);
                 sums = multiply_add(sums, weights_16.words, pixels[rows][2]);
             }
@@ -164,8 +166,8 @@ __device__ RowResults blur_rows(const LaneFragments& weights, const std::uint32_
             std::uint32_t two[2];  // low bytes of two results, then high ones
 #pragma unroll
             for (int rows = 0; rows < 2; ++rows)
-                two[rows] = __byte_perm(sum[rows].sum[2 * pair] >> gaussian_row_shift,
-                                        sum[rows].sum[2 * pair + 1] >> gaussian_row_shift, 0x5140);
+                two[rows] =
+                    __byte_perm(sum[rows].sum[2 * pair] >> row_shift, sum[rows].sum[2 * pair + 1] >> row_shift, 0x5140);
             results.low[2 * half + pair] = __byte_perm(two[0], two[1], 0x5410);
             results.high[2 * half + pair] = __byte_perm(two[0], two[1], 0x7632);
         }
@@ -188,12 +190,12 @@ __device__ void blur_columns(const LaneFragments& weights, const RowResults& abo
         sums = scale_add(sums, 256, 0);
         sums = multiply_add(sums, high.words, above.low[quarter], below.low[quarter]);
         sums = multiply_add(sums, low.words, above.high[quarter], below.high[quarter]);
-        sums = scale_add(sums, 256, 1u << (gaussian_column_shift - 1));
+        sums = scale_add(sums, 256, 1u << (column_shift - 1));
         sums = multiply_add(sums, low.words, above.low[quarter], below.low[quarter]);
 #pragma unroll
         for (int row = 0; row < 2; ++row)
-            result[row].pairs[quarter] = sums.sum[2 * row] >> gaussian_column_shift |
-                                         (sums.sum[2 * row + 1] >> (gaussian_column_shift - 16) & 0x00ff0000);
+            result[row].pairs[quarter] =
+                sums.sum[2 * row] >> column_shift | (sums.sum[2 * row + 1] >> (column_shift - 16) & 0x00ff0000);
     }
 }
 

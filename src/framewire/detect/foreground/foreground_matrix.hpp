@@ -12,7 +12,7 @@ namespace framewire {
 
 /// The foreground from frames to bits in one kernel, for CUDA and blurs of up to 17 taps. Blurring a row is a product
 /// with a banded matrix of the weights, blurring columns another one: both run on the tensor cores, in whole numbers,
-/// so the bytes are those of the Gaussian.
+/// so the bytes are those of the Gaussian with GaussianRounding::opencv, which the weights are for.
 class MatrixForeground {
 public:
     /// Whether the weights are few enough, and the current GPU has tensor cores that multiply bytes (compute capability

@@ -287,6 +287,7 @@ __global__ void __launch_bounds__(bins)
     } else {
         const int valley = method == ThresholdMethod::two_peaks ? two_peaks(memory) : -1;
         threshold = __syncthreads_or(valley >= 0) ? valley : otsu(count, memory);
+        if (method == ThresholdMethod::ink && threadIdx.x == 0) threshold = ink_threshold(memory.counts, threshold);
     }
     if (threadIdx.x == 0) thresholds[blockIdx.x] = static_cast<std::uint8_t>(threshold);
 }

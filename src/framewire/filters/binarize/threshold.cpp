@@ -84,6 +84,8 @@ std::uint8_t choose_threshold(ThresholdMethod method, const Histogram& histogram
     switch (method) {
         case ThresholdMethod::two_max: return two_max_threshold(histogram);
         case ThresholdMethod::otsu: return otsu_threshold(histogram);
+        case ThresholdMethod::ink:
+            return static_cast<std::uint8_t>(ink_threshold(histogram.data(), otsu_threshold(histogram)));
         case ThresholdMethod::two_peaks: break;
     }
     return two_peaks_threshold(histogram);

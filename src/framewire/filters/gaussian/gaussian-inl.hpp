@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace framewire {
 
@@ -79,14 +80,24 @@ inline WeightPairs in_pairs(const GaussianWeights& weights) {
     return result;
 }
 
-// Four vectors of results from x on: (sum of weights times taps + half of 2^shift) >> shift. line_of(pair) is where the
+// How the rows' results are kept in 16 bits with a sign. The 16 bits of GaussianRounding::opencv count from -2^15; the
+// weights of a column sum to 2^15, so that its sum is 2^30 too small.
+template <GaussianRounding rounding>
+struct Passes {
+    static constexpr int row_shift = gaussian_row_shift(rounding), column_shift = gaussian_column_shift(rounding);
+    static constexpr int zero = rounding == GaussianRounding::fine ? 0 : -(1 << 15);
+    static constexpr std::int32_t row_start = (1 << (row_shift - 1)) + zero * (1 << row_shift);
+    static constexpr std::int32_t column_start = (1 << (column_shift - 1)) - zero * (1 << 15);
+};
+
+// Four vectors of results from x on: (sum of weights times taps + start) >> shift. line_of(pair) is where the
 // taps of a pair of weights are. `fixed_pairs` 0 stands for any number.
-template <int shift, int fixed_pairs, class LineOf, class Store>
+template <int shift, std::int32_t start, int fixed_pairs, class LineOf, class Store>
 HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, std::int64_t x, Store&& store) {
     const D32 d32;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d32));
     if (fixed_pairs) pairs = fixed_pairs;
-    auto sum_0 = hn::Set(d32, 1 << (shift - 1)), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
+    auto sum_0 = hn::Set(d32, start), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
 #pragma GCC unroll 4
     for (int pair = 0; pair < pairs; ++pair) {
         const auto weight = hn::BitCast(D16(), hn::Set(d32, weights[pair]));
@@ -112,9 +123,10 @@ struct Halves {
 // where those are there, the second. Both taps of a weight are added up first, the middle one to itself. In each block
 // of 16 elements results lie as interleaving leaves them: those of a vector of bytes in four vectors, the first with
 // elements 0 to 3 of each block. `last` keeps the results of 16 bits for the second row.
-template <int fixed_terms>
+template <GaussianRounding rounding, int fixed_terms>
 void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& weights, int count, bool second,
                std::int16_t* last, std::int32_t* out) {
+    using P = Passes<rounding>;
     const D32 d32;
     const D16 d16;
     const hn::Repartition<std::uint8_t, D32> d8;
@@ -123,7 +135,7 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     const auto* line_end = line + (weights.taps - 1) * channels;
     const auto ones = hn::Set(d8, 1);
     for (int x = 0; x < count; x += step) {
-        auto sum_0 = hn::Set(d32, 1 << (gaussian_row_shift - 1)), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
+        auto sum_0 = hn::Set(d32, P::row_start), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
         const auto both = [&](int term) HWY_ATTR {
             const auto before = hn::LoadU(d8, line + x + term * channels);
             const auto after = hn::LoadU(d8, line_end + x - term * channels);
@@ -143,10 +155,11 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
             add(both(term), both(term + 1), pair_of(weights.folded[term], weights.folded[term + 1]));
         if (term < terms) add(both(term), {hn::Zero(d16), hn::Zero(d16)}, pair_of(weights.folded[term], 0));
         const auto lower =
-            halve_in_blocks(d16, hn::ShiftRight<gaussian_row_shift>(sum_0), hn::ShiftRight<gaussian_row_shift>(sum_1));
+            halve_in_blocks(d16, hn::ShiftRight<P::row_shift>(sum_0), hn::ShiftRight<P::row_shift>(sum_1));
         const auto upper =
-            halve_in_blocks(d16, hn::ShiftRight<gaussian_row_shift>(sum_2), hn::ShiftRight<gaussian_row_shift>(sum_3));
-        auto first_lower = lower, first_upper = upper, second_lower = hn::Zero(d16), second_upper = hn::Zero(d16);
+            halve_in_blocks(d16, hn::ShiftRight<P::row_shift>(sum_2), hn::ShiftRight<P::row_shift>(sum_3));
+        auto first_lower = lower, first_upper = upper;
+        auto second_lower = hn::Set(d16, static_cast<std::int16_t>(P::zero)), second_upper = second_lower;
         if (second) {
             first_lower = hn::LoadU(d16, last + x);
             first_upper = hn::LoadU(d16, last + x + step / 2);
@@ -164,13 +177,13 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     }
 }
 
-template <int fixed_pairs>
+template <GaussianRounding rounding, int fixed_pairs>
 void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, int pairs, int count,
                   std::uint8_t* out) {
     const hn::Repartition<std::uint8_t, D32> d8;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto weigh_to = [&](int x, std::uint8_t* to) HWY_ATTR {
-        weigh<gaussian_column_shift, fixed_pairs>(
+        weigh<Passes<rounding>::column_shift, Passes<rounding>::column_start, fixed_pairs>(
             [&](int pair) { return rows[pair]; }, weights, pairs, x,
             [&](V32 r_0, V32 r_1, V32 r_2, V32 r_3) HWY_ATTR {
                 hn::StoreU(narrow_in_blocks(d8, halve_in_blocks(D16(), r_0, r_1), halve_in_blocks(D16(), r_2, r_3)), d8,
@@ -187,8 +200,8 @@ void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, 
 
 /// Blurs a tile of images of `shape`, row by row. load_row(y, columns, line) puts what the image's row y has of the
 /// tile's columns at `line`; out_row(y) says where row y of the tile's result goes, and row_done(y) is called when it
-/// is there. `fixed_terms` is weights.terms(), or 0 for any number.
-template <int fixed_terms, class LoadRow, class OutRow, class RowDone>
+/// is there. `rounding` is weights.rounding; `fixed_terms` is weights.terms(), or 0 for any number.
+template <GaussianRounding rounding, int fixed_terms, class LoadRow, class OutRow, class RowDone>
 void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape, const WindowTile& tile,
                LoadRow&& load_row, OutRow&& out_row, RowDone&& row_done) {
     const int channels = shape.channels, taps = weights.taps;
@@ -215,22 +228,21 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     // Rows are counted from the first one that the tile's windows see; two together are one of the ring's.
     const int ring_rows = taps / 2 + 1;
     const auto ring_row = [&](int row) { return ring + row / 2 % ring_rows * ring_stride; };
-    const auto clear = [&](int row) {
-        std::memset(ring_row(row), 0, sizeof(std::int32_t) * static_cast<std::size_t>(ring_stride));
-    };
+    constexpr int zero = Passes<rounding>::zero;
+    const auto clear = [&](int row) { std::fill_n(ring_row(row), ring_stride, pair_of(zero, zero)); };
     const auto add_row = [&](int row) {
         const int from = border_index(tile.y_begin - weights.reach.before + row, shape.height, border);
         const bool second = row % 2 != 0;
         if (from < 0) {  // zeros stand there for a second one already
             if (!second) {
                 clear(row);
-                std::memset(last, 0, sizeof last);
+                std::fill(std::begin(last), std::end(last), static_cast<std::int16_t>(zero));
             }
             return;
         }
         load_row(from, columns, line + columns.line_begin());
         columns.fill_border(line);
-        weigh_row<fixed_terms>(line, channels, weights, tile_bytes, second, last, ring_row(row));
+        weigh_row<rounding, fixed_terms>(line, channels, weights, tile_bytes, second, last, ring_row(row));
     };
     std::memset(last, 0, sizeof last);
     if (taps % 2 == 0) clear(taps);  // a row that the first windows do not see
@@ -240,7 +252,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
         const int first = y - tile.y_begin;
         add_row(first + taps - 1);
         for (int pair = 0; pair < ring_rows; ++pair) rows[pair] = ring_row(first + 2 * pair);
-        const auto weigh_rows = taps % 2 ? weigh_column<fixed_terms> : weigh_column<0>;
+        const auto weigh_rows = taps % 2 ? weigh_column<rounding, fixed_terms> : weigh_column<rounding, 0>;
         weigh_rows(rows, first % 2 ? pairs.odd : pairs.even, ring_rows, tile_bytes, out_row(y));
         row_done(y);
     }

@@ -54,7 +54,7 @@ double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
         for (int column = 0; column < exact.terms; ++column)
             difference += 4 * std::abs(folded[row] / 32768.0 * (folded[column] / 32768.0) -
                                        exact.folded[row] * exact.folded[column]);
-    return 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift));
+    return 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift(GaussianRounding::fine)));
 }
 
 // What OpenCV takes in place of the formula for odd sizes up to 7 when sigma is left to it.
@@ -85,7 +85,8 @@ GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding roundi
     const bool as_opencv = rounding == GaussianRounding::opencv;
     if (!as_opencv || !round_as_opencv_table(size, sigma, folded)) round_weights(exact, gaussian_short_unit, folded);
     GaussianWeights weights{};
-    weights.is_short = size <= gaussian_most_short_taps && (as_opencv || largest_error(exact, folded) < 1);
+    weights.rounding = rounding;
+    weights.is_short = !as_opencv && size <= gaussian_most_short_taps && largest_error(exact, folded) < 1;
     if (!weights.is_short && !as_opencv) round_weights(exact, 1, folded);
 
     const auto* first = std::find_if(folded, folded + exact.terms, [](int weight) { return weight != 0; });
@@ -116,7 +117,8 @@ const ParameterFields<GaussianParameters>& gaussian_fields() {
         parameter_field(
             &P::rounding, gaussian_rounding_names,
             {.name = "rounding",
-             .help = "of the weights: fine is within 1 of the formula; opencv is that of OpenCV's 8-bit GaussianBlur"}),
+             .help = "fine differs by 1 at most from the formula rounded to whole values; opencv gives, for odd sizes, "
+                     "the bytes of OpenCV's 8-bit GaussianBlur"}),
     };
     return fields;
 }

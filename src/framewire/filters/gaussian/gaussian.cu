@@ -10,7 +10,8 @@
 //
 // Along a row two bytes are weighed at once by dp2a. Weights come as pairs for windows that begin with a pair of bytes
 // (`even`) and for those that begin with its second byte (`odd`), so that no byte has to be moved for the four windows
-// of a quad. Along a column the two taps of a weight are added first, two pixels at once.
+// of a quad. Along a column the two taps of a weight are added first; with GaussianRounding::fine, whose rows' results
+// have 14 bits, two pixels at once.
 
 namespace framewire {
 namespace gaussian_kernels {
@@ -23,7 +24,7 @@ constexpr int most_pairs = max_window_px / 2 + 5;
 constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 
 // Weights along a column are scaled so that the result is the highest byte of the sum.
-constexpr int column_scale_shift = 24 - gaussian_column_shift;
+constexpr int column_scale_shift(GaussianRounding rounding) { return 24 - gaussian_column_shift(rounding); }
 
 struct Job {
     QuadSource in;
@@ -44,8 +45,10 @@ struct Job {
 
 // How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread
 // for each of `pitch` quads beside each other.
-template <int channels_, int planes_, int pitch_>
+template <GaussianRounding rounding_, int channels_, int planes_, int pitch_>
 struct Layout {
+    static constexpr GaussianRounding rounding = rounding_;
+    static constexpr int row_shift = gaussian_row_shift(rounding);
     static constexpr int channels = channels_, planes = planes_, pitch = pitch_;
     static constexpr int groups = threads_per_block / pitch;
     static constexpr int step_rows = groups * rows_per_thread;
@@ -138,7 +141,7 @@ private:
 
     // Windows that begin with bytes 0, 1, 2 and 3 behind the lead. What is read behind the last tap has weight zero.
     __device__ uint2 weigh_quad(const std::uint32_t* words) const {
-        constexpr std::uint32_t half = 1u << (gaussian_row_shift - 1);
+        constexpr std::uint32_t half = 1u << (L::row_shift - 1);
         std::uint32_t sum[quad_px] = {half, half, half, half};
         const int count = (job_.taps + quad_px - 1 + 3) / 4;
         const auto shift = static_cast<unsigned>(8 * job_.lead);
@@ -157,7 +160,7 @@ private:
             sum[3] = __dp2a_lo(job_.odd[pair], bytes, sum[3]);
             sum[3] = __dp2a_hi(job_.odd[pair + 1], bytes, sum[3]);
         }
-        for (auto& one : sum) one >>= gaussian_row_shift;
+        for (auto& one : sum) one >>= L::row_shift;
         return {sum[0] | sum[1] << 16, sum[2] | sum[3] << 16};
     }
 
@@ -173,6 +176,19 @@ private:
 #pragma unroll
         for (int row = 0; row < rows_per_thread; ++row)
             if (y + row < y_end) store(job_.out.row(frame_, y + row), x, result[row]);
+    }
+
+    // Two pixels' taps of one weight.
+    static __device__ void add_pair(std::uint32_t one, std::uint32_t other, std::uint32_t weight, std::uint32_t& first,
+                                    std::uint32_t& second) {
+        if constexpr (L::rounding == GaussianRounding::fine) {
+            const auto both = one + other;  // two sums of two 14-bit numbers
+            first += (both & 0xffff) * weight;
+            second += (both >> 16) * weight;
+        } else {
+            first += ((one & 0xffff) + (other & 0xffff)) * weight;
+            second += ((one >> 16) + (other >> 16)) * weight;
+        }
     }
 
     __device__ void weigh_column(int first, int plane, Quad<L::planes> (&result)[rows_per_thread]) const {
@@ -199,12 +215,8 @@ private:
 #pragma unroll
                 for (int row = 0; row < rows_per_thread; ++row) {
                     const auto& other = low[row + terms_at_once - 1 - at];
-                    // Two sums of two 15-bit numbers in a word.
-                    const auto left = up[row + at].x + other.x, right = up[row + at].y + other.y;
-                    sum[row][0] += (left & 0xffff) * weight;
-                    sum[row][1] += (left >> 16) * weight;
-                    sum[row][2] += (right & 0xffff) * weight;
-                    sum[row][3] += (right >> 16) * weight;
+                    add_pair(up[row + at].x, other.x, weight, sum[row][0], sum[row][1]);
+                    add_pair(up[row + at].y, other.y, weight, sum[row][2], sum[row][3]);
                 }
             }
         }
@@ -247,7 +259,7 @@ void set_weights(Job& job, const GaussianWeights& weights) {
         job.odd[pair + 1] = weight(2 * pair - 1) | weight(2 * pair) << 16;
     }
     for (int term = 0; term < weights.terms(); ++term)
-        job.column[term] = static_cast<std::uint32_t>(weights.folded[term]) << column_scale_shift;
+        job.column[term] = static_cast<std::uint32_t>(weights.folded[term]) << column_scale_shift(weights.rounding);
 }
 
 // The quads that windows see beside the first one's.
@@ -278,15 +290,15 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
     };
 }
 
-template <int channels>
+template <GaussianRounding rounding, int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
     // GPU.
     const int most_shared = std::min(100 * 1024, executor.shared_memory().block_bytes);
-    using All = Layout<channels, channels, 32>;
-    using Narrow = Layout<channels, 1, 16>;
+    using All = Layout<rounding, channels, channels, 32>;
+    using Narrow = Layout<rounding, channels, 1, 16>;
     constexpr int most_rim = (3 + max_window_px + quad_px - 1 + 3) / quad_px - 1;
     static_assert(Narrow::shared_bytes(max_window_px, 16 + most_rim) <= 48 * 1024);
     return All::shared_bytes(job.taps, quads_out + rim) > most_shared ? plan<Narrow>(job, shape, 16, executor)
@@ -305,7 +317,12 @@ FilterOnDevice Gaussian::plan_for_cuda() const {
             .reach = weights_.reach,
             .lead = (quad_px - weights_.reach.before % quad_px) % quad_px};
     set_weights(job, weights_);
-    return shape_.channels == 3 ? plan<3>(job, shape_, *executor_) : plan<1>(job, shape_, *executor_);
+    const auto plan_with = [&]<GaussianRounding rounding>() {
+        return shape_.channels == 3 ? plan<rounding, 3>(job, shape_, *executor_)
+                                    : plan<rounding, 1>(job, shape_, *executor_);
+    };
+    return weights_.rounding == GaussianRounding::fine ? plan_with.template operator()<GaussianRounding::fine>()
+                                                       : plan_with.template operator()<GaussianRounding::opencv>();
 }
 
 void Gaussian::run(const FilterImages<MemorySpace::device>& images) const {

@@ -11,10 +11,11 @@ namespace framewire {
 /// Largest standard deviation of `gaussian`, in pixels; with it every window is as good as a mean.
 inline constexpr double max_gaussian_sigma_px = 1000;
 
-/// How a Gaussian's weights are rounded.
+/// How a Gaussian's weights and the results of its first pass are rounded.
 enum class GaussianRounding {
-    fine,   ///< so that the filter stays within 1 of the formula in float64 for any image
-    opencv  ///< to 256ths, as OpenCV rounds those of its 8-bit GaussianBlur, which for large windows are coarser
+    fine,   ///< so that results differ by 1 at most from the float64 formula rounded to whole values, for any image
+    opencv  ///< as in OpenCV's 8-bit GaussianBlur: weights in 256ths, which for large windows are coarser, and no
+            ///< rounding between the passes. For odd sizes the results are OpenCV's, byte for byte.
 };
 
 /// What they are called.
@@ -37,7 +38,8 @@ struct GaussianWeights {
     int taps;                                          ///< that are not zero, at most `size`
     WindowReach reach;                                 ///< of those taps
     std::int16_t folded[(max_window_px + 1) / 2 + 1];  ///< outermost first, (taps + 1) / 2 of them; their sum is 2^14
-    bool is_short;  ///< whether there are few taps (gaussian_most_short_taps) whose weights are multiples of 1/256
+    bool is_short;  ///< `fine`, with few taps (gaussian_most_short_taps) whose weights are multiples of 1/256
+    GaussianRounding rounding;
 
     int terms() const { return (taps + 1) / 2; }
 };
@@ -47,9 +49,10 @@ inline constexpr int gaussian_short_unit = 128;
 /// Windows with more taps never count as short.
 inline constexpr int gaussian_most_short_taps = 5;
 
-/// Weights rounded so that their sum is exact and each partial sum from the rim inwards is off by half a unit at most:
-/// 1/256 for GaussianRounding::opencv and where the filter stays within 1 of the formula for any image with it, else
-/// 1/2^15. Throws Error{usage} on a size or sigma that is not allowed, both 0 among them.
+/// Weights rounded so that their sum is exact and each partial sum from the rim inwards is off by half a unit at most.
+/// The unit is 1/256 for GaussianRounding::opencv, and for `fine` if that is enough for the bound above; else 1/2^15.
+/// For `opencv` this is the error diffusion of OpenCV's getGaussianKernelFixedPoint_ED. Throws Error{usage} on a size
+/// or sigma that is not allowed, both 0 among them.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding = GaussianRounding::fine);
 
 /// The size that `size` 0 stands for: 6 sigma - 1 rounded to nearest, made odd, at most 255.
@@ -58,14 +61,14 @@ int gaussian_size_for(double sigma);
 /// The sigma that `sigma` 0 stands for.
 constexpr double default_gaussian_sigma(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }
 
-/// Each pass sums up bytes, or the rows' results, times weights whose sum is 2^15. The rows' results keep 6 bits behind
-/// the point, so that two of them still fit 16 bits with a sign.
-inline constexpr int gaussian_row_shift = 9;
-inline constexpr int gaussian_column_shift = 21;
+/// Each pass sums bytes, or the rows' results, times weights whose sum is 2^15, and shifts the sum right by this much,
+/// rounding half up. `fine` keeps 6 fractional bits of the rows' results, so that two of them still fit 16 bits with a
+/// sign. `opencv` keeps 8, which is all that weights in 256ths have: nothing is rounded before the end.
+constexpr int gaussian_row_shift(GaussianRounding rounding) { return rounding == GaussianRounding::fine ? 9 : 7; }
+constexpr int gaussian_column_shift(GaussianRounding rounding) { return 30 - gaussian_row_shift(rounding); }
 
-/// Gaussian blur (streaming report, section 6.3): sampled, weights summing to one, within 1 of the formula in float64,
-/// or with GaussianRounding::opencv within 1 of OpenCV's 8-bit GaussianBlur. In and out: one shape, any strides, any
-/// alignment, no overlap; 1 or 3 channels.
+/// Gaussian blur (streaming report, section 6.3): sampled, weights summing to one; GaussianRounding says what the
+/// results are compared with. In and out: one shape, any strides, any alignment, no overlap; 1 or 3 channels.
 class Gaussian {
 public:
     /// Throws Error{usage} on a shape, size or sigma that is not allowed.

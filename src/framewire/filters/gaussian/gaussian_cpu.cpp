@@ -16,11 +16,11 @@ HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
 
-template <int fixed_terms>
+template <GaussianRounding rounding, int fixed_terms>
 void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                       HostView<std::uint8_t> out, const WindowTile& tile) {
     const auto& shape = in.shape();
-    gaussian_passes::blur_tile<fixed_terms>(
+    gaussian_passes::blur_tile<rounding, fixed_terms>(
         weights, border, shape, tile,
         [&](int y, const TileColumns& columns, std::uint8_t* line) {
             const auto* image = in.row(tile.frame, y) + columns.image_begin();
@@ -60,10 +60,12 @@ void gaussian_short_tile(const GaussianWeights& weights, Border border, HostView
 
 void gaussian_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                    HostView<std::uint8_t> out, const WindowTile& tile) {
+    constexpr auto fine = GaussianRounding::fine, opencv = GaussianRounding::opencv;
+    if (weights.rounding == opencv) return gaussian_tile_of<opencv, 0>(weights, border, in, out, tile);
     switch (weights.terms()) {
-        case 2: return gaussian_tile_of<2>(weights, border, in, out, tile);
-        case 8: return gaussian_tile_of<8>(weights, border, in, out, tile);  // size 15, the detector's
-        default: return gaussian_tile_of<0>(weights, border, in, out, tile);
+        case 2: return gaussian_tile_of<fine, 2>(weights, border, in, out, tile);
+        case 8: return gaussian_tile_of<fine, 8>(weights, border, in, out, tile);  // size 15
+        default: return gaussian_tile_of<fine, 0>(weights, border, in, out, tile);
     }
 }
 

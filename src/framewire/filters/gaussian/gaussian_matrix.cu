@@ -40,6 +40,9 @@ struct Job : WarpJob {
     int lead_px;    // from a tile's first pixel read to its first result, a multiple of 4
     int before_px;  // a slot's pixels before the strip's first result, a multiple of chunk_bytes
 
+    std::uint32_t row_half;   // rounds the rows' sums of bytes, which are in units of 2^-16
+    std::uint32_t kept_bits;  // of the low bytes of four rows' results: six or eight fractional bits
+
     // Twice the weight of each tap, from tap -margin on.
     static constexpr int margin = unit + quad_px, distances = unit * most_units + 2 * margin;
     std::uint16_t weights[distances];
@@ -128,7 +131,7 @@ struct Tile {
     std::uint32_t low[units][2] = {}, high[units][2] = {};  // of two columns; four rows each
 
     // `upper` and `lower` are of eight rows each.
-    __device__ void add(const Sums& upper, const Sums& lower) {
+    __device__ void add(const Sums& upper, const Sums& lower, std::uint32_t kept_bits) {
 #pragma unroll
         for (int column = 0; column < 2; ++column) {
 #pragma unroll
@@ -138,7 +141,7 @@ struct Tile {
             }
             const auto above = byte_perm(upper.sum[2 * column], upper.sum[2 * column + 1], 0x6251),
                        below = byte_perm(lower.sum[2 * column], lower.sum[2 * column + 1], 0x6251);
-            low[units - 1][column] = byte_perm(above, below, 0x5410) & 0xfcfcfcfc;
+            low[units - 1][column] = byte_perm(above, below, 0x5410) & kept_bits;
             high[units - 1][column] = byte_perm(above, below, 0x7632);
         }
     }
@@ -156,7 +159,8 @@ struct Tile {
 
 // The first product of eight rows: `from` is this lane's first word of its row.
 template <int channels, int units>
-__device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)[units][32], Sums (&sums)[tiles]) {
+__device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)[units][32], std::uint32_t half,
+                           Sums (&sums)[tiles]) {
     // Of BGR the channels' words; of gray those of a tile begin with its own, for they overlap.
     constexpr int words = channels == 3 ? units : units + tiles - 1;
     std::uint32_t pixels[channels][words];
@@ -187,7 +191,7 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
     for (int tile = 0; tile < tiles; ++tile) sums[tile] = multiply_add<units>({}, weights[0], of_tile(tile));
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
-        sums[tile] = multiply_add<units>(scale_add(sums[tile], 256, 512), weights[1], of_tile(tile));
+        sums[tile] = multiply_add<units>(scale_add(sums[tile], 256, half), weights[1], of_tile(tile));
 }
 
 // Results of two columns and two rows that are `out_row_bytes` apart, to this lane's place in the upper one.
@@ -263,10 +267,10 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
                                slot[outer()] + (job.before_px - job.lead_px) * channels + warp * warp_bytes) +
                            inner() * channels;
         Sums upper[tiles], lower[tiles];
-        weigh_rows<channels, units>(from, memory.row_weights, upper);
-        weigh_rows<channels, units>(from + 8 * BlockMemory::slot_bytes / 4, memory.row_weights, lower);
+        weigh_rows<channels, units>(from, memory.row_weights, job.row_half, upper);
+        weigh_rows<channels, units>(from + 8 * BlockMemory::slot_bytes / 4, memory.row_weights, job.row_half, lower);
 #pragma unroll
-        for (int at = 0; at < tiles; ++at) tile[at].add(upper[at], lower[at]);
+        for (int at = 0; at < tiles; ++at) tile[at].add(upper[at], lower[at], job.kept_bits);
         if (step < units - 1) continue;  // the first window's rows are not all there yet
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -323,6 +327,9 @@ FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border borde
     using namespace gaussian_matrix_kernels;
     Job job{};
     job.reach = weights.reach;
+    const bool fine = weights.rounding == GaussianRounding::fine;
+    job.row_half = fine ? 512 : 0;
+    job.kept_bits = fine ? 0xfcfcfcfc : 0xffffffff;
     job.lead_px = lead_px(weights);
     job.before_px = cuda::parts(job.lead_px, chunk_bytes) * chunk_bytes;
     for (int tap = 0; tap < weights.taps; ++tap) {

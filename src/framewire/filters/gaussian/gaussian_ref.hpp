@@ -72,8 +72,9 @@ inline void gaussian_reference(GaussianParameters parameters, HostView<const std
     const auto rounded = [](int shift) {
         return [shift](std::int64_t value) { return (value + (std::int64_t{1} << (shift - 1))) >> shift; };
     };
-    separable_reference(weights, fixed.reach.before, parameters.border, in, out, rounded(gaussian_row_shift),
-                        rounded(gaussian_column_shift));
+    separable_reference(weights, fixed.reach.before, parameters.border, in, out,
+                        rounded(gaussian_row_shift(parameters.rounding)),
+                        rounded(gaussian_column_shift(parameters.rounding)));
 }
 
 }  // namespace framewire

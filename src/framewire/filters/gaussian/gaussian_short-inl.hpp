@@ -145,11 +145,12 @@ private:
         const D16 d16;
         const D32 d32;
         const auto outer = weight_pair(weights_[0], weights_[1]), inner = weight_pair(weights_[2], weights_[3]);
-        const auto rounding = hn::Set(d32, (1 << (gaussian_row_shift - 1)) + (32 << gaussian_row_shift));
+        constexpr int shift = gaussian_row_shift(GaussianRounding::fine);
+        const auto rounding = hn::Set(d32, (1 << (shift - 1)) + (32 << shift));
         const auto sum = [&](V16 of_outer, V16 of_inner) HWY_ATTR {
             const auto weighed =
                 hn::Add(multiply_add_pairs(d32, of_outer, outer), multiply_add_pairs(d32, of_inner, inner));
-            return hn::ShiftRight<gaussian_row_shift>(hn::Add(weighed, rounding));
+            return hn::ShiftRight<shift>(hn::Add(weighed, rounding));
         };
         return halve_in_blocks(d16, sum(hn::InterleaveLower(d16, far, between), hn::InterleaveLower(d16, near, here)),
                                sum(hn::InterleaveUpper(d16, far, between), hn::InterleaveUpper(d16, near, here)));
@@ -236,6 +237,7 @@ private:
 
 /// Whether blur_tile is the faster way. Seven rows' results do not fit the registers of the smaller instruction sets.
 inline bool suits(const GaussianWeights& weights, int channels) {
+    if (weights.rounding != GaussianRounding::fine) return false;
     if (weights.taps == 7) return HWY_TARGET <= HWY_AVX3_DL && channels == 3;
     return weights.is_short && (weights.taps == 3 || weights.taps == 5);
 }

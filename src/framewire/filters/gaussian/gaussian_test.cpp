@@ -139,7 +139,7 @@ TEST(Gaussian, WithinOneOfTheFormulaForAnyImage) {
             for (std::size_t row = 0; row < rounded.size(); ++row)
                 for (std::size_t column = 0; column < rounded.size(); ++column)
                     difference += std::abs(rounded[row] * rounded[column] - exact[row] * exact[column]);
-            const double bound = 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift));
+            const double bound = 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift(GaussianRounding::fine)));
             EXPECT_LT(bound, 1) << "size " << size << ", sigma " << sigma;
             worst = std::max(worst, bound);
         }

@@ -125,6 +125,12 @@ bool Sessions::wait_for_viewers(const Stream& stream, int count, std::stop_token
     return tally_.changed.wait(lock, std::move(stop), [&] { return stream.metrics.viewers >= count; });
 }
 
+bool Sessions::wait_for_first_states(const Stream& stream, int count, std::stop_token stop) const {
+    std::unique_lock lock(tally_.mutex);
+    return tally_.changed.wait(lock, std::move(stop),
+                               [&] { return stream.begun_viewers >= std::min(count, stream.metrics.viewers); });
+}
+
 void Sessions::wait_for_the_end(const Stream& stream, std::chrono::milliseconds deadline) const {
     std::unique_lock lock(tally_.mutex);
     tally_.changed.wait_for(lock, deadline, [&] {

@@ -62,6 +62,9 @@ public:
     void publish(Stream& stream);
     /// Blocks until the stream has `count` viewers; false when told to stop before.
     bool wait_for_viewers(const Stream& stream, int count, std::stop_token stop) const;
+    /// Blocks until `count` viewers have taken a whole state, or all that are still there if some have gone; false when
+    /// told to stop before.
+    bool wait_for_first_states(const Stream& stream, int count, std::stop_token stop) const;
     /// Blocks until an end() was told to all viewers and they have gone, or the deadline is over.
     void wait_for_the_end(const Stream& stream, std::chrono::milliseconds deadline) const;
     StreamMetrics metrics(const Stream& stream) const;

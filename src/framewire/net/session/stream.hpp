@@ -41,6 +41,7 @@ struct Stream {
 
     // Guarded by the tally's mutex.
     StreamMetrics metrics{};
+    int begun_viewers = 0;  ///< of those in metrics.viewers, those that have taken a whole state
     int ending_viewers = 0;
     bool closed_to_new = false;
 };

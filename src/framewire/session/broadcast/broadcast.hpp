@@ -45,7 +45,7 @@ struct BroadcastOptions {
     std::string record{};           ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
     net::ClientOptions upstream{};  ///< of a stream that is forwarded: what lets this in there
     int packing_threads = 0;        ///< that pack steps at once; 0: half of those of the filters, up to 8
-    int wait_for_viewers = 0;       ///< the first frame waits for so many
+    int wait_for_viewers = 0;       ///< the first frame waits for so many, and the second until they have the first
     bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
     std::optional<DetectorOptions>
         detector{};               ///< finds objects in frames as captured; viewers draw them where filters took them

@@ -61,7 +61,8 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
 }
 
 void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found) {
-    parts.note_frame(frame.signal, stream.counts().version == 0);
+    const bool first = stream.counts().version == 0;
+    parts.note_frame(frame.signal, first);
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().step_bytes;
     int within = found.threshold;
@@ -72,6 +73,8 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
         send_changes(time, found, objects);
     served.publish();
     in_force->note_sent(frame.orders);
+    // Those that the first frame has waited for shall begin with it, however long coding and sending it takes.
+    if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
     if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);

@@ -85,6 +85,28 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     EXPECT_EQ(result.viewers_left, 0);
 }
 
+TEST_P(Broadcast, ViewersThatAreWaitedForBeginWithTheFirstFrame) {
+    for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
+        for (const int viewers : {1, 3}) {
+            auto asked = options(camera());
+            asked.encoder.mode = mode;
+            asked.wait_for_viewers = viewers;
+            BroadcastJob broadcast(asked);
+            std::vector<std::future<std::vector<Seen>>> watching;
+            for (int viewer = 0; viewer < viewers; ++viewer)
+                watching.push_back(std::async(std::launch::async, [&] {
+                    auto client = patient_viewer(broadcast);
+                    return watch(client);
+                }));
+            broadcast.run();
+            for (auto& one : watching) {
+                const auto all = one.get();
+                ASSERT_FALSE(all.empty());
+                EXPECT_EQ(all.front().frame, 0u) << to_string(mode) << ", viewers: " << viewers;
+            }
+        }
+}
+
 // Every byte is within the threshold that came with its picture, while that rises and sinks.
 TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
     const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";

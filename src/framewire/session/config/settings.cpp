@@ -152,7 +152,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          [](CameraSettings& camera, const std::string& text) { camera.input.loop = text == "1"; }});
     settings.push_back(
         {{.name = "wait",
-          .help = "hold the first frame until so many viewers are there",
+          .help = "hold the first frame until so many viewers are there, and the second until they have the first",
           .default_value = "0",
           .maximum = 10'000,
           .unit = "N"},

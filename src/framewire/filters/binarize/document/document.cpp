@@ -21,7 +21,7 @@ Document::Document(DocumentParameters parameters, const Shape& shape, Executor& 
       close_({.operation = MorphologyOperation::close, .size = parameters.window, .shape = ElementShape::rect},
              checked_document(parameters, shape), executor),
       mean_({.size = parameters.window}, shape.with_channels(1), executor),
-      binarize_({.method = ThresholdMethod::otsu}, shape, executor),
+      binarize_({.method = ThresholdMethod::ink}, shape, executor),
       closed_(shape.with_channels(1), executor),
       paper_(shape.with_channels(1), executor),
       left_(shape, executor) {

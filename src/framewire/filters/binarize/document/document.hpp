@@ -22,8 +22,8 @@ inline constexpr int max_document_window = max_element_px;
 
 /// Ink on uneven paper in black and white. The paper is the gray image without what is narrower and darker than a
 /// window: a close by a square, and the mean of it in the same window. What is left of the paper's light is gray /
-/// paper, and Otsu's threshold tells ink from paper there. In and out: any strides, any alignment, no overlap; as many
-/// channels as the image. A plan is for one run at a time.
+/// paper, and ink_threshold() tells ink from paper there: a blank page is white. In and out: any strides, any
+/// alignment, no overlap; as many channels as the image. A plan is for one run at a time.
 class Document {
 public:
     /// Throws Error{usage} on a shape or window that is not allowed.
@@ -57,10 +57,16 @@ private:
     BackendImage gray_image_, closed_, paper_, left_;  // what lies between the steps; gray where a BGR image comes in
 };
 
-/// Of the paper's light, in 255ths, rounded to nearest, half up.
+/// Paper that is darker counts as this bright when differences from it are weighed: a division by less would make ink
+/// of a camera's noise in the dark.
+inline constexpr unsigned least_paper_light = 64;
+
+/// Of the paper's light, in 255ths, rounded to nearest, half up: gray / paper, or for dark paper
+/// 1 - (paper - gray) / least_paper_light.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t light_left(std::uint8_t gray, std::uint8_t paper) {
     if (gray >= paper) return 255;
-    return static_cast<std::uint8_t>((255u * gray + paper / 2u) / paper);
+    const unsigned light = paper > least_paper_light ? paper : least_paper_light;
+    return static_cast<std::uint8_t>((255u * (light - paper + gray) + light / 2u) / light);
 }
 
 }  // namespace framewire

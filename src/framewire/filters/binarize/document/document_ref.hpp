@@ -7,9 +7,24 @@
 #include "framewire/filters/mean/mean_ref.hpp"
 #include "framewire/filters/morphology/morphology_ref.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace framewire {
+
+/// ink_threshold() from all pixels above Otsu's threshold, in order.
+inline int ink_threshold_reference(const Histogram& histogram) {
+    const int otsu = otsu_threshold(histogram);
+    std::vector<int> paper;
+    for (int bin = otsu + 1; bin < 256; ++bin) paper.insert(paper.end(), histogram[static_cast<std::size_t>(bin)], bin);
+    if (paper.empty()) return otsu;
+    const int q1 = paper[paper.size() / 4], median = paper[paper.size() / 2], q3 = paper[3 * paper.size() / 4];
+    const int range = std::max(q3 - q1, 2 * (median - q1));
+    if (otsu <= median - std::max(24, 2 * range)) return otsu;
+    return std::max(0, median - std::max(24, 6 * range));
+}
 
 /// One step after the other: what tests and benches compare with.
 inline void document_reference(const DocumentParameters& parameters, HostView<const std::uint8_t> in,
@@ -26,11 +41,11 @@ inline void document_reference(const DocumentParameters& parameters, HostView<co
             for (int x = 0; x < shape.width; ++x) {
                 auto* value = gray.view().row(frame, y) + x;
                 const int light = paper.view().row(frame, y)[x];
-                // In an image that is black everywhere there is no paper to divide by.
-                *value = *value >= light ? 255 : static_cast<std::uint8_t>((255 * *value + light / 2) / light);
+                const double darker = std::max(light - *value, 0), scale = std::max(light, 64);
+                *value = static_cast<std::uint8_t>(std::floor(255 * (1 - darker / scale) + 0.5 + 1e-9));
             }
     HostImage white(one);
-    binarize_reference(otsu_threshold, gray.view(), white.view());
+    binarize_reference(ink_threshold_reference, gray.view(), white.view());
     for (int frame = 0; frame < shape.frames; ++frame)
         for (int y = 0; y < shape.height; ++y)
             for (int x = 0; x < shape.width; ++x)

@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
 
 namespace framewire {
 namespace document_test {
@@ -54,6 +57,86 @@ TEST_P(DocumentTest, TellsInkFromUnevenPaper) {
             ASSERT_EQ(out.view().row(0, y)[x], is_ink(x, y) ? 0 : 255) << x << ", " << y;
     ASSERT_EQ(plan.figures().size(), 1u);
     EXPECT_EQ(plan.figures().front().name, "threshold");
+}
+
+// White paper of a brightness, lit from the left so that the right edge has `shade` of it, with Gaussian noise.
+HostImage blank_page(double brightness, double noise, double shade, unsigned seed) {
+    const Shape shape{1, 200, 300, 1};
+    HostImage page(shape);
+    std::mt19937 random(seed);
+    std::normal_distribution<double> gaussian(0, 1);
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width; ++x) {
+            const double light = 1 - (1 - shade) * x / (shape.width - 1);
+            const double value = (brightness + noise * gaussian(random)) * light;
+            page.view().row(0, y)[x] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
+        }
+    return page;
+}
+
+HostImage in_black_and_white(Backend backend, const HostImage& page) {
+    auto& executor = kit::executor(backend);
+    const auto shape = page.view().shape();
+    HostImage out(shape);
+    Document plan({}, shape, executor);
+    if (backend == Backend::cpu) {
+        plan.run(FilterImages<MemorySpace::host>{page.view(), {}, out.view()});
+    } else if constexpr (cuda::compiled) {
+        cuda::DeviceImage device_in(shape), device_out(shape);
+        cuda::upload(page.view(), device_in.view(), executor.stream());
+        plan.run(FilterImages<MemorySpace::device>{std::as_const(device_in).view(), {}, device_out.view()});
+        cuda::download(std::as_const(device_out).view(), out.view(), executor.stream());
+        executor.stream().synchronize();
+    }
+    return out;
+}
+
+double black_share(const HostImage& image) {
+    const auto shape = image.view().shape();
+    int black = 0;
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width; ++x) black += image.view().row(0, y)[x] == 0;
+    return static_cast<double>(black) / static_cast<double>(shape.rows() * shape.width);
+}
+
+TEST_P(DocumentTest, BlankPagesAreWhiteButForSpecks) {
+    unsigned seed = 0;
+    for (const double brightness : {12.0, 40.0, 90.0, 128.0, 190.0, 232.0, 250.0})
+        for (const double noise : {0.0, 0.4, 1.0, 3.0, 8.0, 15.0})
+            for (const double shade : {1.0, 0.8, 0.55}) {
+                if (noise > brightness / 4) continue;  // hardly a page any more
+                const auto page = blank_page(brightness, noise, shade, ++seed);
+                const auto out = in_black_and_white(GetParam(), page);
+                EXPECT_LT(black_share(out), 0.005)
+                    << "brightness " << brightness << ", noise " << noise << ", shade " << shade;
+                if (seed % 10 != 0) continue;
+                HostImage want(page.view().shape());
+                document_reference({}, page.view(), want.view());
+                EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
+            }
+}
+
+// Otsu's threshold halves the noise of such pages, too: a word's few pixels hardly count beside it.
+TEST_P(DocumentTest, AWordOnAnEmptyPageIsFound) {
+    for (const double noise : {0.5, 3.0, 8.0})
+        for (const double shade : {1.0, 0.55}) {
+            SCOPED_TRACE(::testing::Message() << "noise " << noise << ", shade " << shade);
+            auto page = blank_page(220, noise, shade, 7);
+            const auto is_ink = [](int x, int y) {
+                return x >= 140 && x < 170 && x % 6 < 2 && y >= 90 && y < 102;  // five strokes
+            };
+            const auto shape = page.view().shape();
+            for (int y = 0; y < shape.height; ++y)
+                for (int x = 0; x < shape.width; ++x)
+                    if (is_ink(x, y))
+                        page.view().row(0, y)[x] = static_cast<std::uint8_t>(page.view().row(0, y)[x] / 3);
+            const auto out = in_black_and_white(GetParam(), page);
+            int missed = 0;
+            for (int y = 0; y < shape.height; ++y)
+                for (int x = 0; x < shape.width; ++x) missed += is_ink(x, y) && out.view().row(0, y)[x] != 0;
+            EXPECT_EQ(missed, 0);
+            EXPECT_LT(black_share(out), 0.007) << "the word's 0.2 % and specks";
+        }
 }
 
 TEST(Document, RefusesWindows) {

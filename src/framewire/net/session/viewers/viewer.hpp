@@ -51,6 +51,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     delta::BlockSet lacking;  ///< blocks that it has of older versions, or not at all
     bool resumes = false;     ///< it has this from another connection, and is to be told what became of it
     bool awaits_blocks = false;
+    bool has_begun = false;  ///< it has taken a whole state
     /// The state of version `held`, while blocks of it are lacking: nothing newer is sent before it is complete.
     std::optional<PinnedState> pinned{};
     bool takes_parts = true;  ///< it presents a state only if complete, so a state may come in several messages

@@ -196,6 +196,7 @@ void Viewers::enter(Viewer& viewer, Phase phase) {
         if (before == Phase::watching) {
             --viewer.stream.metrics.viewers;
             --tally_.total.viewers;
+            if (viewer.has_begun) --viewer.stream.begun_viewers;
         }
         viewer.stream.ending_viewers += (phase == Phase::ending) - (before == Phase::ending);
     });

@@ -90,6 +90,7 @@ private:
     void pin(Viewer& viewer, const WholeState& whole);
     void unpin(Viewer& viewer);
     void count_pinned();
+    void note_begun(Viewer& viewer);
     void count_taken(const Viewer& viewer, const Answer& answer);
     void send_missing(Viewer& viewer);
     bool send_steps(Viewer& viewer, std::size_t room_bytes);

@@ -59,11 +59,20 @@ void Viewers::written(const ViewerPointer& viewer, const std::error_code& error)
         return;
     }
     count_taken(*viewer, taken);
-    if (viewer->phase == Phase::watching)
+    if (viewer->phase == Phase::watching) {
+        note_begun(*viewer);
         send_missing(*viewer);
-    else
+    } else {
         viewer->connection->end_writing();
+    }
     hear_on(*viewer);
+}
+
+// To be called when nothing is under way to the viewer.
+void Viewers::note_begun(Viewer& viewer) {
+    if (viewer.has_begun || !viewer.complete()) return;
+    viewer.has_begun = true;
+    tally_.count([&] { ++viewer.stream.begun_viewers; });
 }
 
 // Viewers that take nothing would keep a picture each, of as many versions as there are viewers. So who is slowest

@@ -12,6 +12,8 @@
 
 #include <chrono>
 #include <future>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +121,39 @@ TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
     ASSERT_FALSE(message.empty());
     EXPECT_EQ(message[0], static_cast<std::uint8_t>(MessageType::picture));
     EXPECT_EQ(server.metrics().dropped, 0);
+}
+
+// Whoever waits for viewers sends nothing newer before they have taken the first state.
+TEST(Server, FirstStatesAreWaitedFor) {
+    HeldUpStream stream;
+    Server server(stream, on_any_port());
+    Client client(server.address());
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    auto pictures = std::async(std::launch::async, [&] {
+        EXPECT_TRUE(server.wait_for_first_states(1, {}));
+        return server.metrics().pictures;
+    });
+    EXPECT_EQ(pictures.wait_for(0s), std::future_status::timeout);
+    stream.release();
+    EXPECT_TRUE(client.next());
+    EXPECT_EQ(pictures.get(), 1);
+}
+
+TEST(Server, FirstStatesOfViewersThatHaveGoneAreNotWaitedFor) {
+    HeldUpStream stream;
+    Server server(stream, on_any_port());
+    std::stop_source stop;
+    auto stopped = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, stop.get_token()); });
+    EXPECT_TRUE(stopped.get()) << "nobody is there";
+    std::optional<Client> client(server.address());
+    ASSERT_TRUE(server.wait_for_viewers(1, {}));
+    auto waiting = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, {}); });
+    stopped = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, stop.get_token()); });
+    stop.request_stop();
+    EXPECT_FALSE(stopped.get()) << "its picture is held up";
+    client.reset();
+    EXPECT_TRUE(waiting.get());
+    stream.release();
 }
 
 // Each would keep a picture of its own in memory, for each asks for it at another version.
