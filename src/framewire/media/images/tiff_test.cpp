@@ -8,9 +8,9 @@ using namespace testing;
 
 bool convert(const std::string& arguments) { return std::system(("timeout 60 convert " + arguments).c_str()) == 0; }
 
-class Tiff : public ::testing::Test {
+class TiffForms : public ::testing::Test {
 protected:
-    Tiff() {
+    TiffForms() {
         EXPECT_TRUE(
             convert("-size 200x120 plasma:red-blue -depth 8 -alpha off -type TrueColor PNG24:" + (folder_ / "c.png")));
         EXPECT_TRUE(convert((folder_ / "c.png") + " -colorspace Gray -depth 8 " + (folder_ / "g.png")));
@@ -37,7 +37,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Tiff, TilesAreReadAsStripsAre) {
+TEST_F(TiffForms, TilesAreReadAsStripsAre) {
     for (const std::string picture : {"c.png", "g.png"})
         for (const std::string compression : {"None", "LZW", "Zip", "RLE"})
             for (const std::string form : {"", "-define tiff:tile-geometry=64x64", "-interlace Plane"}) {
@@ -48,7 +48,7 @@ TEST_F(Tiff, TilesAreReadAsStripsAre) {
             }
 }
 
-TEST_F(Tiff, RarerFormsAreReadRight) {
+TEST_F(TiffForms, RarerFormsAreReadRight) {
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& [how, allowed] : {std::pair{"-depth 16", 1},
                                        {"-type Palette", 0},
@@ -70,7 +70,7 @@ TEST_F(Tiff, RarerFormsAreReadRight) {
     EXPECT_EQ(read_video(folder_ / "big").frames, read_video(folder_ / "big.tif").frames);
 }
 
-TEST_F(Tiff, GrayWithTransparencyLiesOnBlack) {
+TEST_F(TiffForms, GrayWithTransparencyLiesOnBlack) {
     const auto strips = folder_ / "strips.tif", tiles = folder_ / "tiles.tif", deep = folder_ / "deep.tif";
     const auto how = (folder_ / "g.png") + " -alpha set -channel A -evaluate set 40% +channel -type GrayscaleAlpha ";
     ASSERT_TRUE(convert(how + strips) && convert(how + "-define tiff:tile-geometry=64x64 " + tiles));
@@ -84,7 +84,7 @@ TEST_F(Tiff, GrayWithTransparencyLiesOnBlack) {
     EXPECT_EQ(read_video(deep).error, ErrorCode::no_input) << "refused rather than opaque";
 }
 
-TEST_F(Tiff, CmykIsColours) {
+TEST_F(TiffForms, CmykIsColours) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert("-size 64x48 xc:'cmyk(0,255,255,0)' -colorspace CMYK " + path));
     const auto reading = read_video(path);
@@ -92,7 +92,7 @@ TEST_F(Tiff, CmykIsColours) {
     EXPECT_EQ(Bytes(reading.frames[0].begin(), reading.frames[0].begin() + 3), (Bytes{0, 0, 255}));
 }
 
-TEST_F(Tiff, PagesAreFrames) {
+TEST_F(TiffForms, PagesAreFrames) {
     const auto path = folder_ / "pages.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " \\( " + (folder_ / "c.png") + " -flip \\) \\( " + (folder_ / "c.png") +
                         " -resize 50% \\) " + path));
@@ -106,7 +106,7 @@ TEST_F(Tiff, PagesAreFrames) {
     EXPECT_GT(psnr(reading.frames[2], reading.frames[0]), 25) << "scaled to the first page's size";
 }
 
-TEST_F(Tiff, BrokenTilesAreLost) {
+TEST_F(TiffForms, BrokenTilesAreLost) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);
@@ -116,7 +116,7 @@ TEST_F(Tiff, BrokenTilesAreLost) {
 }
 
 // A directory that claims more than any picture has.
-TEST_F(Tiff, SizesBeyondTheLimitAreRefused) {
+TEST_F(TiffForms, SizesBeyondTheLimitAreRefused) {
     ASSERT_TRUE(convert((folder_ / "c.png") + " " + (folder_ / "a.tif")));
     const auto reading = read_video(folder_ / "a.tif", {.max_pixels = 200 * 120 - 1});
     EXPECT_EQ(reading.error, ErrorCode::no_input);

@@ -332,7 +332,7 @@ TEST(Http, ABroadcastIsReadAheadForWhoWantsEveryFrame) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i \"nullsrc=size=640x480:rate=25,geq=lum='255*random(1)':cb=128:cr=128\" -frames:v 60 "
-               "-c:v ffv1 -g 1 " +
+               "-c:v ffv1 -g 1 -f matroska - > " +
                (folder / "a.mkv")));
     const auto bytes = read_file(folder / "a.mkv");
     ASSERT_GT(bytes.size(), std::size_t{15} << 20);
