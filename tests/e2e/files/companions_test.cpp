@@ -255,8 +255,8 @@ TEST(Splices, SoundFollowsThePicturesAcross) {
             const auto output = folder / ("out" + ending);
             const auto made = run({"-y", "-i", folder / medium, "-o", output});
             ASSERT_EQ(made.code, 0) << medium << ending << made.err;
-            const auto times = probed(output, "frame=best_effort_timestamp_time", "-select_streams v");
-            EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), 300) << medium << ending;
+            EXPECT_EQ(std::stoi(probed(output, "stream=nb_read_frames", "-select_streams v -count_frames")), 300)
+                << medium << ending;
             EXPECT_NEAR(std::stod(probed(output, "format=duration")), 12, 0.15) << medium << ending;
             const auto heard = beeps_in(output);
             for (const double second : {1.0, 3.0, 5.0, 7.0, 9.0, 11.0})
