@@ -212,9 +212,9 @@ class SoundCodecs : public testing::TestWithParam<const char*> {};
 TEST_P(SoundCodecs, GoAlongOrAreSaidToBeLeftOut) {
     const TemporaryFolder folder;
     const std::string codec = GetParam();
-    for (const std::string ending : {".mkv", ".ts", ".mov", ".mp4"}) {
+    for (const std::string ending : {".mkv", ".ts"}) {
         const auto medium = folder / ("in" + ending);
-        if (!ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -f lavfi -i sine=440:d=2:r=48000 -c:v libx264 "
+        if (!ffmpeg("-f lavfi -i testsrc2=size=32x32:rate=10:duration=2 -f lavfi -i sine=440:d=2:r=48000 -c:v libx264 "
                     "-c:a " +
                     codec + " -ac 2 -strict -2 " + medium + " 2>/dev/null"))
             continue;
