@@ -63,15 +63,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                           visitors->come(std::move(connection), heard);
                       });
     auto& served = sessions.add("main", stream.state);
-    http::Visitors all({.waiting = 4,
-                        .waiting_per_peer = 4,
-                        .under_way = 4,
-                        .request_deadline = std::chrono::milliseconds(5'000),
-                        .idle_deadline = std::chrono::milliseconds(5'000),
-                        .write_deadline = std::chrono::milliseconds(5'000)},
-                       loop, http::Admission({}, sessions.gate()), [&](ConnectionPointer connection, std::string name) {
-                           sessions.come(std::move(connection), std::move(name));
-                       });
+    http::Visitors all(
+        {.waiting = 4,
+         .waiting_per_peer = 4,
+         .under_way = 4,
+         .request_deadline = std::chrono::milliseconds(5'000),
+         .idle_deadline = std::chrono::milliseconds(5'000),
+         .write_deadline = std::chrono::milliseconds(5'000)},
+        {}, loop, http::Admission({}, sessions.gate()),
+        [&](ConnectionPointer connection, std::string name) { sessions.come(std::move(connection), std::move(name)); });
     visitors = &all;
     const auto site = small_site(said.find(token) != said.npos || said.find("Basic") != said.npos);
     all.set_site(site);
