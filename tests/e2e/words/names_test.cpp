@@ -34,6 +34,7 @@ TEST(Names, OfMissingFilesAreShownNotObeyed) {
         else
             arguments.insert(arguments.end(), {"-o", folder / "out.mkv"});
         if (command == std::string_view("hog")) arguments.back() = folder / "out.npy";
+        if (command == std::string_view("detect")) arguments.back() = folder / "out.jsonl";
         const auto result = run_framewire(arguments);
         EXPECT_EQ(result.code, 66) << result.err;
         EXPECT_NE(result.err.find(shown), std::string::npos) << result.err;

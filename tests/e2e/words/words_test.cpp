@@ -131,8 +131,9 @@ TEST(Words, VideoDoesNotGoToATerminal) {
         return Program({"script", "-qec", std::string(program_path) + " " + arguments, folder / "typescript"}).wait();
     };
     FRAMEWIRE_NEEDS(Program({"script", "--version"}).wait().code == 0, "script (Debian's bsdutils)");
-    for (const auto* arguments : {"run -i synth:size=64x48:frames=2 -o -", "detect -i synth:frames=2 -o x --annotate -",
-                                  "hog -i synth:size=64x48:frames=2 -o -"}) {
+    for (const auto* arguments :
+         {"run -i synth:size=64x48:frames=2 -o -", "detect -i synth:frames=2 -o x.jsonl --annotate -",
+          "hog -i synth:size=64x48:frames=2 -o -"}) {
         const auto refused = on_terminal(arguments);
         EXPECT_EQ(refused.code, 2) << arguments;
         expect_in(refused.out, "and that is a terminal");

@@ -12,9 +12,7 @@ namespace {
 // As FFmpeg's own program and players have it: packets may be a little out of order, and a stream may pause.
 constexpr AVRational least_jump_back{1, 10}, least_jump_ahead{10, 1};
 
-std::int64_t ticks_of(AVRational seconds, AVRational time_base) {
-    return av_rescale_q(1, seconds, time_base);
-}
+std::int64_t ticks_of(AVRational seconds, AVRational time_base) { return av_rescale_q(1, seconds, time_base); }
 
 }  // namespace
 
