@@ -280,7 +280,7 @@ bool same_windows(const Windows& one, const Windows& other, double threshold, do
 
 // A part of the scene is the model.
 TEST_P(WholeJobs, PeopleAreFoundWhereTheCpuFindsThem) {
-    constexpr double threshold = 45, tolerance = 0.01;
+    constexpr double threshold = 70, tolerance = 0.01;  // 2,428 windows of a frame at most
     const auto model = folder_ / "model.npy";
     auto one = on(Backend::cpu);
     one.frames = 1;
