@@ -47,9 +47,10 @@ StateHeader Receiver::read_front(ByteSpan& payload) {
 }
 
 Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
-    const auto next = read_front(payload);
+    auto next = read_front(payload);
     if (follows_ && next.version < latest_.version)
         fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
+    next.withdraws = true;  // whole pictures are how a server withdraws its older states
     if (next.partial) fail(ErrorCode::source_lost, "the server sends a whole picture that it calls a part");
     unpacker_.apply_picture(payload, picture_.view());
     ++counts_.pictures;

@@ -417,7 +417,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
     const auto deliver_in_parts = [&](Receiver& to, std::size_t parts) {
         const auto whole = testing::all_of(stream.state);
         delta::BlockSet missing(stream.state.blocks(), 1);
-        PinnedState pinned(*whole, missing);
+        PinnedState pinned(*whole, missing, false);
         for (std::size_t part = 0; part < parts && !pinned.unsent().empty(); ++part)
             deliver(*pinned.next_message(1, missing), to);
     };
@@ -441,7 +441,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
     const auto whole = testing::all_of(stream.state);
     delta::BlockSet missing(stream.state.blocks());
     missing[0] = 1;
-    EXPECT_THROW(deliver(*PinnedState(*whole, missing).next_message(1, missing), late), Error);
+    EXPECT_THROW(deliver(*PinnedState(*whole, missing, false).next_message(1, missing), late), Error);
 }
 
 TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {

@@ -22,8 +22,9 @@ StateMessage WholeState::whole_picture() const {
     return {header.version, std::make_shared<const Bytes>(std::move(message))};
 }
 
-PinnedState::PinnedState(const WholeState& whole, const delta::BlockSet& missing)
+PinnedState::PinnedState(const WholeState& whole, const delta::BlockSet& missing, bool withdraws)
     : header_(whole.header), objects_(whole.objects), blocks_(whole.blocks.size()) {
+    header_.withdraws = withdraws;
     for (std::size_t block = 0; block < missing.size(); ++block) {
         if (!missing[block]) continue;
         numbers_.push_back(static_cast<int>(block));

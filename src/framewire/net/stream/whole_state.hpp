@@ -29,8 +29,8 @@ struct WholeState {
 /// with other viewers and do not change while newer states come.
 class PinnedState {
 public:
-    /// Keeps the blocks of `whole` that are missing, all of which are coded.
-    PinnedState(const WholeState& whole, const delta::BlockSet& missing);
+    /// Keeps the blocks of `whole` that are missing, all of which are coded. `withdraws`: see StateHeader.
+    PinnedState(const WholeState& whole, const delta::BlockSet& missing, bool withdraws);
 
     std::uint64_t version() const { return header_.version; }
     /// Blocks not sent yet.

@@ -13,6 +13,8 @@ namespace framewire::net {
 
 namespace {
 
+constexpr std::uint8_t partial_flag = 1, withdraws_flag = 2;  // of a state
+
 constexpr std::size_t max_server_hello_bytes = 512;
 constexpr std::size_t drawn_bytes = 32, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
@@ -117,7 +119,7 @@ void begin_state(MessageType type, const StateHeader& state, std::span<const Com
     put(out, std::bit_cast<std::uint64_t>(seconds));
     put(out, state.captured_us);
     put(out, static_cast<std::uint8_t>(state.threshold));
-    put(out, static_cast<std::uint8_t>(state.partial));
+    put(out, static_cast<std::uint8_t>((state.partial ? partial_flag : 0) | (state.withdraws ? withdraws_flag : 0)));
     objects = objects.first(std::min(objects.size(), max_objects));
     put(out, static_cast<std::uint16_t>(objects.size()));
     for (const auto& object : objects) {
@@ -209,7 +211,11 @@ StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Compon
     state.frame = static_cast<std::int64_t>(frame);
     state.captured_us = captured_us;
     state.threshold = reader.take<std::uint8_t>();
-    state.partial = reader.take_flag();
+    const auto flags = reader.take<std::uint8_t>();
+    if (flags > (partial_flag | withdraws_flag))
+        fail(ErrorCode::source_lost, "a picture's front has flags of {}, and only 0 to 3 have a meaning", flags);
+    state.partial = (flags & partial_flag) != 0;
+    state.withdraws = (flags & withdraws_flag) != 0;
     const auto count = reader.take<std::uint16_t>();
     if (count > max_objects)
         fail(ErrorCode::source_lost, "a picture has {} objects; up to {} are possible", count, max_objects);

@@ -162,10 +162,11 @@ TEST(Wire, StateComesBack) {
     EXPECT_EQ(back.threshold, state.threshold);
     EXPECT_FALSE(back.partial);
     auto part = state;
-    part.partial = true;
+    part.partial = part.withdraws = true;
     begin_state(MessageType::changes, part, {}, message);
     payload = payload_of(message);
-    EXPECT_TRUE(read_state(payload, some_info().shape, objects).partial);
+    const auto read = read_state(payload, some_info().shape, objects);
+    EXPECT_TRUE(read.partial && read.withdraws);
 }
 
 TEST(Wire, RefusesNumbersNoStreamReaches) {

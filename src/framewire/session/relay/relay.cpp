@@ -116,6 +116,7 @@ struct RelayJob::State {
     void take() {
         const auto& state = client.state();
         const FrameTime time{state.frame, state.seconds, client.captured().value_or(Clock::now())};
+        if (state.withdraws) stream.withdraw_before_next();
         const bool follows = client.follows() && stream.version() > 0;
         if (follows)
             stream.advance(client.picture(), client.packed(), time, client.objects(), state.threshold);

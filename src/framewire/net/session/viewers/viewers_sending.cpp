@@ -113,7 +113,10 @@ void Viewers::release(Viewer& viewer) {
 
 // Pins the state for the viewer, which is then sent the blocks that it lacks of it and nothing newer before.
 void Viewers::pin(Viewer& viewer, const WholeState& whole) {
-    PinnedState pinned(whole, viewer.lacking);
+    // A relay must not pass on what it holds of older states. What a new connection holds is from some older state.
+    const auto oldest = viewer.stream.state.oldest_allowed();
+    const bool withdraws = viewer.takes_parts && oldest > 0 && (viewer.resumes || viewer.held < oldest);
+    PinnedState pinned(whole, viewer.lacking, withdraws);
     make_room_for(viewer, pinned.unsent());
     pinned_.add(pinned.unsent());
     viewer.pinned = std::move(pinned);
