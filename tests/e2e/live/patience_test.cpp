@@ -106,8 +106,9 @@ TEST(Patience, EndsWhenTheTimeIsOver) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto source = network_camera(port, "blue", "64x48");
-    Program running(framewire({"run", "-i", fmt::format("tcp://127.0.0.1:{}", port), "-o", folder / "seen.mkv",
-                               "--reconnect", "1.5", "--progress", "json"}));
+    // With a query, tcp:// is FFmpeg's; without, it is a framewire server.
+    Program running(framewire({"run", "-i", fmt::format("tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-o",
+                               folder / "seen.mkv", "--reconnect", "1.5", "--progress", "json"}));
     ASSERT_TRUE(running.wait_for_err("\"frame\"")) << running.err();
     source.reset();
     const auto result = running.wait();

@@ -92,7 +92,7 @@ struct StateHeader {
     std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
     int threshold = 0;              ///< no byte of the state is further from the source, 0..254
     bool partial = false;           ///< the state is not complete with this message
-    bool withdraws = false;         ///< nothing of an older state may be passed on any more: it may show what is hidden now
+    bool withdraws = false;  ///< nothing of an older state may be passed on any more: it may show what is hidden now
 };
 
 /// Whether two states are of one frame of the source: R may get sharper while the frame stays.

@@ -285,10 +285,8 @@ void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     }
     for (std::size_t block = 0; block < viewer.lacking.size(); ++block)
         if (viewer.lacking[block] && !whole.blocks[block]) return send_missing(viewer);  // came while others were coded
-    if (!delta::any(viewer.lacking) && !viewer.resumes) {
-        viewer.held = version;
-        return send_missing(viewer);
-    }
+    // A newer state is sent even if none of its blocks differ: the viewer has to know its version, frame and objects.
+    if (!delta::any(viewer.lacking) && !viewer.resumes && version == viewer.held) return send_missing(viewer);
     pin(viewer, whole);
     send_pinned(viewer, skipped);
 }
