@@ -55,6 +55,9 @@ TEST(Orders, OfOneViewerHoldForAll) {
     remote->order("adjust brightness=60");
     EXPECT_TRUE(comes(one, [&] { return mean_of(one.picture()) > before + 40; })) << before;
     EXPECT_TRUE(comes(other, [&] { return mean_of(other.picture()) > before + 40; }));
+    // How things stand is told when they do, so after the picture.
+    const auto brightness = [](const std::string& state) { return Json::parse(state)["adjust"]["brightness"]; };
+    EXPECT_TRUE(comes(one, [&] { return brightness(remote->state()) == 60; })) << remote->state();
     EXPECT_TRUE(comes(other, [&] { return watching->state() == remote->state(); })) << watching->state();
     EXPECT_EQ(Json::parse(watching->state())["adjust"]["brightness"], 60);
     ASSERT_TRUE(one.age());

@@ -136,9 +136,9 @@ TEST(Patience, NoPasswordIsInThePicture) {
     for (const bool with_password : {false, true}) {
         const auto source = network_camera(port, "blue", "640x48");
         const auto user = with_password ? "me:geheim@" : "***@";
-        const auto result = run_framewire({"run", "-i", fmt::format("tcp://{}127.0.0.1:{}", user, port), "-f",
-                                           "text='{source}':size=16", "-o", folder / "out.bgr", "-y", "--frames", "3",
-                                           "--stats", folder / "stats.json"});
+        const auto result = run_framewire({"run", "-i", fmt::format("tcp://{}127.0.0.1:{}?tcp_nodelay=1", user, port),
+                                           "-f", "text='{source}':size=16", "-o", folder / "out.bgr", "-y", "--frames",
+                                           "3", "--stats", folder / "stats.json"});
         EXPECT_EQ(result.code, 0) << result.err;
         EXPECT_EQ(result.err.find("geheim"), std::string::npos) << result.err;
         EXPECT_EQ(contents(folder / "stats.json").find("geheim"), std::string::npos);

@@ -226,7 +226,7 @@ TEST(BashCompletion, KnowsSubcommandsAndOptions) {
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
     EXPECT_EQ(bash.offered("framewire detect --m"),
-              (Lines{"--mask", "--matrix", "--max-area", "--method", "--min-area", "--morph"}));
+              (Lines{"--mask", "--matrix", "--max-area", "--max-pixels", "--method", "--min-area", "--morph"}));
     EXPECT_EQ(bash.offered("framewire run --listen"), Lines{});
     EXPECT_TRUE(offers(bash.offered("framewire run -i a -"), "--output"));
     EXPECT_EQ(bash.offered("framewire help se"), (Lines{"serve"}));
