@@ -368,7 +368,7 @@ TEST_F(SlowViewers, LeaveAStateThatIsWithdrawn) {
             loop.pass(200ms);
         }
         EXPECT_GE(viewer.receiver.state().version, allowed) << "shown before: " << shown;
-        if (shown + 1 < allowed) EXPECT_TRUE(viewer.receiver.state().withdraws) << "a relay is told";
+        EXPECT_TRUE(viewer.receiver.state().withdraws || shown + 1 >= allowed) << "a relay is told";
     }
     EXPECT_GT(viewer.parts, 20) << "or this test tells nothing";
 }
