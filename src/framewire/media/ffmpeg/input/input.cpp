@@ -97,6 +97,17 @@ bool has_all_bytes(const std::string& path, std::string_view format) {
     return size && end - segment - id_bytes - static_cast<std::uint64_t>(length) >= *size;
 }
 
+// True if the index of an AVI file has pictures beyond its end.
+bool misses_pictures(AVFormatContext& format, int stream) {
+    const auto end = format.pb ? avio_size(format.pb) : -1;
+    if (end < 0 || std::string_view(format.iformat->name) != "avi") return false;
+    for (int number = 0; number < avformat_index_get_entries_count(format.streams[stream]); ++number)
+        if (const auto* entry = avformat_index_get_entry(format.streams[stream], number);
+            entry->size > 0 && entry->pos >= end)
+            return true;
+    return false;
+}
+
 // What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
 long number_after_spaces(std::string_view text) {
     long number = 0;
@@ -429,7 +440,9 @@ FfmpegInput::Progress FfmpegInput::ended() {
 // How long the stream shall be, by formats whose demuxers do not complain when the file is cut off. A file that has all
 // its bytes is not: its last picture is shown for longer.
 std::optional<double> FfmpegInput::promised_seconds() const {
-    if (kind_ != FfmpegAddress::Kind::file || has_all_bytes(address_.name, format_->iformat->name)) return std::nullopt;
+    if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
+    if (has_all_bytes(address_.name, format_->iformat->name) && !misses_pictures(*format_, stream_->index))
+        return std::nullopt;
     return length_seconds();
 }
 

@@ -50,7 +50,8 @@ int PacketReader::read(AVPacket& packet) {
     arrived_.wait(lock, [&] { return !held_.empty() || ended_; });
     if (held_.empty()) return result_;
     av_packet_move_ref(&packet, held_.front().packet.get());
-    start_time_ = held_.front().start_time;
+    // FFmpeg corrects it while a stream runs, and times counted from another beginning would go back.
+    if (!std::exchange(began_, true)) start_time_ = held_.front().start_time;
     held_bytes_ -= packet.size;
     held_.pop_front();
     lock.unlock();

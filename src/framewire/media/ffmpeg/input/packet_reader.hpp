@@ -26,7 +26,7 @@ public:
 
     /// Waits for the stream's next packet. Returns what av_read_frame() did.
     int read(AVPacket& packet);
-    /// AVStream::start_time, as it was when the packet came that was read last.
+    /// AVStream::start_time, as it was when the first packet came.
     std::int64_t start_time() const { return start_time_; }
     /// True if no data came for so long that the reader gave up. After read() failed.
     bool timed_out() const { return timed_out_; }
@@ -49,6 +49,7 @@ private:
     std::string name_;
     bool drops_;  // when full; else the sender waits
     std::int64_t start_time_ = AV_NOPTS_VALUE;
+    bool began_ = false;  // a packet has been read
 
     std::mutex mutex_;
     std::condition_variable arrived_, taken_;

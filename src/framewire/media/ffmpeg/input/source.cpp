@@ -30,6 +30,8 @@ using Progress = FfmpegInput::Progress;
 
 // Thirty years. Broken files claim times that no container could hold.
 constexpr double longest_seconds = 1e9;
+// The times of a network camera go back a little when its clock becomes known (RTCP); Matroska rounds to milliseconds.
+constexpr double least_live_step_s = 0.001;
 
 class FfmpegSource final : public Source {
 public:
@@ -375,7 +377,7 @@ private:
         } else if (std::exchange(rejoining_, false)) {
             seconds = last_seconds_ + std::max(step, milliseconds(last_time_, now) / 1000);
             offset_seconds_ = own ? seconds - *own : 0;
-        } else if (!(seconds > last_seconds_ && seconds < longest_seconds)) {
+        } else if (!(seconds > last_seconds_ + (input_->live() ? least_live_step_s : 0) && seconds < longest_seconds)) {
             seconds = last_seconds_ + step;
         }
         last_seconds_ = seconds;
