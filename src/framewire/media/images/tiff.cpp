@@ -43,6 +43,36 @@ std::string text_of(const char* format, std::va_list arguments) {
     return text.data();
 }
 
+// libtiff's reading of any picture as one of RGBA, its rows as they are stored.
+class RgbaReading {
+public:
+    explicit RgbaReading(TIFF& tiff) {
+        constexpr int stop_on_error = 1;
+        begun_ = TIFFRGBAImageBegin(&image_, &tiff, stop_on_error, why_.data());
+        image_.orientation = image_.req_orientation = ORIENTATION_TOPLEFT;
+    }
+    ~RgbaReading() {
+        if (begun_) TIFFRGBAImageEnd(&image_);
+    }
+    RgbaReading(const RgbaReading&) = delete;
+    RgbaReading& operator=(const RgbaReading&) = delete;
+
+    bool begun() const { return begun_; }
+    std::string why() const { return why_.data(); }
+
+    bool read(int row, int width, int rows, std::vector<std::uint32_t>& pixels) {
+        image_.row_offset = row;
+        image_.width = static_cast<std::uint32_t>(width);  // it reads no further than that
+        return begun_ && TIFFRGBAImageGet(&image_, pixels.data(), static_cast<std::uint32_t>(width),
+                                          static_cast<std::uint32_t>(rows));
+    }
+
+private:
+    TIFFRGBAImage image_{};
+    std::array<char, 1024> why_{};
+    bool begun_ = false;
+};
+
 class TiffSource final : public Source {
 public:
     TiffSource(const std::string& path, const SourceOptions& options) : options_(options) {
@@ -86,6 +116,7 @@ public:
 
     /// Why the first page cannot be read; empty if it can.
     std::string obstacle() { return obstacle_of_page(); }
+    bool is_cmyk() const { return field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) == PHOTOMETRIC_SEPARATED; }
     bool is_tiled() const { return TIFFIsTiled(tiff_.get()); }
 
 private:
@@ -174,6 +205,16 @@ private:
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
         if (is_gray_page() && alpha() != Alpha::none && bits != 8)
             return fmt::format("it is gray with transparency of {} bits a sample; 8 are read", bits);
+        if (is_tiled()) {
+            const auto width = field<std::uint32_t>(TIFFTAG_TILEWIDTH),
+                       height = field<std::uint32_t>(TIFFTAG_TILELENGTH);
+            if (width < 1 || height < 1 || width > static_cast<std::uint32_t>(max_side_px) ||
+                height > static_cast<std::uint32_t>(max_side_px) || std::int64_t{width} * height > options_.max_pixels)
+                return fmt::format("its tiles are {}x{}; allowed are sides of up to {} pixels, {} pixels in all", width,
+                                   height, max_side_px, options_.max_pixels);
+        }
+        // Some forms are found unreadable only here: CMYK of 16 bits.
+        if (const RgbaReading reading(*tiff_); !reading.begun()) return reading.why();
         return {};
     }
 
@@ -184,37 +225,56 @@ private:
         turn(std::as_const(stored).view(), page.orientation, image);
     }
 
+    // 8 bits of a colour map's 16 are the nearest, of which libtiff takes the upper ones.
+    void round_colour_map() {
+        if (field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) != PHOTOMETRIC_PALETTE) return;
+        const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
+        std::array<std::uint16_t*, 3> maps{};
+        if (bits > 8 || !TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2])) return;
+        const auto colours = std::size_t{1} << bits;
+        std::array<std::vector<std::uint16_t>, 3> rounded;
+        bool deep = false;  // some writers put 8 bits there
+        for (std::size_t channel = 0; channel < maps.size(); ++channel)
+            for (std::size_t colour = 0; colour < colours; ++colour) {
+                deep = deep || maps[channel][colour] > 255;
+                rounded[channel].push_back(static_cast<std::uint16_t>((maps[channel][colour] + 128) / 257 * 257));
+            }
+        if (deep) TIFFSetField(tiff_.get(), TIFFTAG_COLORMAP, rounded[0].data(), rounded[1].data(), rounded[2].data());
+    }
+
     // libtiff lays transparency on black itself, but of gray pictures: `value * alpha / 255`, rounded.
     void read_stored(const Shape& shape, HostView<std::uint8_t> image) {
-        std::vector<std::uint32_t> pixels(static_cast<std::size_t>(shape.width) *
-                                          static_cast<std::size_t>(shape.height));
-        std::array<char, 1024> why{};
-        TIFFRGBAImage reading{};
-        constexpr int stop_on_error = 1;
         if (const auto obstacle = obstacle_of_page(); !obstacle.empty())
             fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1, obstacle);
-        bool read = TIFFRGBAImageBegin(&reading, tiff_.get(), stop_on_error, why.data());
-        if (read) {
-            reading.orientation = reading.req_orientation = ORIENTATION_TOPLEFT;  // rows as they are stored
-            read = TIFFRGBAImageGet(&reading, pixels.data(), static_cast<std::uint32_t>(shape.width),
-                                    static_cast<std::uint32_t>(shape.height));
-            TIFFRGBAImageEnd(&reading);
+        // Rows of whole tiles: libtiff counts wrongly how far it is from row to row in a part of a gray one.
+        auto width = shape.width, rows = shape.height;
+        if (is_tiled()) {
+            const auto tile = static_cast<int>(field<std::uint32_t>(TIFFTAG_TILEWIDTH));
+            width = (width + tile - 1) / tile * tile;
+            rows = std::min(rows, static_cast<int>(field<std::uint32_t>(TIFFTAG_TILELENGTH)));
         }
-        if (!read || !error_.empty())
-            fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1,
-                 error_.empty() && why[0] ? std::string(why.data()) : complaint());
+        round_colour_map();
+        std::vector<std::uint32_t> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(rows));
         const bool gray_alpha = shape.channels == 1 && alpha() == Alpha::beside;
-        const auto* pixel = pixels.data();
-        for (int y = 0; y < shape.height; ++y) {
-            auto* row = image.row(0, y);
-            for (int x = 0; x < shape.width; ++x, ++pixel) {
-                if (shape.channels == 3) {
-                    *row++ = static_cast<std::uint8_t>(TIFFGetB(*pixel));
-                    *row++ = static_cast<std::uint8_t>(TIFFGetG(*pixel));
-                }
-                const auto value = TIFFGetR(*pixel);
-                *row++ = static_cast<std::uint8_t>(gray_alpha ? (value * TIFFGetA(*pixel) + 127) / 255 : value);
+        RgbaReading reading(*tiff_);
+        for (int y = 0; y < shape.height; y += rows) {
+            rows = std::min(rows, shape.height - y);
+            if (!reading.read(y, width, rows, pixels) || !error_.empty())
+                fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1,
+                     error_.empty() && !reading.why().empty() ? reading.why() : complaint());
+            for (int row = 0; row < rows; ++row)
+                put_row(pixels.data() + std::ptrdiff_t{row} * width, shape, gray_alpha, image.row(0, y + row));
+        }
+    }
+
+    static void put_row(const std::uint32_t* pixel, const Shape& shape, bool gray_alpha, std::uint8_t* to) {
+        for (const auto* const end = pixel + shape.width; pixel != end; ++pixel) {
+            if (shape.channels == 3) {
+                *to++ = static_cast<std::uint8_t>(TIFFGetB(*pixel));
+                *to++ = static_cast<std::uint8_t>(TIFFGetG(*pixel));
             }
+            const auto value = TIFFGetR(*pixel);
+            *to++ = static_cast<std::uint8_t>(gray_alpha ? (value * TIFFGetA(*pixel) + 127) / 255 : value);
         }
     }
 
@@ -254,7 +314,8 @@ std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOp
     auto source = std::make_unique<TiffSource>(path, options);
     const auto why = source->obstacle();
     if (why.empty()) return source;
-    if (!source->is_tiled() && source->info().frames == 1) return nullptr;
+    // FFmpeg takes CMYK of 16 bits for RGB.
+    if (!source->is_tiled() && !source->is_cmyk() && source->info().frames == 1) return nullptr;
     fail(ErrorCode::no_input, "{} cannot be read: {}", path, why);
 }
 

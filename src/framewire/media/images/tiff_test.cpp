@@ -11,8 +11,8 @@ bool convert(const std::string& arguments) { return std::system(("timeout 60 con
 class TiffForms : public ::testing::Test {
 protected:
     TiffForms() {
-        EXPECT_TRUE(
-            convert("-size 200x120 plasma:red-blue -depth 8 -alpha off -type TrueColor PNG24:" + (folder_ / "c.png")));
+        EXPECT_TRUE(convert("-seed 1 -size 200x120 plasma:red-blue -depth 8 -alpha off -type TrueColor PNG24:" +
+                            (folder_ / "c.png")));
         EXPECT_TRUE(convert((folder_ / "c.png") + " -colorspace Gray -depth 8 " + (folder_ / "g.png")));
     }
 
@@ -51,7 +51,8 @@ TEST_F(TiffForms, TilesAreReadAsStripsAre) {
 TEST_F(TiffForms, RarerFormsAreReadRight) {
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& [how, allowed] : {std::pair{"-depth 16", 1},
-                                       {"-type Palette", 0},
+                                       {"-posterize 4 -type Palette", 0},  // colours of 8 bits
+                                       {"-type Palette", 1},               // of 16
                                        {"-monochrome -depth 1", 0},
                                        {"-alpha set -channel A -evaluate set 40% +channel", 1},
                                        {"-define quantum:polarity=min-is-white", 0},
@@ -86,10 +87,28 @@ TEST_F(TiffForms, GrayWithTransparencyLiesOnBlack) {
 
 TEST_F(TiffForms, CmykIsColours) {
     const auto path = folder_ / "a.tif";
-    ASSERT_TRUE(convert("-size 64x48 xc:'cmyk(0,255,255,0)' -colorspace CMYK " + path));
-    const auto reading = read_video(path);
-    ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
-    EXPECT_EQ(Bytes(reading.frames[0].begin(), reading.frames[0].begin() + 3), (Bytes{0, 0, 255}));
+    const std::string tiles = " -define tiff:tile-geometry=64x64 ";
+    for (const auto& form : {std::string(" "), tiles}) {
+        ASSERT_TRUE(convert("-size 80x48 xc:'cmyk(0,255,255,0)' -colorspace CMYK -depth 8" + form + path));
+        const auto reading = read_video(path);
+        ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
+        for (std::size_t at = 0; at < reading.frames[0].size(); at += 3)
+            ASSERT_EQ(Bytes(&reading.frames[0][at], &reading.frames[0][at] + 3), (Bytes{0, 0, 255})) << form << at;
+    }
+    for (const auto& form : {std::string(" "), tiles}) {
+        ASSERT_TRUE(convert("-size 80x48 xc:'cmyk(0,255,255,0)' -colorspace CMYK -depth 16" + form + path));
+        EXPECT_EQ(read_video(path).error, ErrorCode::no_input) << "libtiff reads CMYK of 8 bits alone";
+    }
+}
+
+// The last tile of each row is half outside.
+TEST_F(TiffForms, GrayTilesOfEveryDepthAreReadRight) {
+    for (const std::string how : {"-depth 2", "-depth 4", "-depth 8", "-depth 16"})
+        for (const auto* form : {" ", " -define tiff:tile-geometry=64x64 "}) {
+            const auto path = folder_ / "a.tif";
+            ASSERT_TRUE(convert((folder_ / "g.png") + " " + how + form + path));
+            EXPECT_LE(difference(path), 1) << how << form;
+        }
 }
 
 TEST_F(TiffForms, PagesAreFrames) {
@@ -110,7 +129,8 @@ TEST_F(TiffForms, BrokenTilesAreLost) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);
-    for (std::size_t at = 1000; at < 1400; ++at) bytes[at] = static_cast<std::uint8_t>(at * 37);
+    // From the first tile's beginning, where zlib is sure to see it.
+    for (std::size_t at = 8; at < 400; ++at) bytes[at] = static_cast<std::uint8_t>(at * 37);
     write_file(path, bytes.data(), bytes.size());
     EXPECT_EQ(read_video(path).error, ErrorCode::source_lost);
 }

@@ -91,11 +91,15 @@ TEST(Y4mHeader, KnowsTheColourSpacesOfFfmpeg) {
 TEST(Y4m, EveryPixelFormatThatFfmpegWritesIsRead) {
     const TemporaryFolder folder;
     for (const std::string format :
-         {"yuv411p",   "yuv420p",   "yuv422p",   "yuv444p",   "yuva444p",  "yuv422p9",  "yuv420p10", "yuv422p10",
-          "yuv444p10", "yuv420p12", "yuv422p12", "yuv444p12", "yuv420p14", "yuv422p14", "yuv444p14", "yuv420p16",
-          "yuv422p16", "yuv444p16", "gray",      "gray9",     "gray10",    "gray12",    "gray16"}) {
-        ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=67x50:rate=25 -frames:v 3 -vf gblur=sigma=5,format=" + format +
-                           " -strict -1 -f yuv4mpegpipe " + (folder / "a.y4m")))
+         {"yuv411p",   "yuv420p",   "yuv422p",   "yuv444p",   "yuva444p",  "yuv420p9",  "yuv422p9",
+          "yuv444p9",  "yuv420p10", "yuv422p10", "yuv444p10", "yuv420p12", "yuv422p12", "yuv444p12",
+          "yuv420p14", "yuv422p14", "yuv444p14", "yuv420p16", "yuv422p16", "yuv444p16", "gray",
+          "gray9",     "gray10",    "gray12",    "gray16"}) {
+        // FFmpeg writes half samples of chroma where deep pictures are of odd widths, and cannot read them itself.
+        const bool deep = format.back() >= '0' && format.back() <= '9';
+        const std::string size = deep ? "68x51" : "67x51";
+        ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=rate=25:size=" + size + " -frames:v 3 -vf gblur=sigma=5,format=" +
+                           format + " -strict -1 -f yuv4mpegpipe " + (folder / "a.y4m")))
             << format;
         ASSERT_TRUE(ffmpeg("-i " + (folder / "a.y4m") + " -c:v rawvideo -f nut " + (folder / "a.nut")));
         const auto mine = read_video(folder / "a.y4m"), theirs = read_video(folder / "a.nut");

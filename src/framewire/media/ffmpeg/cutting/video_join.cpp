@@ -112,7 +112,7 @@ public:
         check(file_->context()->error, "complete");
         format_->pb = nullptr;
         if (is_mp4())
-            put_moov_in_front(file_->file(), *format_, muxer_, packets_, mp4_movie_ticks,
+            put_moov_in_front(file_->file(), *format_, muxer_, packets_, {}, mp4_movie_ticks,
                               [this](AVFormatContext& to) { add_chapters(to); });
         file_->file().finish();
     }

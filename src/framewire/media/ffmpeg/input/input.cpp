@@ -329,6 +329,7 @@ FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
 
 FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     if (!reader_) interrupt_.allow(patience_);
+    if (checks_sums()) take_complaint();  // of other files that this thread read before
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
         if (reader_ ? late_ : interrupt_.late()) {

@@ -104,7 +104,8 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
     }
 }
 
-void copy_packets(AVFormatContext& from, AVFormatContext& to) {
+void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture& last) {
+    std::int64_t pictures = 0;
     const auto packet = make_packet();
     for (;;) {
         const int read = av_read_frame(&from, packet.get());
@@ -114,12 +115,16 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to) {
         if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
+        // FFmpeg's reader of fragments does not tell it where pictures are reordered.
+        const auto* stream = to.streams[index];
+        if (index == 0 && ++pictures == last.number && last.ticks > 0)
+            packet->duration = av_rescale_q(last.ticks, last.clock, stream->time_base);
         require(av_interleaved_write_frame(&to, packet.get()), "write");
     }
 }
 
 void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
-             int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
+             const LastPicture& last, int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
     auto* opened = avformat_alloc_context();
     if (!opened) fail(ErrorCode::config, "no memory to read");
@@ -140,7 +145,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     dictionary.set("use_editlist", 1);
     dictionary.set("movie_timescale", movie_ticks);
     require(avformat_write_header(output.get(), dictionary.address()), "begin");
-    copy_packets(*input, *output);
+    copy_packets(*input, *output, last);
     require(av_write_trailer(output.get()), "complete");
     avio_flush(output->pb);
     require(output->pb->error, "complete");
@@ -149,9 +154,11 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
 }  // namespace
 
 void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
-                       int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
+                       const LastPicture& last, int movie_ticks,
+                       const std::function<void(AVFormatContext&)>& add_chapters) {
     try {
-        file.rewrite([&](int from, int to) { rewrite(from, to, written, muxer, packets, movie_ticks, add_chapters); });
+        file.rewrite(
+            [&](int from, int to) { rewrite(from, to, written, muxer, packets, last, movie_ticks, add_chapters); });
     } catch (const Error& error) {
         log_warning("{}: {}; it stays in fragments, which play too", file.name(), error.what());
     }

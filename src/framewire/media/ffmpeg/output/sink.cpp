@@ -182,8 +182,8 @@ public:
             check(file_->context()->error, "complete");
             format_->pb = nullptr;
             if (!rewritten_muxer_.empty())
-                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, movie_ticks_,
-                                  [&](AVFormatContext& to) { add_chapters(to, ending); });
+                put_moov_in_front(file_->file(), *format_, rewritten_muxer_, packets_, {pictures_, last_ticks_, clock_},
+                                  movie_ticks_, [&](AVFormatContext& to) { add_chapters(to, ending); });
             file_->file().finish(ending);
         } else if (hls_) {
             hls_->finish(ending);
@@ -327,6 +327,7 @@ private:
         packet.stream_index = stream_->index;
         packet_bytes_ += packet.size;
         ++packets_;
+        ++pictures_;
         const double seconds = static_cast<double>(packet.dts) * av_q2d(stream_->time_base);
         if (!put_out_seconds_) put_out_seconds_ = seconds;
         interrupt_.allow(timeout_);
@@ -379,6 +380,7 @@ private:
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
+    std::int64_t pictures_ = 0;  // packets of the pictures
     // Of the recording's own time: a muxer writes otherwise where it has to put out what it holds, so that by a clock
     // each run would make other bytes. By a clock all the same where no run is the like of another, and of MP4, which
     // is written anew at its end.
