@@ -395,7 +395,9 @@ void Companions::give(AVFormatContext& output, const Put& put) {
     av_packet_rescale_ts(&packet, stream.in->time_base, out.time_base);
     if (packet.dts == AV_NOPTS_VALUE) packet.dts = packet.pts;
     if (packet.pts == AV_NOPTS_VALUE || packet.pts < packet.dts) packet.pts = packet.dts;
-    const bool in_order = packet.dts > stream.last_dts;
+    // Packets may be shorter than a tick of the clock: TrueHD's in Matroska.
+    const bool may_be_equal = output.oformat->flags & AVFMT_TS_NONSTRICT;
+    const bool in_order = packet.dts > stream.last_dts || (may_be_equal && packet.dts == stream.last_dts);
     if (!in_order) return;  // broken times
     stream.last_dts = packet.dts;
     packet.stream_index = stream.out;
