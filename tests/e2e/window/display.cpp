@@ -109,15 +109,11 @@ bool Display::drag(int from_x, int from_y, int to_x, int to_y,
         const auto result = run(std::move(does));
         EXPECT_EQ(result.code, 0) << result.err;
     };
-    mouse({"mousemove", std::to_string(from_x), std::to_string(from_y), "mousedown", "1"});
-    // The program may see the button only after a while: the pointer moves on until it follows.
-    bool last = false;
-    const bool done = becomes_true([&] {
-        last = !last;
-        mouse({"mousemove", std::to_string(last ? to_x : to_x - 1), std::to_string(to_y)});
-        return last && wanted(screenshot());
-    });
-    mouse({"mouseup", "1"});
+    // A window takes in a press, a move and a release only if it draws between them.
+    mouse({"mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2", "mousedown", "1", "sleep",
+           "0.2", "mousemove", std::to_string(to_x), std::to_string(to_y)});
+    const bool done = becomes_true([&] { return wanted(screenshot()); });
+    mouse({"sleep", "0.3", "mouseup", "1", "sleep", "0.3"});
     return done;
 }
 
