@@ -200,6 +200,29 @@ TEST_F(LinkTest, ConnectionsOverAProxyTakeItsDelayAndItsRate) {
     expect_delay_and_rate();
 }
 
+// A connection that always has more to send leaves one that came later its share of the line.
+TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
+    link = make_proxy_link();
+    auto [first_server, first_viewer] = connect();
+    auto [second_server, second_viewer] = connect();
+    link->set(Way::down, settings("rate=1M:queue=50"));
+    constexpr std::size_t bytes = 200'000;
+    const auto send_all = [](const Descriptor& from, std::size_t count) {
+        return std::async(std::launch::async, [&from, count] {
+            const std::vector<char> said(count);
+            return send(from.number(), said.data(), count, MSG_NOSIGNAL);
+        });
+    };
+    const auto greedy = send_all(first_server, 4 * bytes);
+    EXPECT_EQ(hear(first_viewer, bytes / 4), bytes / 4) << "it fills the line";
+    const auto before = link->counts(Way::down).left_bytes;
+    const auto later = send_all(second_server, bytes / 4);
+    const auto first_hears = std::async(std::launch::async, [&] { return hear(first_viewer, 4 * bytes - bytes / 4); });
+    EXPECT_EQ(hear(second_viewer, bytes / 4), bytes / 4);
+    EXPECT_LT(link->counts(Way::down).left_bytes - before, static_cast<std::int64_t>(bytes))
+        << "most of the line was the other's";
+}
+
 TEST_F(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
     make_packets();
     if (!link) return;

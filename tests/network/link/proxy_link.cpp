@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <map>
 #include <stdexcept>
@@ -76,7 +77,8 @@ private:
     bool may_take(const End& from, const End& to, Way way) {
         return !from.heard_all && to.untaken.size() < untaken_limit_bytes && line_.has_room(way);
     }
-    void take(End& from, const End& to, Way way, int owner);
+    void take_in_turns(Way way);
+    bool take(End& from, const End& to, Way way, int owner);
     void give(Way way);
     static void put(End& end);
 
@@ -85,6 +87,7 @@ private:
     std::vector<std::pair<Descriptor, std::uint16_t>> listeners_;  // by the mutex; the servers' ports
     std::map<int, Carried> carried_;                               // the thread's
     int come_ = 0;
+    std::array<int, 2> last_{};  // whose piece each way took last
     std::jthread thread_{[this](const std::stop_token& stop) { carry(stop); }};
 };
 
@@ -128,8 +131,8 @@ void ProxyLink::carry(const std::stop_token& stop) {
                 waiting.push_back({listener.number(), POLLIN, 0});
             }
         }
+        take_in_turns(Way::down), take_in_turns(Way::up);
         for (auto& [owner, one] : carried_) {
-            take(one.server, one.viewer, Way::down, owner), take(one.viewer, one.server, Way::up, owner);
             if (may_take(one.server, one.viewer, Way::down)) waiting.push_back({one.server.socket.number(), POLLIN, 0});
             if (may_take(one.viewer, one.server, Way::up)) waiting.push_back({one.viewer.socket.number(), POLLIN, 0});
         }
@@ -145,16 +148,32 @@ void ProxyLink::carry(const std::stop_token& stop) {
     }
 }
 
-// The end of what comes is a piece without bytes, which goes its way behind the others.
-void ProxyLink::take(End& from, const End& to, Way way, int owner) {
-    while (may_take(from, to, way)) {
-        Packet piece{std::vector<std::uint8_t>(piece_bytes), owner};
-        const auto got = recv(from.socket.number(), piece.bytes.data(), piece.bytes.size(), 0);
-        if (got < 0 && (errno == EAGAIN || errno == ENOTCONN || errno == EINTR)) return;
-        piece.bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-        from.heard_all = got <= 0;
-        line_.take(way, std::move(piece));
+// A piece of each connection in turn, from the one behind who was last: else the first one that always has more would
+// leave the others no room.
+void ProxyLink::take_in_turns(Way way) {
+    auto& last = last_[static_cast<std::size_t>(way)];
+    auto next = carried_.upper_bound(last);
+    for (std::size_t idle = 0; idle < carried_.size(); ++next) {
+        if (next == carried_.end()) next = carried_.begin();
+        auto& [owner, one] = *next;
+        const bool took =
+            way == Way::down ? take(one.server, one.viewer, way, owner) : take(one.viewer, one.server, way, owner);
+        if (took) last = owner;
+        idle = took ? 0 : idle + 1;
     }
+}
+
+// Whether there was a piece and room for it. The end of what comes is a piece without bytes, which goes its way behind
+// the others.
+bool ProxyLink::take(End& from, const End& to, Way way, int owner) {
+    if (!may_take(from, to, way)) return false;
+    Packet piece{std::vector<std::uint8_t>(piece_bytes), owner};
+    const auto got = recv(from.socket.number(), piece.bytes.data(), piece.bytes.size(), 0);
+    if (got < 0 && (errno == EAGAIN || errno == ENOTCONN || errno == EINTR)) return false;
+    piece.bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    from.heard_all = got <= 0;
+    line_.take(way, std::move(piece));
+    return true;
 }
 
 void ProxyLink::give(Way way) {
