@@ -141,6 +141,7 @@ TEST(LastPicture, OfAviMayBeRepeatedByNullFrames) {
         for (int byte = 0; byte < 4; ++byte)
             bytes[at + static_cast<std::size_t>(byte)] = std::uint8_t(number >> (8 * byte));
     };
+    const auto whole = bytes;
     for (std::size_t picture = 7; picture < 10; ++picture) {
         const auto at = chunks[picture];
         const auto size = static_cast<std::uint32_t>(bytes[at + 4] | bytes[at + 5] << 8 | bytes[at + 6] << 16);
@@ -156,6 +157,11 @@ TEST(LastPicture, OfAviMayBeRepeatedByNullFrames) {
     EXPECT_NEAR(reading.times.back().duration_seconds, 0.4, 1e-6);
     write_file(folder / "cut.avi", bytes.data(), bytes.size() / 2);
     EXPECT_EQ(read_video(folder / "cut.avi").error, ErrorCode::source_lost);
+    // All bytes are there, but the index has the second half of the pictures beyond the end.
+    bytes = whole;
+    for (std::size_t picture = 5; picture < 10; ++picture) set_number(chunks[10 + picture] + 8, 0x7fffff00);
+    write_file(folder / "outside.avi", bytes.data(), bytes.size());
+    EXPECT_EQ(read_video(folder / "outside.avi").error, ErrorCode::source_lost);
 }
 
 }  // namespace companions_test
