@@ -283,6 +283,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     if (kind_ != FfmpegAddress::Kind::file || is_still_image(*format_)) return next_now(frame);
     if (!ahead_progress_) ahead_progress_ = next_now(*ahead_);
     if (*ahead_progress_ != Progress::frame) return *std::exchange(ahead_progress_, std::nullopt);
+    av_frame_unref(&frame);  // moving does not let go of what it holds
     av_frame_move_ref(&frame, ahead_.get());
     ahead_progress_ = next_now(*ahead_);
     if (*ahead_progress_ == Progress::end) show_to_the_end(frame);
