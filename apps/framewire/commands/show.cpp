@@ -98,6 +98,7 @@ void add_show(CommandLine& program, Action& chosen) {
     add_reconnect_option(command, flags->input.reconnect,
                          "how long a camera or a network source that was lost is tried to be had again")
         .shown_default("5 attempts");
+    add_input_setting(command, "max-pixels", flags->input).shown_default("16384x16384");
     command.flag("--compare", flags->compare, "the originals beside what the filters make of them");
     command.flag("--loop", flags->input.loop, "begin again when a source ends");
     command.option("--speed", flags->speed, "how many times its own rate a file is played at")
