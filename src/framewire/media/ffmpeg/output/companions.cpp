@@ -57,8 +57,8 @@ bool begins_with(const AVOutputFormat& format, const AVCodecParameters& paramete
     Dictionary options;
     const auto name = std::string_view(format.name);
     if (name == "mp4" || name == "mov") options.set("movflags", "frag_custom+delay_moov");
+    // No trailer: after a header alone, FFmpeg's muxer of MP4 leaks a buffer there. Freeing the context cleans up.
     const bool begun = avformat_write_header(trial.get(), options.address()) >= 0;
-    if (begun) av_write_trailer(trial.get());
     take_complaint();
     return begun;
 }

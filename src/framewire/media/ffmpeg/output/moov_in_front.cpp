@@ -108,6 +108,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
     std::int64_t pictures = 0;
     const auto packet = make_packet();
     for (;;) {
+        av_packet_unref(packet.get());  // of a track that is not copied
         const int read = av_read_frame(&from, packet.get());
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
