@@ -42,6 +42,7 @@ class Figures:
             untimed = options["check"] or options.get("once")
             for row in self.files[-1]["rows"]:
                 row["machine"] = machine["gpu"] if is_gpu(row) else f"{machine['cpu']}, {machine['cores']} threads"
+                row["date"] = machine["date"][:10]
                 row.setdefault("details", {})
                 if untimed or seen.setdefault(key_of(row), path) != path:
                     continue

@@ -46,12 +46,20 @@ def machines_table(figures):
     return table(["CPU", "GPU", "compiler, build", "revision", "date, UTC", "groups"], rows)
 
 
+def measured_on(rows):
+    """The machines of the rows and when each was measured."""
+    dates = {}
+    for row in rows:
+        dates.setdefault(row["machine"], set()).add(row["date"])
+    return "Measured on " + "; ".join(f"{machine}, {' and '.join(sorted(of))}" for machine, of in dates.items()) + ".\n\n"
+
+
 def limits_page(figures, plots):
     rows = []
     for row in figures.group("limits"):
         speed = f"{row['bytes'] / row['median_us'] * 1e-3:,.1f} GB/s" if row.get("bytes") else ""
         rows.append([row["operation"], row["machine"], speed, spread(row), row["details"].get("threads", "")])
-    return (plots + "\n" if plots else "") + table(["limit", "machine", "read and written", "us", "threads"], rows)
+    return measured_on(figures.group("limits")) + (plots + "\n" if plots else "") + table(["limit", "machine", "read and written", "us", "threads"], rows)
 
 
 def reported_text(row):
@@ -115,8 +123,7 @@ class Plots:
 
 def ladder_page(rows, plots):
     timed, untimed = [row for row in rows if row["median_us"]], [row for row in rows if not row["median_us"]]
-    machines = list(dict.fromkeys(row["machine"] for row in timed))
-    text = f"On {' and '.join(machines)}.\n\n" if machines else ""
+    text = measured_on(timed) if timed else ""
     text += plots + "\n" if plots else ""
     text += ladder_table(timed) + "\n" if timed else ""
     return text + (untimed_table(untimed) if untimed else "")
@@ -186,7 +193,7 @@ def peers_page(figures, plots):
                 words = [content, cache, f"batch {batch}" if batch else "", f"transfers {transfers}" if transfers else ""]
                 lines.append([operation, row["runner"], ", ".join(filter(None, words)), spread(row), share(row),
                               "; ".join(other_text(other) for other in others[:3]), f"{ratio:.2f}"])
-    text = plots + "\n" if plots else ""
+    text = measured_on(rows) + (plots + "\n" if plots else "")
     text += table(["operation", "runner", "content", "us", "of limit", "others, us", "times as fast"], lines) + "\n"
     text += table(["runner", "machine", "size", "batch", "cache", "operations", "times as fast in the mean"],
                   [[*key, str(len(ratios)), f"{geometric_mean(ratios):.2f}"] for key, ratios in sorted(means.items())])
@@ -198,7 +205,7 @@ def jobs_page(figures, plots):
     text += plots + "\n" if plots else ""
     for suite in figures.suites("jobs"):
         rows = [row for row in figures.suite("jobs", suite) if row["median_us"]]
-        text += f"## {suite.removeprefix('jobs/')}\n\n"
+        text += f"## {suite.removeprefix('jobs/')}\n\n" + (measured_on(rows) if rows else "")
         text += table(["job", "runner", "machine", "us per frame", "processor us", "times the other", "setting"],
                       [[row["operation"], row["runner"], row["machine"], spread(row),
                         us_text(row["cpu_us"]) if "cpu_us" in row else "",
