@@ -6,6 +6,6 @@ cd "$(dirname "$0")/.." || exit 1
 # One file after the other: each takes what cores there are.
 status=0
 for file; do
-    timeout --kill-after=5 240 node --test-reporter=./web/tests/kit/gtest_reporter.js --test-reporter-destination=stdout "$file" || status=1
+    timeout --kill-after=5 600 node --test-reporter=./web/tests/kit/gtest_reporter.js --test-reporter-destination=stdout "$file" || status=1
 done
 exit $status

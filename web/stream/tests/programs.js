@@ -28,19 +28,24 @@ export function run(context, ...args) {
 
 /**
  * Starts `framewire serve`, on a free port where the arguments name none.
- * @returns {Promise<{port: number, kill: () => void}>}
+ * @returns {Promise<{port: number, kill: () => void, says: (words: string) => Promise<void>}>} `says` waits for words on
+ *     its standard error
  */
 export async function serve(context, ...args) {
     const listen = args.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
     const child = start(context, "serve", ...listen, ...args);
     let said = "";
-    const port = await new Promise((resolve, reject) => {
-        child.stderr.on("data", data => {
-            said += data;
-            const found = /tcp:\/\/127\.0\.0\.1:(\d+)/.exec(said);
-            if (found) resolve(Number(found[1]));
-        });
+    child.stderr.on("data", data => said += data);
+    const until = found => new Promise((resolve, reject) => {
+        const look = () => {
+            const what = found(said);
+            if (what) resolve(what);
+        };
+        child.stderr.on("data", look);
         child.on("exit", () => reject(new Error(said)));
+        look();
     });
-    return { port, kill: () => child.kill("SIGKILL") };
+    const [, port] = await until(text => /tcp:\/\/127\.0\.0\.1:(\d+)/.exec(text));
+    const says = words => until(text => text.includes(words));
+    return { port: Number(port), kill: () => child.kill("SIGKILL"), says };
 }

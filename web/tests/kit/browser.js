@@ -26,7 +26,7 @@ export function startBrowser() {
 export async function openPage(browser, address, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000); // a busy machine's
+    page.setDefaultTimeout(60_000); // a busy machine's
     /** @type {string[]} */
     const complaints = [];
     page.on("console", (message) => {

@@ -37,6 +37,8 @@ function describePage() {
     return JSON.stringify({ pictures, hidden: document.hidden, words: document.body.innerText.slice(0, 400) });
 }
 
+const betweenLooksMs = 50;
+
 /**
  * Asks until the answer is yes.
  * @param {string} what is waited for, for people to read
@@ -44,12 +46,12 @@ function describePage() {
  * @param {() => Promise<string>} [seen] what there is instead, for people to read
  */
 export async function until(what, isSo, seen = async () => "") {
-    const end = Date.now() + 20_000; // a busy machine's
+    const end = Date.now() + 60_000; // a busy machine's
     for (;;) {
         const answer = await isSo();
         if (answer) return answer;
         if (Date.now() > end) throw new Error(`waited in vain for ${what} ${await seen()}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
     }
 }
 
