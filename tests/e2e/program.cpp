@@ -18,7 +18,7 @@ namespace framewire::e2e {
 namespace {
 
 using Time = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds pause{5};
+constexpr std::chrono::milliseconds pause{5}, longer_pause{20};  // between two looks
 
 // In the child: `descriptor` becomes the file, or the child ends.
 void redirect(int descriptor, const char* path, int flags) {
@@ -142,6 +142,13 @@ std::vector<std::string> framewire(std::vector<std::string> arguments) {
 
 Result run_framewire(std::vector<std::string> arguments, const std::string& input) {
     return Program(framewire(std::move(arguments)), input).wait();
+}
+
+bool becomes_true(const std::function<bool()>& condition) {
+    for (const auto end = Time::now() + std::chrono::minutes(3); Time::now() < end;
+         std::this_thread::sleep_for(longer_pause))
+        if (condition()) return true;
+    return false;
 }
 
 std::string contents(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,9 @@ private:
 std::vector<std::string> framewire(std::vector<std::string> arguments);
 /// Runs the framewire program to its end.
 Result run_framewire(std::vector<std::string> arguments, const std::string& input = "/dev/null");
+
+/// Looks at a condition until it holds; returns false after three minutes.
+bool becomes_true(const std::function<bool()>& condition);
 
 /// The bytes of a file; a test failure when it cannot be read.
 std::string contents(const std::filesystem::path& path);

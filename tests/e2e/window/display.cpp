@@ -3,23 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include <unistd.h>
 
 namespace framewire::e2e {
-
-using namespace std::chrono_literals;
-
-bool becomes_true(const std::function<bool()>& condition) {
-    for (const auto end = std::chrono::steady_clock::now() + 180s; std::chrono::steady_clock::now() < end;
-         std::this_thread::sleep_for(50ms))
-        if (condition()) return true;
-    return false;
-}
 
 Screenshot::Pixel Screenshot::at(int x, int y) const {
     const auto begin = std::size_t{3} * static_cast<std::size_t>(y * width + x);
@@ -102,19 +91,10 @@ void Display::click(int x, int y) const {
     EXPECT_EQ(result.code, 0) << result.err;
 }
 
-bool Display::drag(int from_x, int from_y, int to_x, int to_y,
-                   const std::function<bool(const Screenshot&)>& wanted) const {
-    const auto mouse = [&](std::vector<std::string> does) {
-        does.insert(does.begin(), "xdotool");
-        const auto result = run(std::move(does));
-        EXPECT_EQ(result.code, 0) << result.err;
-    };
-    // A window takes in a press, a move and a release only if it draws between them.
-    mouse({"mousemove", std::to_string(from_x), std::to_string(from_y), "sleep", "0.2", "mousedown", "1", "sleep",
-           "0.2", "mousemove", std::to_string(to_x), std::to_string(to_y)});
-    const bool done = becomes_true([&] { return wanted(screenshot()); });
-    mouse({"sleep", "0.3", "mouseup", "1", "sleep", "0.3"});
-    return done;
+void Display::drag(int from_x, int from_y, int to_x, int to_y) const {
+    const auto result = run({"xdotool", "mousemove", std::to_string(from_x), std::to_string(from_y), "mousedown", "1",
+                             "mousemove", std::to_string(to_x), std::to_string(to_y), "mouseup", "1"});
+    EXPECT_EQ(result.code, 0) << result.err;
 }
 
 Screenshot Display::screenshot() const {

@@ -44,8 +44,8 @@ public:
     /// Keys go to where the mouse is: without a window manager nothing has the focus. None of these may fail.
     void press(const std::string& key, int x = 320, int y = 240) const;
     void click(int x, int y) const;
-    /// Presses the button, moves until the screen is as wanted, and lets go; false if it never is.
-    bool drag(int from_x, int from_y, int to_x, int to_y, const std::function<bool(const Screenshot&)>& wanted) const;
+    /// Presses the left button, moves and releases it, all of it faster than a window draws.
+    void drag(int from_x, int from_y, int to_x, int to_y) const;
     Screenshot screenshot() const;
     /// The screen once it is as wanted and equals the one before it: the program has drawn all of it.
     Screenshot settled(const std::function<bool(const Screenshot&)>& wanted) const;
@@ -59,8 +59,5 @@ private:
     Program server_{display_server("640x480x24")};
     std::string variable_;
 };
-
-/// Looks at a condition until it holds, up to three minutes.
-bool becomes_true(const std::function<bool()>& condition);
 
 }  // namespace framewire::e2e

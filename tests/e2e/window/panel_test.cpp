@@ -29,20 +29,41 @@ TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
     Program program(display_.framewire({"show", "--backend", "cpu", "-f", "flip=horizontal", room}));
     ASSERT_TRUE(display_.has_window("framewire")) << program.err();
     const auto left = [](const Screenshot& screen) { return screen.part_as_bgr(40, 200, 40, 100); };
-    ASSERT_TRUE(display_.shows([](const Screenshot& screen) {
+    const auto flipped = left(display_.settled([](const Screenshot& screen) {
         return screen.at(50, 200) != Screenshot::Pixel{0, 0, 0};
     }));
     display_.press("a");
     // Where the panel is, its letters having the size that goes with a window so high.
     ASSERT_TRUE(display_.shows(
         [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
-    EXPECT_TRUE(display_.drag(475, 77, 600, 77, is_white)) << "brightness, to the right end";
+    display_.drag(475, 77, 600, 77);  // brightness, to the right end
+    EXPECT_TRUE(display_.shows(is_white));
     display_.click(372, 153);  // as it comes
-    const auto flipped = left(display_.settled([](const Screenshot& screen) { return !is_white(screen); }));
+    EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
     display_.click(345, 189);  // the filter off
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) != flipped; }));
     display_.click(345, 189);
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
+    display_.press("q");
+    EXPECT_EQ(program.wait().code, 0);
+}
+
+// The pointer reaches the panel and presses between two frames of the window.
+TEST_F(Panel, APressOnItIsNoClickOnTheCameraBelow) {
+    const auto of_colour = [](const std::string& colour) { return "lavfi:color=" + colour + ":size=280x420:rate=10"; };
+    Program program(display_.framewire({"show", "--backend", "cpu", of_colour("black"), of_colour("blue")}));
+    ASSERT_TRUE(display_.has_window("framewire")) << program.err();
+    const auto second_is_blue = [](const Screenshot& screen) {
+        const auto pixel = screen.at(500, 400);
+        return pixel.red < 20 && pixel.green < 20 && pixel.blue > 220;
+    };
+    ASSERT_TRUE(display_.shows(second_is_blue)) << program.err();
+    display_.press("a");
+    ASSERT_TRUE(display_.shows(
+        [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
+    display_.drag(475, 77, 600, 77);
+    EXPECT_TRUE(display_.shows(is_white)) << "the first camera, brightened";
+    EXPECT_TRUE(second_is_blue(display_.screenshot())) << "still beside the first";
     display_.press("q");
     EXPECT_EQ(program.wait().code, 0);
 }

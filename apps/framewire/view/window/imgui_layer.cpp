@@ -104,19 +104,43 @@ void ImguiLayer::make_font(int size_px) {
 }
 
 void ImguiLayer::handle(const SDL_Event& event) {
-    auto& io = ImGui::GetIO();
     if (event.type == SDL_MOUSEMOTION)
-        io.MousePos = {static_cast<float>(event.motion.x), static_cast<float>(event.motion.y)};
-    if (event.type == SDL_MOUSEBUTTONDOWN && event.button.button == SDL_BUTTON_LEFT) held_ = pressed_ = true;
-    if (event.type == SDL_MOUSEBUTTONUP && event.button.button == SDL_BUTTON_LEFT) held_ = false;
-    if (event.type == SDL_MOUSEWHEEL) io.MouseWheel += static_cast<float>(event.wheel.y);
+        queue_move({static_cast<float>(event.motion.x), static_cast<float>(event.motion.y)});
+    const bool pressed = event.type == SDL_MOUSEBUTTONDOWN;
+    if ((pressed || event.type == SDL_MOUSEBUTTONUP) && event.button.button == SDL_BUTTON_LEFT) {
+        queue_move({static_cast<float>(event.button.x), static_cast<float>(event.button.y)});
+        if (std::exchange(held_, pressed) != pressed) queue_.push_back({.held = pressed});
+    }
+    if (event.type == SDL_MOUSEWHEEL) ImGui::GetIO().MouseWheel += static_cast<float>(event.wheel.y);
     if (event.type == SDL_WINDOWEVENT && event.window.event == SDL_WINDOWEVENT_LEAVE && !held_)
-        io.MousePos = {-FLT_MAX, -FLT_MAX};
+        queue_move({-FLT_MAX, -FLT_MAX});
 }
 
-bool ImguiLayer::has_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
+void ImguiLayer::queue_move(SDL_FPoint to) {
+    if (!queue_.empty() && queue_.back().moved_to)
+        queue_.back().moved_to = to;
+    else
+        queue_.push_back({.moved_to = to});
+}
 
-void ImguiLayer::begin(int width, int height) {
+// ImGui sees the mouse once per frame, so events between two frames would merge: a press would act at the place of the
+// next move, and a release would hide the move before it. Hence a frame ends with a press or release, and a release
+// comes in a frame without a move.
+bool ImguiLayer::take_queued() {
+    auto& io = ImGui::GetIO();
+    bool moved = false;
+    while (!queue_.empty()) {
+        const auto event = queue_.front();
+        if (!event.moved_to && !event.held && moved) return false;
+        queue_.pop_front();
+        if (!event.moved_to) return io.MouseDown[0] = event.held;
+        moved |= event.moved_to->x != io.MousePos.x || event.moved_to->y != io.MousePos.y;
+        io.MousePos = {event.moved_to->x, event.moved_to->y};
+    }
+    return false;
+}
+
+std::optional<SDL_FPoint> ImguiLayer::begin(int width, int height) {
     make_font(font_px_for(height));
     auto& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
@@ -124,8 +148,10 @@ void ImguiLayer::begin(int width, int height) {
     const auto passed = static_cast<double>(now - drawn_at_) / static_cast<double>(sdl().SDL_GetPerformanceFrequency());
     io.DeltaTime = drawn_at_ == 0 ? 0.02F : std::clamp(static_cast<float>(passed), 0.001F, 1.0F);
     drawn_at_ = now;
-    io.MouseDown[0] = held_ || std::exchange(pressed_, false);
+    const bool pressed = take_queued();
     ImGui::NewFrame();
+    if (!pressed || io.WantCaptureMouse) return std::nullopt;
+    return SDL_FPoint{io.MousePos.x, io.MousePos.y};
 }
 
 void ImguiLayer::end() {

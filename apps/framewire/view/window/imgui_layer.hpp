@@ -2,7 +2,9 @@
 
 #include <SDL.h>
 
+#include <deque>
 #include <memory>
+#include <optional>
 
 namespace framewire::app {
 
@@ -15,13 +17,14 @@ public:
     ImguiLayer(const ImguiLayer&) = delete;
     ImguiLayer& operator=(const ImguiLayer&) = delete;
 
-    /// Tells it what the mouse does.
+    /// Queues what the mouse does.
     void handle(const SDL_Event& event);
-    /// Whether the mouse is over a panel, or moves something of one.
-    bool has_mouse() const;
+    /// Returns true if queued mouse events are left for further frames.
+    bool has_queued() const { return !queue_.empty(); }
 
-    /// Begins a picture of so many pixels; ImGui's calls go between it and end(), which draws.
-    void begin(int width, int height);
+    /// Begins a frame of so many pixels and passes queued mouse events to ImGui: as many as one frame can tell apart.
+    /// ImGui's calls go between it and end(), which draws. Returns where the left button was pressed beside all panels.
+    std::optional<SDL_FPoint> begin(int width, int height);
     void end();
 
 private:
@@ -29,12 +32,22 @@ private:
         void operator()(SDL_Texture* texture) const;
     };
 
+    // A move of the mouse, or a press or release of the left button where the mouse is.
+    struct MouseEvent {
+        std::optional<SDL_FPoint> moved_to{};
+        bool held = false;
+    };
+
     void make_font(int size_px);
+    void queue_move(SDL_FPoint to);
+    // Returns true if the left button was pressed.
+    bool take_queued();
 
     SDL_Renderer* renderer_;
     std::unique_ptr<SDL_Texture, DestroyTexture> font_;
     int font_px_ = 0;
-    bool held_ = false, pressed_ = false;  // a press between two pictures counts, too
+    std::deque<MouseEvent> queue_;  // moves in a row are one
+    bool held_ = false;             // once the queue is empty
     Uint64 drawn_at_ = 0;
 };
 

@@ -69,9 +69,10 @@ public:
     /// Keys pressed in wait() since the last call: the character that they give ("q", "?", " "), or the name of one
     /// that gives none ("Left", "Escape", "Home").
     std::vector<std::string> take_keys();
-    /// The last click since the last call.
+    /// The last click since the last call; draw() decides whether a press was one.
     std::optional<Click> take_click();
-    /// True once after the user did anything that panels may show: a move of the mouse, another size.
+    /// True once after the user did anything that panels may show: a move of the mouse, another size. Also true while
+    /// mouse events are left for further draws.
     bool take_stirred();
     /// Where the mouse is, when it is over the window.
     std::optional<Click> pointer() const;

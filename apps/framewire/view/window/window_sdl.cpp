@@ -165,8 +165,6 @@ struct Window::State {
         if (event.type == SDL_MOUSEMOTION)
             pointer = {static_cast<float>(event.motion.x), static_cast<float>(event.motion.y)};
         panels->handle(event);
-        if (event.type == SDL_MOUSEBUTTONDOWN && event.button.button == SDL_BUTTON_LEFT && !panels->has_mouse())
-            click = {static_cast<float>(event.button.x), static_cast<float>(event.button.y)};
         return true;
     }
 
@@ -247,7 +245,10 @@ void Window::draw(const std::vector<Place>& places, const std::function<void()>&
         sdl().SDL_SetRenderDrawColor(state.renderer.get(), 0, 0, 0, 255);
         sdl().SDL_RenderClear(state.renderer.get());
         for (const auto& place : places) state.draw(place);
-        state.panels->begin(state.width, state.height);
+        if (const auto pressed = state.panels->begin(state.width, state.height)) {
+            state.click = {pressed->x, pressed->y};
+            state.stirred = true;
+        }
         panels();
         state.panels->end();
         sdl().SDL_RenderPresent(state.renderer.get());
@@ -269,7 +270,7 @@ bool Window::full_screen() const { return state_->full; }
 
 std::vector<std::string> Window::take_keys() { return std::exchange(state_->keys, {}); }
 std::optional<Click> Window::take_click() { return std::exchange(state_->click, std::nullopt); }
-bool Window::take_stirred() { return std::exchange(state_->stirred, false); }
+bool Window::take_stirred() { return std::exchange(state_->stirred, false) || state_->panels->has_queued(); }
 std::optional<Click> Window::pointer() const { return state_->pointer; }
 
 bool Window::wait(std::chrono::milliseconds longest) {
