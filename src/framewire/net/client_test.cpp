@@ -50,6 +50,12 @@ std::string error_of(ErrorCode code, const std::function<void()>& call) {
     return {};
 }
 
+void wait_for(const std::stop_token& stop) {
+    std::promise<void> stopped;
+    const std::stop_callback on_stop(stop, [&] { stopped.set_value(); });
+    stopped.get_future().wait();
+}
+
 // A server that sends what it is given: to the first who comes, and keeps the connection; or to everyone, and drops it.
 class Impostor {
 public:
@@ -61,7 +67,7 @@ public:
                   auto connection = listener_.accept();
                   if (!connection) return;
                   connection->send(bytes);
-                  while (!stop.stop_requested()) std::this_thread::sleep_for(5ms);
+                  wait_for(stop);
               }
               while (!stop.stop_requested()) {
                   auto connection = listener_.accept(5ms);

@@ -176,8 +176,9 @@ TEST(OutputFile, AStopEndsTheWaitForAPipesReader) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     std::stop_source stop;
+    constexpr std::chrono::milliseconds so_that_it_waits{50};  // a stop before that gives the same
     const std::jthread later([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(so_that_it_waits);
         stop.request_stop();
     });
     EXPECT_EQ(error_of([&] { OutputFile(folder / "pipe", {.stop = stop.get_token()}); }), ErrorCode::io);

@@ -6,6 +6,7 @@
 #include "framewire/media/fwd/fwd_testing.hpp"
 #include "framewire/media/threads.hpp"
 #include "kit/captured_log.hpp"
+#include "kit/eventually.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -70,8 +71,7 @@ TEST(FwdRecorder, AFullDiskEndsTheRecordingAndNotTheStream) {
     Stream stream(recorder);
     const auto frames = film_frames(shape, 3);
     stream.send(frames[0], 0);
-    for (int i = 0; i < 500 && recorder.goes_on(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_FALSE(recorder.goes_on());
+    EXPECT_TRUE(kit::eventually([&] { return !recorder.goes_on(); }));
     stream.send(frames[1], 1);
     EXPECT_NE(log.text().find("the stream goes on without being recorded"), std::string::npos) << log.text();
     EXPECT_EQ(error_of([&] { recorder.finish(Ending::complete); }), ErrorCode::io);
@@ -104,8 +104,7 @@ TEST(FwdRecorder, ASlowDiskLosesFramesUpToAPicture) {
         for (ssize_t got; (got = ::read(end, some.data(), some.size())) > 0;)
             bytes.insert(bytes.end(), some.begin(), some.begin() + got);
     });
-    for (int i = 0; i < 500 && !recorder.wants_picture({}); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(kit::eventually([&] { return recorder.wants_picture({}); }));
     const auto again_from = static_cast<std::size_t>(number);
     for (const int until = number + 3; number < until; ++number)
         stream.send(frames[static_cast<std::size_t>(number % 40)], number / 25.0);

@@ -4,27 +4,17 @@
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/stream/stream_state.hpp"
+#include "kit/eventually.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <thread>
 
 namespace framewire::net::testing {
 
-/// Waits up to 20 seconds for something other threads do; for EXPECT_TRUE.
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() >= give_up) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return true;
-}
+using kit::eventually;
 
 /// A stream with its broadcaster's side: pictures with a texture, a square that moves and noise, encoded against R and
 /// fed into a StreamState.

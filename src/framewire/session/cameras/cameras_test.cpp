@@ -3,6 +3,8 @@
 #include "framewire/net/client.hpp"
 #include "framewire/session/cameras/camera.hpp"
 #include "framewire/session/job_testing.hpp"
+#include "kit/captured_log.hpp"
+#include "kit/eventually.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -105,9 +107,10 @@ TEST_P(Cameras, OneThatFailsDoesNotEndTheOthers) {
     auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
     both.cameras[0].wait_for_viewers = 0;
     both.job.statistics_path = folder_ / "stats.json";
+    const kit::CapturedLog log;
     CamerasJob job(both);
     auto whole = std::async(std::launch::async, [&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the broken one has ended then
+        EXPECT_TRUE(kit::eventually([&] { return log.text().find("camera 'broken': ") != std::string::npos; }));
         return see(job.address(), "whole");
     });
     std::string message;

@@ -6,8 +6,8 @@
 #include "framewire/session/cameras/cameras.hpp"
 #include "framewire/session/job_testing.hpp"
 #include "framewire/session/live/live_camera.hpp"
+#include "kit/eventually.hpp"
 
-#include <chrono>
 #include <exception>
 #include <functional>
 #include <stop_token>
@@ -36,12 +36,7 @@ public:
     LiveCamera& camera() const { return *job_.live().front(); }
     net::StreamAddress address() const { return {job_.address(), camera().name()}; }
     /// Waits for what comes with time.
-    static void until(const std::function<bool()>& there) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(600);
-        while (!there() && std::chrono::steady_clock::now() < end)
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ASSERT_TRUE(there());
-    }
+    static void until(const std::function<bool()>& there) { ASSERT_TRUE(kit::eventually(there)); }
     void wait_for_frames(std::uint64_t count) const {
         const auto before = camera().picture_version();
         until([&] { return camera().picture_version() >= before + count; });

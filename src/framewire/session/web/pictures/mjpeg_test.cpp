@@ -2,14 +2,16 @@
 
 #include "framewire/net/http/feed_client.hpp"
 #include "framewire/session/web/testing/fake_camera.hpp"
+#include "kit/eventually.hpp"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 
 namespace framewire::session::web {
 namespace mjpeg_test {
@@ -22,39 +24,57 @@ struct Watched {
     Mjpeg mjpeg{*camera, pictures};
 };
 
-// The next part for a client; empty when the feed has ended.
-std::string next_part(net::http::FeedClient& client) {
-    for (int look = 0; look < 30'000; ++look) {
-        const auto taken = client.take();
-        if (!taken.parts.empty()) return *taken.parts.back();
-        if (taken.ended) return "";
-        std::this_thread::sleep_for(10ms);
-    }
-    ADD_FAILURE() << "nothing came";
-    return "";
-}
+class Viewer {
+public:
+    explicit Viewer(Watched& watched) : client_(watched.mjpeg.feed(), [this] { wake(); }) {}
 
-std::unique_ptr<net::http::FeedClient> watch(Watched& watched) {
-    return std::make_unique<net::http::FeedClient>(watched.mjpeg.feed(), [] {});
-}
+    // The next part; empty when the feed has ended.
+    std::string next_part() {
+        for (;;) {
+            const auto taken = client_.take();
+            if (!taken.parts.empty()) return *taken.parts.back();
+            if (taken.ended) return "";
+            std::unique_lock lock(mutex_);
+            if (!woken_.wait_for(lock, 60s, [&] { return std::exchange(wakes_, false); })) break;
+        }
+        ADD_FAILURE() << "nothing came";
+        return "";
+    }
+
+private:
+    void wake() {
+        {
+            const std::lock_guard lock(mutex_);
+            wakes_ = true;
+        }
+        woken_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    bool wakes_ = false;
+    net::http::FeedClient client_;  // last: it wakes until it is gone
+};
+
+std::unique_ptr<Viewer> watch(Watched& watched) { return std::make_unique<Viewer>(watched); }
 
 void wait_until_it_rests(const Watched& watched) {
-    while (!watched.mjpeg.rests()) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(kit::eventually([&] { return watched.mjpeg.rests(); }));
 }
 
 TEST(Mjpeg, SendsEachPictureOnceToAll) {
     Watched watched;
     watched.camera->show(50);
     const auto one = watch(watched), other = watch(watched);
-    const auto first = next_part(*one);
+    const auto first = one->next_part();
     EXPECT_TRUE(first.starts_with("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: "));
     EXPECT_NE(first.find("\r\n\r\n\xff\xd8"), std::string::npos);
     EXPECT_TRUE(first.ends_with("\xff\xd9\r\n"));
-    EXPECT_EQ(next_part(*other), first);
+    EXPECT_EQ(other->next_part(), first);
     watched.camera->show(200);
-    const auto second = next_part(*one);
+    const auto second = one->next_part();
     EXPECT_NE(second, first);
-    EXPECT_EQ(next_part(*other), second);
+    EXPECT_EQ(other->next_part(), second);
     EXPECT_EQ(watched.camera->pictures_taken(), 2) << "encoded once for all who watch";
 }
 
@@ -65,14 +85,14 @@ TEST(Mjpeg, RestsWhileNobodyWatches) {
     EXPECT_TRUE(watched.mjpeg.rests());
     EXPECT_EQ(watched.camera->pictures_taken(), 0);
     auto client = watch(watched);
-    next_part(*client);
+    client->next_part();
     client.reset();
     wait_until_it_rests(watched);
     watched.camera->show(100);
     EXPECT_TRUE(watched.mjpeg.rests());
     EXPECT_EQ(watched.camera->pictures_taken(), 1);
     client = watch(watched);
-    next_part(*client);
+    client->next_part();
     EXPECT_EQ(watched.camera->pictures_taken(), 2);
 }
 
@@ -80,7 +100,7 @@ TEST(Mjpeg, EndsWithItsCamera) {
     auto watched = std::make_unique<Watched>();
     const auto client = watch(*watched);
     watched.reset();
-    EXPECT_EQ(next_part(*client), "");
+    EXPECT_EQ(client->next_part(), "");
 }
 
 TEST(CameraPictures, AreEncodedOncePerVersion) {

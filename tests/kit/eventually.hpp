@@ -1,0 +1,20 @@
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace framewire::kit {
+
+/// Looks at what other threads do until the condition holds; returns false after a minute. For EXPECT_TRUE.
+template <class Condition>
+bool eventually(Condition condition) {
+    constexpr std::chrono::milliseconds between_looks{2};
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() >= give_up) return false;
+        std::this_thread::sleep_for(between_looks);
+    }
+    return true;
+}
+
+}  // namespace framewire::kit
