@@ -15,7 +15,8 @@ namespace bad_line_test {
 using namespace std::chrono_literals;
 using std::chrono::duration;
 
-void sleep_ms(double ms) { std::this_thread::sleep_for(duration<double, std::milli>(ms)); }
+// How long a line stays as it is.
+void let_pass(double ms) { std::this_thread::sleep_for(duration<double, std::milli>(ms)); }
 
 // Bits a second that one viewer of the stream takes where it may, after the first picture.
 double bits_needed(const Served& served, const Link& link) {
@@ -40,11 +41,11 @@ TEST(BadLine, AMinuteOfTooLittleIsOverASecondAfterIt) {
     Crowd crowd({served.url() + "," + camera.log(), "arrivals=1",
                  fmt::format("seconds={}", (good_ms + bad_ms + after_ms) / 1e3)},
                 link.get());
-    sleep_ms(good_ms);
+    let_pass(good_ms);
     auto slow = quick;
     slow.bits_per_second = 0.05 * needed;
     link->set(slow);
-    sleep_ms(bad_ms);
+    let_pass(bad_ms);
     link->set(quick);
     const auto full_ms = now_ms();
     const auto result = crowd.result();

@@ -69,6 +69,8 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
     return all;
 }
 
+constexpr auto between_bad_peers = 2ms;
+
 // Does what bad viewers do until told to stop: short ones one after the other, and patient ones who hold on.
 void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& stop, std::atomic<int>& done) {
     std::mt19937 random(seed);
@@ -93,7 +95,7 @@ void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& 
         if (random() % 2) patient.push_back(std::move(peer));
         if (patient.size() > 40) patient.clear();
         ++done;
-        std::this_thread::sleep_for(2ms);
+        std::this_thread::sleep_for(between_bad_peers);
     }
 }
 
@@ -111,7 +113,8 @@ TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
     const double seconds = scaled(6.0, 60.0);
     Crowd good({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=3000",
                 fmt::format("seconds={}", seconds)});
-    std::this_thread::sleep_for(1s);  // it comes first: there are no places for all
+    // It comes first: there are no places for all.
+    ASSERT_TRUE(served.program().wait_for_err(" came")) << served.program().err();
     std::atomic<bool> stop = false;
     std::atomic<int> done = 0;
     std::vector<std::jthread> bad;

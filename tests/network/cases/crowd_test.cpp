@@ -35,7 +35,8 @@ Moved stop_one_viewer(int viewers, const std::string& size, double fps, double h
     const auto half_ms = begin_ms + 1e3 * half_seconds, end_ms = half_ms + 1e3 * half_seconds;
     Crowd crowd({served.url() + "," + camera.log(), fmt::format("viewers={}", viewers - 1), "arrivals=1",
                  fmt::format("seconds={}", (end_ms - now_ms()) / 1e3)});
-    std::this_thread::sleep_for(duration<double, std::milli>(half_ms - now_ms()));
+    const duration<double, std::milli> first_half(half_ms - now_ms());
+    std::this_thread::sleep_for(first_half);
     const auto before_bytes = resident_bytes(served.program().id());
     stopped.signal(SIGSTOP);
     Moved moved{0, 0, 0, crowd.result()};
@@ -89,7 +90,8 @@ TEST(Crowd, ComingAndGoingLeavesNothingBehind) {
         return bytes;
     };
     Crowd crowd(words);
-    std::this_thread::sleep_for(duration<double>(scaled(4.0, 60.0)));
+    const duration<double> first_minute(scaled(4.0, 60.0));
+    std::this_thread::sleep_for(first_minute);
     const auto begun = resident();
     const auto seen = crowd.result();
     const auto grown = (resident() - begun) / begun;

@@ -6,12 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <thread>
+#include <memory>
 
 namespace framewire::network {
 namespace killed_test {
 
-using namespace std::chrono_literals;
 using e2e::run_framewire;
 
 constexpr double fps = 10;
@@ -32,6 +31,26 @@ int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) 
     return Json::parse(e2e::contents(folder / "read.json"))["frames"];
 }
 
+// Waits until the program has told of so many more frames, which is two seconds of them unless told otherwise.
+void go_on(e2e::Program& program, int frames = 20) {
+    ASSERT_TRUE(program.wait_for_frames(program.frames_told() + frames)) << program.err();
+}
+
+void wait_for_viewers(Served& served, int viewers) {
+    ASSERT_TRUE(e2e::becomes_true([&] {
+        const auto log = served.program().err();
+        int came = 0;
+        for (auto at = log.find(" came"); at != log.npos; at = log.find(" came", at + 1)) ++came;
+        return came >= viewers;
+    })) << served.program().err();
+}
+
+// Ends a crowd and gives what it saw.
+Json ended(Crowd& crowd) {
+    crowd.program().signal(SIGTERM);
+    return crowd.result();
+}
+
 // That a viewer saw pictures, the last of them after a time, and that all were within their bound but for those that it
 // was shown while there was no source.
 void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, double back_ms = 0) {
@@ -43,22 +62,25 @@ void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, d
     EXPECT_GT(viewer["arrivals"].back()[0], last_after_ms);
 }
 
-Words checking(const std::string& url, const Camera& camera, double seconds) {
-    return {url + "," + camera.log(),          "viewers=0", "checking=1", "window=2500", "reconnect=30", "arrivals=1",
-            fmt::format("seconds={}", seconds)};
+// A crowd of one that goes on until it is ended.
+Words checking(const std::string& url, const Camera& camera) {
+    return {url + "," + camera.log(), "viewers=0",  "checking=1", "window=2500",
+            "reconnect=30",           "arrivals=1", "seconds=600"};
 }
 
 TEST(Killed, AViewerCostsOthersNothingAndItsRecordingIsGood) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
-    Served served({"-i", camera.source()});
-    e2e::Program killed(view_command({served.url(), "-o", folder / "killed.fwd"}));
-    Crowd crowd(checking(served.url(), camera, 5));
-    std::this_thread::sleep_for(3s);
+    Served served({"-i", camera.source(), "--progress", "json"});
+    e2e::Program killed(view_command({served.url(), "-o", folder / "killed.fwd", "--progress", "json"}));
+    Crowd crowd(checking(served.url(), camera));
+    wait_for_viewers(served, 2);
+    go_on(killed);
     const auto at_ms = now_ms();
     killed.signal(SIGKILL);
     EXPECT_EQ(killed.wait().code, 128 + SIGKILL);
-    const auto seen = crowd.result();
+    go_on(served.program());
+    const auto seen = ended(crowd);
     expect_seen(seen["viewers"][0], at_ms + 1'000);
     EXPECT_EQ(seen["all"]["skipped"], 0);
     EXPECT_EQ(seen["all"]["connections"], 1);
@@ -70,16 +92,19 @@ TEST(Killed, AServerIsFoundAgainAndItsRecordingIsGood) {
     Camera camera(folder, "cam", "160x120", fps);
     const auto port = static_cast<std::uint16_t>(free_port());
     auto served = std::make_unique<Served>(Words{"-i", camera.source(), "--record", folder / "one.fwd"}, nullptr, port);
-    Crowd crowd(checking(served->url(), camera, 9));
-    e2e::Program recording(view_command({served->url(), "--reconnect", "30", "-o", folder / "seen.fwd"}));
-    std::this_thread::sleep_for(3s);
+    Crowd crowd(checking(served->url(), camera));
+    e2e::Program recording(
+        view_command({served->url(), "--reconnect", "30", "-o", folder / "seen.fwd", "--progress", "json"}));
+    wait_for_viewers(*served, 2);
+    go_on(recording);
     served->program().signal(SIGKILL);
     served->program().wait();
     const auto at_ms = now_ms();
     EXPECT_GT(frames_of(folder, folder / "one.fwd.part"), too_few);
     served = std::make_unique<Served>(Words{"-i", camera.source(), "--record", folder / "two.fwd"}, nullptr, port);
-
-    const auto seen = crowd.result();
+    wait_for_viewers(*served, 2);
+    go_on(recording);
+    const auto seen = ended(crowd);
     expect_seen(seen["viewers"][0], at_ms + 1'000);
     EXPECT_EQ(seen["all"]["connections"], 2);
     for (const auto& arrival : seen["viewers"][0]["arrivals"])
@@ -98,15 +123,19 @@ TEST(Killed, AServerIsFoundAgainAndItsRecordingIsGood) {
 TEST(Killed, ASourceComesBackToViewersWhoStayed) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps, free_port());
-    Served served({"-i", camera.source(), "--reconnect", "forever", "--record", folder / "day.fwd"});
-    Crowd crowd(checking(served.url(), camera, 12));
-    std::this_thread::sleep_for(3s);
+    Served served({"-i", camera.source(), "--reconnect", "forever", "--record", folder / "day.fwd", "--progress",
+                   "json", "--log-level", "trace"});
+    Crowd crowd(checking(served.url(), camera));
+    wait_for_viewers(served, 1);
+    go_on(served.program());
     const auto lost_ms = now_ms();
     camera.kill();
-    std::this_thread::sleep_for(1500ms);
+    ASSERT_TRUE(served.program().wait_for_err("attempt 5 to get it back")) << served.program().err();
     camera.start();
     const auto begun_ms = now_ms();
-    const auto seen = crowd.result();
+    ASSERT_TRUE(served.program().wait_for_err("back again")) << served.program().err();
+    go_on(served.program());
+    const auto seen = ended(crowd);
     const auto& viewer = seen["viewers"][0];
     double back_ms = 0;
     for (const auto& arrival : viewer["arrivals"])
