@@ -8,17 +8,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 namespace framewire::e2e {
 namespace brokers {
-
-using namespace std::chrono_literals;
 
 // Not on everybody's path.
 const std::string mosquitto = "/usr/sbin/mosquitto", nats = "/usr/sbin/nats-server";
@@ -49,15 +45,6 @@ bool listens(int port) {
     return connected;
 }
 
-template <class Condition>
-bool comes(const Condition& condition, std::chrono::seconds deadline = 180s) {
-    for (const auto end = std::chrono::steady_clock::now() + deadline; !condition();) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(20ms);
-    }
-    return true;
-}
-
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 std::vector<std::string> subscriber(const Broker& broker, const std::string& topic,
@@ -84,7 +71,7 @@ std::string Broker::url(const std::string& prefix) const {
 
 void Broker::start() {
     program_.emplace(command());
-    EXPECT_TRUE(brokers::comes([this] { return brokers::listens(port_); })) << program_->err();
+    EXPECT_TRUE(becomes_true([this] { return brokers::listens(port_); })) << program_->err();
 }
 
 void Broker::kill() {
@@ -127,9 +114,9 @@ Subscriber::Subscriber(const Broker& broker, const std::string& topic, const std
     for (const auto& word : brokers::subscriber(broker, topic, arguments)) line += " '" + word + "'";
     program_.emplace(std::vector<std::string>{"sh", "-c", line + " > " + (folder_ / "messages")});
     const auto subscribed = [this] { return contents(folder_ / "messages").find("Subscribed") != std::string::npos; };
-    EXPECT_TRUE(brokers::comes([&] { return std::filesystem::exists(folder_ / "messages") && subscribed(); }))
+    EXPECT_TRUE(becomes_true([&] { return std::filesystem::exists(folder_ / "messages") && subscribed(); }))
         << program_->err();
-    EXPECT_TRUE(brokers::comes([&] { return broker.keeps(topic); }));
+    EXPECT_TRUE(becomes_true([&] { return broker.keeps(topic); }));
 }
 
 std::vector<Subscriber::Message> Subscriber::messages() const {
@@ -151,11 +138,11 @@ std::vector<nlohmann::json> Subscriber::events() const {
 }
 
 bool Subscriber::wait_for(std::size_t count) const {
-    return brokers::comes([&] { return messages().size() >= count; });
+    return becomes_true([&] { return messages().size() >= count; });
 }
 
 bool Subscriber::wait_for_events(std::size_t count) const {
-    return brokers::comes([&] {
+    return becomes_true([&] {
         std::set<std::string> ids;
         for (const auto& event : events()) ids.insert(event["id"].get<std::string>());
         return ids.size() >= count;

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
@@ -75,27 +75,30 @@ TEST(FwdFiles, AreCutAtPicturesByJobs) {
 }
 
 TEST(FwdFiles, AreGoodToTheirLastFrameAfterAKill) {
-    std::srand(3);
+    const std::string source = "synth:size=160x96:fps=100:noise=3";
+    std::minstd_rand random(3);
     for (const auto* keys : {":mode=exact", ":mode=bounded"}) {
-        const TemporaryFolder folder;
-        const auto path = folder / "a.fwd";
-        Program program(framewire({"run", "--backend", "cpu", "--rate", "own", "-i",
-                                   "synth:size=160x96:fps=100:noise=3:frames=2000", "-o", std::string(path) + keys,
-                                   "--progress", "json"}));
-        ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
-        std::this_thread::sleep_for(std::chrono::milliseconds(300 + std::rand() % 700));
+        const TemporaryFolder folder, begun;
+        const auto path = folder / "a.fwd", some = begun / "some.fwd";
+        ASSERT_EQ(run({"-i", source, "--frames", "20", "-o", some + keys}).code, 0);
+        const auto killed_at = std::filesystem::file_size(some) * (100 + random() % 200) / 100;
+        Program program(
+            framewire({"run", "--backend", "cpu", "--rate", "own", "-i", source + ":frames=2000", "-o", path + keys}));
+        const auto part = path + ".part";
+        ASSERT_TRUE(becomes_true([&] {
+            return std::filesystem::exists(part) && std::filesystem::file_size(part) >= killed_at;
+        })) << program.err();
         program.signal(SIGKILL);
         EXPECT_EQ(program.wait().code, 128 + SIGKILL);
         ASSERT_EQ(folder.names(), std::vector<std::string>{"a.fwd.part"});
-        const auto result = run({"-i", path + ".part", "-o", folder / "raw.bgr"});
+        const auto result = run({"-i", part, "-o", folder / "raw.bgr"});
         EXPECT_EQ(result.code, 69) << result.err;
         EXPECT_NE(result.err.find("it was not finished or is cut off"), std::string::npos) << result.err;
         const auto left = contents(folder / "raw.bgr");
         EXPECT_EQ(left.size() % frame_bytes, 0u);
         EXPECT_GT(left.size(), 10 * frame_bytes);
         const auto frames = left.size() / frame_bytes;
-        const auto want = run(
-            {"-i", "synth:size=160x96:fps=100:noise=3", "--frames", std::to_string(frames), "-o", folder / "want.bgr"});
+        const auto want = run({"-i", source, "--frames", std::to_string(frames), "-o", folder / "want.bgr"});
         ASSERT_EQ(want.code, 0) << want.err;
         EXPECT_LE(furthest(left, contents(folder / "want.bgr")), 20);
     }

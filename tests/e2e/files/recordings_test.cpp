@@ -1,13 +1,9 @@
 // Recordings in pieces.
+#include "e2e/live/network_camera.hpp"
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 
 #include <gtest/gtest.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +13,6 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
@@ -53,19 +48,6 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
     EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 130);
 }
 
-int free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    const bool bound = ::bind(socket, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                       ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-    ::close(socket);
-    EXPECT_TRUE(bound);
-    return ntohs(address.sin_port);
-}
-
 // A camera sends what it has at once when it is connected: faster than frames can be encoded.
 TEST(Recordings, HaveEveryFrameOfALiveSource) {
     const TemporaryFolder folder;
@@ -74,7 +56,8 @@ TEST(Recordings, HaveEveryFrameOfALiveSource) {
     for (const auto& job : std::vector<std::vector<std::string>>{{"run", "-f", "gaussian=9", "-o", folder / "out.mkv"},
                                                                  {"detect", "-o", folder / "out.jsonl"},
                                                                  {"hog", "-o", folder / "out.npy"}}) {
-        const auto url = "http://127.0.0.1:" + std::to_string(free_port()) + "/x";
+        const int port = free_port();
+        const auto url = "http://127.0.0.1:" + std::to_string(port) + "/x";
         ASSERT_EQ(std::system(("timeout 100 ffmpeg -nostdin -v quiet -i " + (folder / "camera.mkv") +
                                " -c copy -f matroska -listen 1 " + url + " &")
                                   .c_str()),
@@ -82,12 +65,8 @@ TEST(Recordings, HaveEveryFrameOfALiveSource) {
         auto arguments = job;
         arguments.insert(arguments.begin() + 1, {"-y", "--backend", "cpu", "--progress", "none", "--frames", "110",
                                                  "--stats", folder / "stats.json", "-i", url});
-        Result made;
-        for (int attempt = 0; attempt < 300; ++attempt) {
-            made = run_framewire(arguments);
-            if (made.code != 66) break;
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until FFmpeg listens
-        }
+        ASSERT_TRUE(becomes_true([&] { return somebody_is_at(port); }));
+        const auto made = run_framewire(arguments);
         EXPECT_EQ(made.code, 0) << job[0] << made.err;
         EXPECT_NE(made.err.find(" 0 dropped"), std::string::npos) << job[0] << made.err;
     }
@@ -104,18 +83,16 @@ TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
     Program program(
         framewire({"run", "--backend", "cpu", "--progress", "none", "-i", "lavfi:testsrc2=size=96x64:rate=50,realtime",
                    "-o", folder / "cam-%H%M%S.mp4", "--segment-time", "1s"}));
-    int seen = 0;
-    for (int wait = 0; wait < 600 && seen < 3; ++wait) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        seen = 0;
+    EXPECT_TRUE(becomes_true([&] {
+        int seen = 0;
         for (const auto& name : folder.names())
             if (name.ends_with(".mp4")) {
                 ++seen;
                 EXPECT_GT(frames_in(folder / name), 0) << name;
                 EXPECT_EQ(probed(folder / name, "packet=flags", "-read_intervals %+#1").substr(0, 1), "K") << name;
             }
-    }
-    EXPECT_GE(seen, 3);
+        return seen >= 3;
+    }));
     program.signal(SIGINT);
     const auto result = program.wait();
     EXPECT_EQ(result.code, 130) << result.err;

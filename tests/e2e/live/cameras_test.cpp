@@ -12,7 +12,6 @@
 #include <csignal>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
@@ -161,10 +160,9 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
                            "door=" + folder / "door.fwd", "--stats", folder / "stats.json"}));
     const auto door_at = address(serving, "door"), yard_at = address(serving, "yard");
     Program yard(view({yard_at, "--stats", folder / "yard.json"}));
-    Program door(view({door_at, "--stats", folder / "door.json", "-o", folder / "seen.mkv"}));
-    ASSERT_TRUE(door.wait_for_err("viewing ")) << door.err();
+    Program door(view({door_at, "--progress", "json", "--stats", folder / "door.json", "-o", folder / "seen.mkv"}));
+    ASSERT_TRUE(door.wait_for_frames(5)) << door.err();
     ASSERT_TRUE(yard.wait_for_err("viewing ")) << yard.err();
-    std::this_thread::sleep_for(500ms);
     camera.reset();  // SIGKILL
     ASSERT_TRUE(serving.wait_for_err("attempt 3 to get it back")) << serving.err();
     camera = network_camera(port, "blue", "80x96");

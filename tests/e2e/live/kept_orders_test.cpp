@@ -6,19 +6,16 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
 namespace kept_orders_test {
 
-using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 // A camera whose orders are kept, as it is started anew each time.
@@ -51,15 +48,6 @@ bool is_gray(const HostView<const std::uint8_t>& picture) {
     return true;
 }
 
-bool comes_to_be(const std::function<bool()>& wanted) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
-    while (std::chrono::steady_clock::now() < end) {
-        if (wanted()) return true;
-        std::this_thread::sleep_for(20ms);
-    }
-    return false;
-}
-
 TEST(KeptOrders, HoldAfterARestart) {
     const TemporaryFolder folder;
     const auto state = folder / "state.json";
@@ -71,10 +59,10 @@ TEST(KeptOrders, HoldAfterARestart) {
         EXPECT_FALSE(std::filesystem::exists(state)) << "nothing was ordered yet";
         viewer.remote_control()->order("filter 1 off");
         while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
-        EXPECT_TRUE(comes_to_be([&] { return std::filesystem::exists(state); })) << "while it runs";
+        EXPECT_TRUE(becomes_true([&] { return std::filesystem::exists(state); })) << "while it runs";
         viewer.remote_control()->order("adjust brightness=50");
         ASSERT_TRUE(viewer.next());
-        EXPECT_TRUE(comes_to_be([&] {
+        EXPECT_TRUE(becomes_true([&] {
             viewer.next();
             return contents(state).find("\"brightness\": 50") != std::string::npos;
         })) << contents(state);

@@ -67,6 +67,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(Loopback);
 
 void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters) {
     constexpr std::size_t frames = 60, late_after = 25;
+    constexpr auto frame_period = 2ms;
     const auto source = open_source("synth:size=161x119:fps=30:noise=6:objects=3:seed=2:frames=60");
     const auto& shape = source->info().shape;
     auto& executor = kit::executor(GetParam());
@@ -108,7 +109,7 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
         state.copy_reference(references.back().view());
         server.publish();
         if (references.size() == late_after) add_viewer();
-        std::this_thread::sleep_for(2ms);
+        std::this_thread::sleep_for(frame_period);
     }
     ASSERT_EQ(references.size(), frames);
     EXPECT_EQ(server.finish(20s), 0);

@@ -10,12 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
@@ -53,9 +51,7 @@ inline std::unique_ptr<Program> network_camera(int port, const std::string& colo
         std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",
                                  fmt::format("color={}:size={}:rate=10", color, size), "-c:v", "mpeg2video", "-g", "5",
                                  "-f", "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
-    for (int wait = 0; wait < 3000 && !somebody_is_at(port); ++wait)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_TRUE(somebody_is_at(port)) << program->err();
+    EXPECT_TRUE(becomes_true([&] { return somebody_is_at(port); })) << program->err();
     return program;
 }
 

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -67,15 +66,18 @@ std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> i
 
 TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     const TemporaryFolder folder;
-    const auto source = raw_frames(folder, {small_synth, "--frames", "60"});
+    // Slow enough for the late viewer to come before its end.
+    const std::string slow_synth = "synth:size=160x120:fps=10:noise=0:objects=3:seed=3";
+    const auto source = raw_frames(folder, {slow_synth, "--frames", "60"});
     Serving serving(
-        {"-i", small_synth, "--mode", "lossless", "--frames", "60", "--wait", "2", "--stats", folder / "serve.json"});
-    Program first(view({serving.url(), "-o", folder / "first.mkv", "--stats", folder / "first.json"}));
+        {"-i", slow_synth, "--mode", "lossless", "--frames", "60", "--wait", "2", "--stats", folder / "serve.json"});
+    Program first(
+        view({serving.url(), "-o", folder / "first.mkv", "--progress", "json", "--stats", folder / "first.json"}));
     const auto over_websocket = "ws" + serving.url().substr(3);
     Program second(view({over_websocket, "-o", folder / "second.mkv"}));
     ASSERT_TRUE(first.wait_for_err("viewing")) << first.err();
     ASSERT_TRUE(second.wait_for_err("viewing")) << second.err();
-    std::this_thread::sleep_for(700ms);
+    ASSERT_TRUE(first.wait_for_frames(2)) << first.err();
     Program late(view({serving.url(), "-o", folder / "late.mkv"}));
 
     for (auto* viewer : {&first, &second, &late}) {

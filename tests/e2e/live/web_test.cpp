@@ -6,17 +6,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
 namespace web_test {
 
-using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 // A server with two cameras, as curl and the like find it.
@@ -27,8 +24,7 @@ public:
         const auto words = serving_.err();
         const auto begin = words.find("http://");
         url_ = words.substr(begin, words.find("/\n", begin) - begin);
-        for (int look = 0; look < 3000 && status("/readyz") != "200"; ++look) std::this_thread::sleep_for(10ms);
-        EXPECT_EQ(status("/readyz"), "200") << serving_.err();
+        EXPECT_TRUE(becomes_true([&] { return status("/readyz") == "200"; })) << serving_.err();
     }
 
     const std::string& url() const { return url_; }
@@ -92,7 +88,7 @@ TEST(Web, RecordsWhileItServesAndKeepsWhatWasOrdered) {
         EXPECT_EQ(Json::parse(server.order("PUT", "zones", zones.dump()))["zones"], zones["zones"]);
         const auto file = Json::parse(server.order("POST", "record", R"({"on":true})"))["recording"]["file"];
         const auto recording = [&] { return Json::parse(server.get("/api/cameras/door"))["recording"]; };
-        for (int look = 0; look < 600 && recording()["seconds"] < 0.5; ++look) std::this_thread::sleep_for(50ms);
+        EXPECT_TRUE(becomes_true([&] { return recording()["seconds"] >= 0.7; }));
         EXPECT_EQ(Json::parse(server.order("POST", "record", R"({"on":false})"))["recording"], nullptr);
         const auto played = run_framewire({"run", "-i", folder / file.get<std::string>(), "-o", folder / "raw.bgr"});
         EXPECT_EQ(played.code, 0) << played.err;
@@ -207,11 +203,10 @@ TEST(Web, PrometheusReadsMetrics) {
         return json.is_discarded() ? Json() : json["data"]["result"];
     };
     Json frames;
-    for (int look = 0; look < 300 && frames.size() < 2; ++look) {
+    ASSERT_TRUE(becomes_true([&] {
         frames = query(R"(last_over_time(framewire_frames_total{stage="send"}[5m]) > 0)");
-        std::this_thread::sleep_for(100ms);
-    }
-    ASSERT_EQ(frames.size(), 2u) << prometheus.err();
+        return frames.size() == 2;
+    })) << prometheus.err();
     EXPECT_EQ(frames[0]["metric"]["camera"], "door");
     EXPECT_EQ(query("max_over_time(up[5m])")[0]["value"][1], "1");
     EXPECT_EQ(query("histogram_quantile(0.5, last_over_time(framewire_stage_seconds_bucket[5m]))").size(), 6u)

@@ -207,9 +207,7 @@ TEST_F(ManyFiles, AStopLeavesNoPieces) {
     make_clips(12, "20");
     auto program = std::make_unique<Program>(
         framewire({"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!fs::exists(out() + "a00.mp4.part") && std::chrono::steady_clock::now() < end)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(becomes_true([&] { return fs::exists(out() + "a00.mp4.part"); })) << program->err();
     program->signal(SIGINT);
     const auto result = program->wait();
     EXPECT_EQ(result.code, 128 + SIGINT) << result.err;
@@ -242,8 +240,9 @@ TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
         {
             const Program killed(detect("out/"));  // when it goes
             const auto longest = without_work + (undisturbed - without_work) / 6;
-            std::this_thread::sleep_for(std::chrono::microseconds(
-                std::uniform_int_distribution<std::int64_t>(without_work / 2, longest)(random)));
+            const std::chrono::microseconds moment_of_the_kill(
+                std::uniform_int_distribution<std::int64_t>(without_work / 2, longest)(random));
+            std::this_thread::sleep_for(moment_of_the_kill);
         }
         if (!fs::exists(folder_ / "out")) continue;
         const auto names = names_of(tree(folder_ / "out"));

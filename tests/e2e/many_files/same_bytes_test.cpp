@@ -60,8 +60,8 @@ TEST_P(EncodedBytes, AreTheSameWhateverMemoryHeldBefore) {
 
 TEST_P(EncodedBytes, AreTheSameHoweverSlowlyFramesCome) {
     const auto third = std::to_string(fs::file_size(input()) / 3);
-    const std::string slowly =
-        "f=$1; shift; { head -c " + third + " \"$f\"; sleep 0.6; tail -c +$((" + third + " + 1)) \"$f\"; } | \"$@\"";
+    const std::string pause = "sleep 0.6", slowly = "f=$1; shift; { head -c " + third + " \"$f\"; " + pause +
+                                                    "; tail -c +$((" + third + " + 1)) \"$f\"; } | \"$@\"";
     EXPECT_TRUE(made({"sh", "-c", slowly, "sh", input()}, "-") == first_);
 }
 

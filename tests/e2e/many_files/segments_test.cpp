@@ -252,8 +252,9 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
     for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
         {
             const Program killed(command("cut/", cut));  // when it goes
-            std::this_thread::sleep_for(
-                std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, run_us)(random)));
+            const std::chrono::microseconds moment_of_the_kill(
+                std::uniform_int_distribution<std::int64_t>(0, run_us)(random));
+            std::this_thread::sleep_for(moment_of_the_kill);
         }
         const auto parts = folder_ / "cut/.framewire/.parts";
         if (fs::exists(parts))

@@ -4,18 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace framewire::e2e {
 namespace view_test {
 
-using namespace std::chrono_literals;
 using Pixel = Screenshot::Pixel;
 
 const std::string still = "synth:size=320x240:fps=10:objects=0:noise=0";
@@ -99,21 +96,23 @@ TEST_F(ViewWindow, HasTheStreamsVeryPixels) {
 }
 
 TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
+    constexpr int least_frames = 5;
     const Server server("");
     const auto picture = still_picture();
-    const auto program = view({server.url()});
+    const auto program = view({server.url(), "--progress", "json"});
+    const auto see_frames = [&](int more) { return program->wait_for_frames(program->frames_told() + more); };
     ASSERT_TRUE(
         display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
     display_.press("s");
     ASSERT_TRUE(becomes_true([&] { return saved(".png").size() == 1; }));
     display_.press("r");
     ASSERT_TRUE(display_.shows([](const Screenshot& screen) { return screen.red_pixels() > 300; })) << "REC";
-    std::this_thread::sleep_for(1s);
+    ASSERT_TRUE(see_frames(least_frames + 1)) << program->err();
     display_.press("r");
     ASSERT_TRUE(becomes_true([&] { return saved(".mkv").size() == 1; })) << program->err();
     display_.press("r");  // one more, which the end completes
     ASSERT_TRUE(display_.shows([](const Screenshot& screen) { return screen.red_pixels() > 300; }));
-    std::this_thread::sleep_for(500ms);
+    ASSERT_TRUE(see_frames(2)) << program->err();
     display_.press("q");
     EXPECT_EQ(program->wait().code, 0);
     ASSERT_EQ(saved(".mkv").size(), 2U);
@@ -123,7 +122,7 @@ TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
         ASSERT_EQ(result.code, 0) << result.err;
         EXPECT_EQ(contents(folder_ / "seen.bgr"), picture) << name;
     }
-    EXPECT_GE(frames_in(folder_ / saved(".mkv").front()), 5);
+    EXPECT_GE(frames_in(folder_ / saved(".mkv").front()), least_frames);
 }
 
 // The window takes 576x324 pixels of the screen from 32, 78 on, in two columns and two rows.
@@ -165,7 +164,7 @@ TEST_F(ViewWindow, ALostCameraSaysSoAndComesBackWithAnotherSize) {
     const Server lit("adjust=brightness=255");
     auto dark = std::make_unique<Server>("adjust=brightness=-255");
     const auto listen = dark->listen();
-    const auto program = view({lit.url(), dark->url(), "--reconnect", "1"});
+    const auto program = view({lit.url(), dark->url(), "--reconnect", "1", "--log-level", "debug"});
     // Two side by side, the window's left and right half.
     const auto both = [](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == black;
@@ -174,7 +173,7 @@ TEST_F(ViewWindow, ALostCameraSaysSoAndComesBackWithAnotherSize) {
     dark->kill();
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return both(screen) && screen.red_pixels() > 1000; }))
         << "its last picture, and words";
-    std::this_thread::sleep_for(1500ms);  // longer than one stream is tried for
+    ASSERT_TRUE(program->wait_for_err("connecting anew")) << "longer than one stream is tried for";
     const Server again("adjust=contrast=0", listen, "synth:size=160x120:fps=10");
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == gray && screen.red_pixels() == 0;

@@ -78,6 +78,7 @@ bool StreamCamera::try_once() {
         return true;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_input && error.code() != ErrorCode::source_lost) throw;
+        log_debug("{}: {}; connecting anew", name(), error.what());
         note(error.what());
     }
     tell_changed();
