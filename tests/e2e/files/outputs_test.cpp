@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <random>
 #include <thread>
@@ -268,7 +271,8 @@ TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
         }
         for (auto& recording : recordings)
             ASSERT_TRUE(recording.program->wait_for_err("\"frame\":")) << recording.program->err();
-        std::this_thread::sleep_for(milliseconds(1000 + random() % 2500));
+        const milliseconds moment_of_the_kill(1000 + random() % 2500);
+        std::this_thread::sleep_for(moment_of_the_kill);
         for (auto& recording : recordings) {
             const auto path = folder / recording.name;
             const bool hls = path.ends_with(".m3u8");
@@ -323,6 +327,25 @@ TEST(Outputs, ClosedDescriptorsAreNoFiles) {
     EXPECT_EQ(contents(folder / "b.bgr").size(), 3u * 64 * 48 * 3);
 }
 
+// Returns true if the process handles SIGTERM and each of its threads waits for something.
+bool waits(pid_t process) {
+    const auto folder = "/proc/" + std::to_string(process);
+    std::ifstream status(folder + "/status");
+    std::uint64_t handled = 0;
+    for (std::string word; status >> word;)
+        if (std::uint64_t signals = 0; (word == "SigBlk:" || word == "SigCgt:") && status >> std::hex >> signals)
+            handled |= signals;
+    if ((handled >> (SIGTERM - 1) & 1) == 0) return false;
+    std::error_code gone;
+    for (const auto& thread : std::filesystem::directory_iterator(folder + "/task", gone)) {
+        std::ifstream file(thread.path() / "stat");
+        file.ignore(std::numeric_limits<std::streamsize>::max(), ')');
+        char state = 0;
+        if (!(file >> state) || state != 'S') return false;
+    }
+    return !gone;
+}
+
 class LonelyPipe : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
@@ -334,10 +357,11 @@ TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
         if (argument == "OUT") argument = folder / "out";
     }
     Program program(framewire(arguments));
-    // Nothing says that it waits now; a signal that came before does not end the program either.
-    std::this_thread::sleep_for(milliseconds(500));
+    // While it begins it may wait for a moment, so it has to be seen waiting several times.
+    int looks = 0;
+    ASSERT_TRUE(becomes_true([&] { return (looks = waits(program.id()) ? looks + 1 : 0) == 5; })) << program.err();
     program.signal(SIGTERM);
-    EXPECT_EQ(program.wait(std::chrono::seconds(20)).code, 128 + SIGTERM) << program.err();
+    EXPECT_EQ(program.wait(std::chrono::seconds(60)).code, 128 + SIGTERM) << program.err();
 }
 
 INSTANTIATE_TEST_SUITE_P(
