@@ -78,6 +78,20 @@ TEST(Mjpeg, SendsEachPictureOnceToAll) {
     EXPECT_EQ(watched.camera->pictures_taken(), 2) << "encoded once for all who watch";
 }
 
+// Whoever comes after a request was answered must not see a picture from before it.
+TEST(Mjpeg, ANewClientBeginsWithNoOlderPicture) {
+    Watched watched;
+    watched.camera->show(1);
+    const auto one = watch(watched);
+    for (std::uint8_t value = 2; value < 40; ++value) {
+        SCOPED_TRACE(int{value});
+        const auto older = next_part(*one);
+        watched.camera->show(static_cast<std::uint8_t>(5 * value));
+        const auto other = watch(watched);
+        EXPECT_NE(next_part(*other), older);
+    }
+}
+
 TEST(Mjpeg, RestsWhileNobodyWatches) {
     Watched watched;
     wait_until_it_rests(watched);
