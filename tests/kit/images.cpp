@@ -204,6 +204,8 @@ bool brief() {
     return brief;
 }
 
+bool at_length() { return std::getenv("FRAMEWIRE_NETWORK_LONG") != nullptr; }
+
 std::vector<Backend> backends() {
     std::vector<Backend> all{Backend::cpu};
     if (cuda::compiled) all.push_back(Backend::cuda);

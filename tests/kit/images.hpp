@@ -79,6 +79,9 @@ std::vector<Backend> backends();
 /// True when FRAMEWIRE_TEST_BRIEF is set: fewer shapes and layouts, for tools that slow every launch down a
 /// hundredfold.
 bool brief();
+/// True when FRAMEWIRE_NETWORK_LONG is set, as scripts/test-network.sh does: cases and random requests go on for as
+/// long as they are meant.
+bool at_length();
 /// Why a backend cannot run on this machine; nothing when it can. Tests skip with it, and are counted as skipped;
 /// where FRAMEWIRE_REQUIRE_GPU is set they run into the missing GPU instead.
 std::optional<std::string> why_not(Backend backend);

@@ -2,6 +2,8 @@
 // corner, to whoever reads the pipe or the address. It waits for nobody: what is not taken in time is left out, as
 // cameras do.
 //   test-camera LOG pipe:PATH|http:PORT [size=WxH] [fps=N] [noise=LEVELS] [kept=SECONDS] [frames=N]
+//   [level=N]
+// With a level all but the number is near that brightness, so that a threshold may hide it beside a mask.
 // Through a pipe go raw BGR frames; over HTTP, gray ones as y4m, to one reader at a time. LOG is a FrameLog's file; one
 // that is there is gone on with.
 
@@ -35,6 +37,7 @@ struct CameraOptions {
     std::string size = "320x240";
     double fps = 30, noise = 4, kept_seconds = 3;
     long frames = 0;  // 0: without end
+    int level = -1;   // -1: a room of many levels
 };
 
 CameraOptions read_options(const std::vector<std::string>& words) {
@@ -54,6 +57,8 @@ CameraOptions read_options(const std::vector<std::string>& words) {
             options.kept_seconds = std::stod(value);
         else if (name == "frames")
             options.frames = std::stol(value);
+        else if (name == "level")
+            options.level = std::stoi(value);
         else
             throw std::invalid_argument("what is " + words[i] + "?");
     }
@@ -85,10 +90,13 @@ std::vector<HostImage> draw_room(const CameraOptions& options, const Shape& shap
                 const auto moved = static_cast<int>(frame * (shape.width - side) / frames);
                 const bool in_first = std::abs(x - moved - side / 2) < side / 2 && y / side == 1;
                 const bool in_second = std::abs(shape.width - x - moved - side / 2) < side / 2 && y / side == 4;
-                const int wall = 60 + 90 * y / shape.height + ((x >> 4 ^ y >> 4) & 3) * 12;
-                const int value = in_first ? 220 - (x & 15) : in_second ? 20 + (y & 15) : wall;
+                const int texture = (x >> 4 ^ y >> 4) & 3;
+                int value = 60 + 90 * y / shape.height + texture * 12;
+                if (in_first) value = 220 - (x & 15);
+                if (in_second) value = 20 + (y & 15);
+                if (options.level >= 0) value = options.level + 2 * texture + (in_first || in_second ? 12 : 0);
                 const int grain = static_cast<int>(random() >> 8) % static_cast<int>(2 * noise + 1);
-                picture.row(0, y)[byte] = static_cast<std::uint8_t>(value + grain);
+                picture.row(0, y)[byte] = static_cast<std::uint8_t>(std::min(value + grain, 255));
             }
     }
     return room;

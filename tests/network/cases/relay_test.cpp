@@ -1,7 +1,6 @@
 // What viewers see through two relays: frames of the camera within the bound of its own server, no wider; and a relay
 // that is killed and comes back.
 
-#include "framewire/net/testing/test_http.hpp"
 #include "network/cases/rig.hpp"
 
 #include <fmt/format.h>
@@ -43,15 +42,6 @@ TEST(Relay, PicturesThroughTwoAreWithinTheBoundOfTheFirstServer) {
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
 }
 
-void order_threshold(const Served& server, int threshold) {
-    const auto body = fmt::format(R"({{"threshold":{}}})", threshold);
-    const auto answer =
-        net::testing::HttpClient(server.port())
-            .ask("PUT /api/cameras/main/threshold",
-                 fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", body.size()), body);
-    EXPECT_EQ(answer.status, 200) << answer.body;
-}
-
 // Viewers and relays behind lines that take less than the stream or nothing for a while: what they show is less often,
 // and always one frame within the bound.
 TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
@@ -87,7 +77,8 @@ TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
             stalling->set(shut);
             std::this_thread::sleep_for(700ms);
             stalling->set(open);
-            if (mode != "lossless") order_threshold(first, threshold = threshold == 12 ? 5 : 12);
+            if (mode != "lossless")
+                order(first, "PUT", "threshold", {{"threshold", threshold = threshold == 12 ? 5 : 12}});
         }
         for (auto* one : {&at_once, &by_websocket, &slowly, &with_stalls, &behind}) {
             const auto seen = one->result();

@@ -2,6 +2,8 @@
 
 #include "e2e/places.hpp"
 #include "framewire/core/time/clock.hpp"
+#include "framewire/net/testing/test_http.hpp"
+#include "kit/images.hpp"
 #include "network/link/descriptor.hpp"
 
 #include <fmt/format.h>
@@ -14,14 +16,13 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
 
 namespace framewire::network {
 
-bool long_cases() { return std::getenv("FRAMEWIRE_NETWORK_LONG") != nullptr; }
+bool long_cases() { return kit::at_length(); }
 
 void tell(const std::string& what, double value, const std::string& unit) {
     std::cout << fmt::format("  figure: {} = {:.4g} {}\n", what, value, unit) << std::flush;
@@ -45,7 +46,7 @@ double cpu_seconds(pid_t process) {
 }
 
 Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-               std::optional<int> port, int noise, double kept_seconds)
+               std::optional<int> port, int noise, double kept_seconds, std::optional<int> level)
     : log_(folder / (name + ".log")) {
     std::string to;
     if (port) {
@@ -64,6 +65,7 @@ Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, cons
                 fmt::format("fps={}", fps),
                 fmt::format("noise={}", noise),
                 fmt::format("kept={}", kept_seconds)};
+    if (level) command_.push_back(fmt::format("level={}", *level));
     start();
 }
 
@@ -106,6 +108,16 @@ Served::Served(Words arguments, Link* link, std::uint16_t port)
     const auto colon = url_.rfind(':'), slash = url_.find('/', colon);
     port_ = static_cast<std::uint16_t>(std::stoi(url_.substr(colon + 1)));
     if (link) url_ = "tcp://" + link->reach(port_) + url_.substr(slash);
+}
+
+Json order(const Served& server, const std::string& method, const std::string& what, const Json& body) {
+    const auto text = body.dump();
+    const auto answer =
+        net::testing::HttpClient(server.port())
+            .ask(fmt::format("{} /api/cameras/main/{}", method, what),
+                 fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", text.size()), text);
+    EXPECT_EQ(answer.status, 200) << what << " " << text << ": " << answer.body;
+    return Json::parse(answer.body, nullptr, false);
 }
 
 Crowd::Crowd(const Words& words, const Link* link) : program_(crowd_command(words, link)) {}

@@ -41,9 +41,9 @@ double cpu_seconds(pid_t process);
 class Camera {
 public:
     /// Through a pipe, in BGR, or over HTTP at `port`, gray. Its noise is of so many levels; its log keeps the pixels
-    /// of so many seconds.
+    /// of so many seconds. `level`: a room near this brightness instead of the usual one.
     Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-           std::optional<int> port = {}, int noise = 4, double kept_seconds = 3);
+           std::optional<int> port = {}, int noise = 4, double kept_seconds = 3, std::optional<int> level = {});
 
     /// What a server reads it as.
     const std::string& source() const { return source_; }
@@ -76,6 +76,10 @@ private:
     std::string url_;
     std::uint16_t port_ = 0;
 };
+
+/// Makes a control request for the camera "main" and waits for its answer: order(server, "PUT", "zones", body).
+/// Anything but 200 is a test failure. Returns the answer's JSON.
+Json order(const Served& server, const std::string& method, const std::string& what, const Json& body);
 
 /// A test-load that runs; on the viewers' side of a line, where there is one.
 class Crowd {

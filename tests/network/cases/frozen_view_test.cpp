@@ -1,0 +1,68 @@
+// What the window of `view` shows while it is stopped and goes on, again and again: one frame of the camera.
+
+#include "e2e/window/display.hpp"
+#include "network/cases/pictures.hpp"
+#include "network/cases/rig.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <set>
+#include <thread>
+
+namespace framewire::network {
+namespace frozen_view_test {
+
+using namespace std::chrono_literals;
+
+constexpr int width = 320, height = 240, threshold = 12;
+
+// The picture's place: in the middle of the screen, at its own size.
+Pixels shown_on(const e2e::Display& display) {
+    const auto bytes = display.screenshot().part_as_bgr((e2e::Screenshot::width - width) / 2,
+                                                        (e2e::Screenshot::height - height) / 2, width, height);
+    return {bytes.begin(), bytes.end()};
+}
+
+// The stream comes over a line of that rate once there is a picture.
+void freeze_and_look(const std::string& mode, const std::string& rate) {
+    const e2e::TemporaryFolder folder;
+    const Camera camera(folder, "cam", fmt::format("{}x{}", width, height), 20, {}, 16, scaled(60.0, 120.0));
+    const FrameLog log(camera.log());
+    Words words{"-i", camera.source(), "--mode", mode};
+    if (mode != "lossless") words.insert(words.end(), {"--threshold", std::to_string(threshold)});
+    const Served served(words);
+    const auto link = make_proxy_link();
+    const e2e::Display display;
+    const e2e::Program view(display.framewire({"view", fmt::format("tcp://{}/main", link->reach(served.port()))}));
+    ASSERT_TRUE(display.shows([&](const e2e::Screenshot&) { return stamp_of(shown_on(display), log) > 0; }))
+        << view.err();
+    link->set(line_settings("delay=5:queue=50:rate=" + rate));
+    std::set<std::uint32_t> seen;
+    const int rounds = scaled(3, 30);
+    for (int round = 0; round < rounds; ++round) {
+        view.signal(SIGSTOP);
+        std::this_thread::sleep_for(700ms);
+        view.signal(SIGCONT);
+        for (int look = 0; look < 4; ++look) {
+            const auto picture = shown_on(display);
+            EXPECT_EQ(outside_bound(picture, log, mode == "lossless" ? 0 : threshold), "");
+            seen.insert(stamp_of(picture, log));
+        }
+    }
+    EXPECT_GT(seen.size(), 2u) << "the picture stands still";
+    tell("different frames on the screen, " + mode, static_cast<double>(seen.size()), "");
+}
+
+TEST(FrozenView, ShowsOneFrameAtATime) {
+    std::vector<std::jthread> modes;
+    for (const auto& [mode, rate] : {std::pair{"exact", "5M"}, {"lossless", "20M"}})
+        modes.emplace_back([=] {
+            SCOPED_TRACE(mode);
+            freeze_and_look(mode, rate);
+        });
+}
+
+}  // namespace frozen_view_test
+}  // namespace framewire::network

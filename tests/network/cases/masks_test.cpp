@@ -1,0 +1,224 @@
+// What is hidden is hidden at once, in all that leaves the server: snapshots, Motion JPEG, recordings, viewers' files.
+
+#include "e2e/window/display.hpp"
+#include "framewire/pipeline/hidden/hidden_zones.hpp"
+#include "kit/images.hpp"
+#include "network/cases/pictures.hpp"
+#include "network/cases/rig.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace framewire::network {
+namespace masks_test {
+
+using namespace std::chrono_literals;
+
+constexpr double fps = 20;
+constexpr int threshold = 20;
+constexpr double kept_seconds = 180;  // the log's file takes only what was sent
+constexpr Shape shape{1, 112, 160, 3};
+// In whole blocks of 16 pixels: no block of a JPEG has parts of both sides.
+constexpr Zone privacy{32, 32, 64, 48}, mosaic{112, 32, 48, 64};
+
+// What is in force after a request, for the frames after `after`.
+struct InForce {
+    std::uint32_t after = 0;
+    bool black = false, cells = false;
+    int brightness = 0;
+};
+
+// One camera and its server: a mode, and a level whose zones are within the threshold of black, of gray or far from
+// both.
+class Masked {
+public:
+    Masked(std::string mode, int level)
+        : mode_(std::move(mode)),
+          camera_(folder_, "cam", fmt::format("{}x{}", shape.width, shape.height), fps, {}, 3, kept_seconds, level),
+          served_(
+              {"-i", camera_.source(), "--mode", mode_, "--panel", "--record-dir", folder_.path(), "--threads", "1"}),
+          log_(camera_.log()) {}
+
+    void run();
+
+private:
+    void wait_for_frames(std::uint32_t count) const {
+        const auto end = log_.newest() + count;
+        for (int look = 0; look < 3000 && log_.newest() < end; ++look) std::this_thread::sleep_for(10ms);
+        EXPECT_GE(log_.newest(), end);
+    }
+    // Waits until it has a frame.
+    std::string start_recording() const {
+        const auto file = order(served_, "POST", "record", {{"on", true}})["recording"]["file"];
+        EXPECT_TRUE(e2e::becomes_true([&] {
+            const auto now = net::testing::HttpClient(served_.port()).ask("GET /api/cameras/main");
+            return Json::parse(now.body)["recording"]["seconds"] > 0;
+        }));
+        return file;
+    }
+    void stop_recording() const { order(served_, "POST", "record", {{"on", false}}); }
+    // Makes a request and looks at once at what everybody gets.
+    void request(bool black, bool cells, int brightness);
+    std::string why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const;
+    void check_now(const std::string& ending, const std::string& file) const;
+    void check_later(const Pixels& picture, bool is_jpeg) const;
+    void check_recording(const std::string& name, bool begins_hidden) const;
+
+    std::string mode_;
+    e2e::TemporaryFolder folder_;
+    Camera camera_;
+    Served served_;
+    FrameLog log_;
+    std::vector<InForce> in_force_{{}};
+};
+
+// Why a picture of this frame is not what the settings make of it; empty if it is.
+std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const {
+    const auto* const frame = log_.pixels(stamp);
+    if (!frame) return fmt::format("frame {} is none of the camera's", stamp);
+    Pixels expected(frame, frame + shape.bytes());
+    const auto zones = [](bool is_on, const Zone& zone) {
+        return is_on ? std::vector<Zone>{zone} : std::vector<Zone>();
+    };
+    HiddenZones(zones(now.cells, mosaic), zones(now.black, privacy), shape).run({expected.data(), shape});
+    for (auto& byte : expected) byte = static_cast<std::uint8_t>(std::clamp(byte + now.brightness, 0, 255));
+    const auto largest_error = [&](const Zone& zone, int margin_px) {
+        int largest = 0;
+        for (int y = zone.y + margin_px; y < zone.y + zone.height - margin_px; ++y)
+            for (int byte = 3 * (zone.x + margin_px); byte < 3 * (zone.x + zone.width - margin_px); ++byte) {
+                const auto at = static_cast<std::size_t>(y * shape.row_bytes() + byte);
+                largest = std::max(largest, std::abs(picture[at] - expected[at]));
+            }
+        return largest;
+    };
+    // A JPEG keeps even blocks but for its rounding; colours of the neighbours reach two pixels far.
+    constexpr int reach_px = 2, rounding = 2;
+    if (const int error = now.black ? largest_error(privacy, is_jpeg ? reach_px : 0) : 0;
+        error > (is_jpeg ? rounding : 0))
+        return fmt::format("the privacy mask is {} off {}", error, std::max(now.brightness, 0));
+    if (is_jpeg) return "";
+    const int allowed = mode_ == "lossless" ? 0 : threshold;
+    if (const int error = largest_error({0, 0, shape.width, shape.height}, 0); error > allowed)
+        return fmt::format("it is {} off frame {}", error, stamp);
+    if (!now.cells) return "";
+    const int side = HiddenZones::cell_px(shape);
+    for (int y = 0; y < mosaic.height; ++y)
+        for (int x = 0; x < mosaic.width; ++x)
+            for (int channel = 0; channel < 3; ++channel) {
+                const auto at = [&](int row, int column) {
+                    return picture[static_cast<std::size_t>((mosaic.y + row) * shape.row_bytes() +
+                                                            3 * (mosaic.x + column) + channel)];
+                };
+                if (at(y, x) != at(y / side * side, x / side * side))
+                    return fmt::format("the cell of pixel {},{} is not even", mosaic.x + x, mosaic.y + y);
+            }
+    return "";
+}
+
+// Asked for after the answer: nothing else is in force any more.
+void Masked::check_now(const std::string& ending, const std::string& file) const {
+    const auto picture = decoded(file, ending, folder_);
+    EXPECT_EQ(why_not(picture, stamp_of(picture, log_), in_force_.back(), ending == "jpg"), "") << ending;
+}
+
+// Of a picture that was on its way: what was in force when its frame was captured, or the request after it.
+void Masked::check_later(const Pixels& picture, bool is_jpeg) const {
+    const auto stamp = stamp_of(picture, log_);
+    auto next = std::find_if(in_force_.begin(), in_force_.end(), [&](const auto& one) { return one.after >= stamp; });
+    const auto before = why_not(picture, stamp, *std::prev(next), is_jpeg);
+    if (before.empty()) return;
+    EXPECT_TRUE(next != in_force_.end() && why_not(picture, stamp, *next, is_jpeg).empty())
+        << "frame " << stamp << ": " << before;
+}
+
+void Masked::request(bool black, bool cells, int brightness) {
+    const auto& before = in_force_.back();
+    if (black != before.black || cells != before.cells) {
+        auto zones = Json::array();
+        const auto add = [&](const char* kind, const Zone& zone) {
+            zones.push_back(
+                {{"kind", kind}, {"x", zone.x}, {"y", zone.y}, {"width", zone.width}, {"height", zone.height}});
+        };
+        if (cells) add("mosaic", mosaic);
+        if (black) add("privacy", privacy);
+        order(served_, "PUT", "zones", {{"zones", zones}});
+    } else {
+        order(served_, "PUT", "controls", {{"brightness", brightness}});
+    }
+    in_force_.push_back({log_.newest(), black, cells, brightness});
+    SCOPED_TRACE(fmt::format("black {}, cells {}, brightness {}", black, cells, brightness));
+    check_now("png", file_over_http(served_.port(), "snapshot.png"));
+    check_now("jpg", file_over_http(served_.port(), "snapshot.jpg"));
+    check_now("jpg", MjpegClient(served_.port()).next());
+    wait_for_frames(3);
+    check_now("png", file_over_http(served_.port(), "snapshot.png"));
+}
+
+void Masked::check_recording(const std::string& name, bool begins_hidden) const {
+    SCOPED_TRACE(name);
+    const auto pictures = pictures_of_file(folder_ / name);
+    ASSERT_GT(pictures.size(), 3u);
+    const auto first = stamp_of(pictures.front(), log_);
+    const InForce nothing{}, hidden{.black = true};
+    EXPECT_EQ(why_not(pictures.front(), first, begins_hidden ? hidden : nothing, false), "");
+    for (const auto& picture : pictures) check_later(picture, false);
+}
+
+void Masked::run() {
+    wait_for_frames(2);
+    e2e::Program viewing(view_command({served_.url(), "-o", folder_ / "viewer.fwd", "--progress", "json"}));
+    MjpegClient watching(served_.port());
+    std::vector<std::string> watched{watching.next()};
+    std::atomic<bool> is_over = false;
+    std::jthread watch([&] {
+        while (!is_over) watched.push_back(watching.next());
+    });
+    EXPECT_TRUE(viewing.wait_for_frames(1));
+    const auto running = start_recording();
+    request(true, false, 0);
+    stop_recording();
+    const auto after = start_recording();
+    request(true, false, 15);
+    request(true, false, -10);
+    request(true, false, 0);
+    request(true, true, 0);
+    request(false, false, 0);
+    request(true, true, 0);
+    stop_recording();
+    is_over = true;
+    watch.join();
+    viewing.signal(SIGTERM);
+    viewing.wait();
+    check_recording(running, false);
+    check_recording(after, true);
+    check_recording("viewer.fwd", false);
+    for (const auto& file : watched) check_later(decoded(file, "jpg", folder_), true);
+    tell(fmt::format("pictures of Motion JPEG, {}", mode_), static_cast<double>(watched.size()), "");
+}
+
+TEST(Masks, HideAtOnceInAllThatLeaves) {
+    constexpr std::array levels{8, 120, 225};  // within the threshold of black, and far from it
+    constexpr std::array modes{"exact", "lossless", "bounded"};
+    for (int round = 0; round < scaled(1, 20); ++round) {
+        std::vector<std::jthread> cameras;
+        for (std::size_t mode = 0; mode < modes.size(); ++mode)
+            for (std::size_t level = 0; level < levels.size(); ++level) {
+                if (kit::brief() && mode != level) continue;
+                cameras.emplace_back([=] {
+                    SCOPED_TRACE(fmt::format("{}, level {}", modes[mode], levels[level]));
+                    Masked(modes[mode], levels[level]).run();
+                });
+            }
+    }
+}
+
+}  // namespace masks_test
+}  // namespace framewire::network
