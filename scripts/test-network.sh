@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
-# The cases of tests/network as long and as wide as they are meant, some twenty minutes in all: a gate runs them briefly.
+# The cases of tests/network, random requests to a live camera, and the page of a browser that stops and goes on, as long and
+# as wide as they are meant, some forty minutes in all: a gate runs them briefly.
 # 200 viewers of which one is stopped, a minute at a twentieth of what is needed, ten minutes of coming and going. Closes
 # with the figures that the cases took and 'N passed, N failed, N skipped'.
-#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.AMinute, Killed; without, all
+#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.AMinute, Killed, RandomRequests, frozen; without, all
 # FRAMEWIRE_PRESET (dev) is what is built. As root there are lines that lose packets; else what needs them is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${FRAMEWIRE_PRESET:-dev}
 build=build/$preset
 [ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
-ninja -C "$build" network_tests >/dev/null
+ninja -C "$build" network_tests session_tests >/dev/null
 
 filter=
 for case in "${@:-}"; do filter+="${filter:+:}*$case*"; done
+# Of other programs only these.
+requests=
+for case in "${@:-RandomRequests}" "${@:-HiddenAtOnce}"; do
+    case $case in RandomRequests* | HiddenAtOnce*) requests+="${requests:+:}*$case*" ;; esac
+done
+page=
+for case in "${@:-frozen}"; do [ "$case" != frozen ] || page=web/tests/frozen.test.js; done
 # Pictures of some seconds go to files that processes share: in memory where there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 2000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/framewire-network-XXXXXX)
@@ -21,7 +29,12 @@ if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | ta
 fi
 mkdir -p "$build/logs"
 log=$build/logs/network.log
-FRAMEWIRE_NETWORK_LONG=1 timeout 3000 "$build/tests/network_tests" --gtest_filter="$filter" 2>&1 | tee "$log" || true
+export FRAMEWIRE_NETWORK_LONG=1
+{
+    timeout 3000 "$build/tests/network_tests" --gtest_filter="$filter" || true
+    [ -z "$requests" ] || timeout 3000 "$build/tests/session_tests" --gtest_filter="$requests" || true
+    [ -z "$page" ] || tests/web_test.sh "$page" || true
+} 2>&1 | tee "$log"
 
 echo
 awk '/^\[ RUN / { name = $4; if (name == "") name = $3 } /^  figure: / { sub(/^  figure: /, ""); printf "%-70s %s\n", name, $0 }' "$log"

@@ -143,7 +143,7 @@ TEST_P(HiddenAtOnce, NoStateShowsAZoneAgain) {
                 answered = camera.picture_version();
             });
             bool is_hidden = false;
-            for (int states = 0; states < 30;) {
+            for (int states = 0; states < (kit::at_length() ? 300 : 30);) {
                 ASSERT_TRUE(viewer.next());
                 if (answered > 0) ++states;
                 const int seen = not_black(viewer.picture());
@@ -252,7 +252,8 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     int threshold = 20;
     auto mode = delta::Mode::exact;
     bool is_exact = false;  // since the last change of what is seen
-    for (int request = 0; request < 40; ++request) {
+    const int requests = kit::at_length() ? 4000 : 40;
+    for (int request = 0; request < requests; ++request) {
         SCOPED_TRACE(request);
         switch (below(6)) {
             case 0: {
@@ -337,8 +338,10 @@ TEST_P(RandomRequests, MadeAtOnceAllHold) {
     const Serving serving(served);
     auto& camera = serving.camera();
     serving.wait_for_frames(1);
-    for (int round = 0; round < 6; ++round) {
-        SCOPED_TRACE(round);
+    const int rounds = kit::at_length() ? 300 : 6;
+    for (int number = 0; number < rounds; ++number) {
+        SCOPED_TRACE(number);
+        const int round = number % 6;
         const bool even = round % 2 == 0;
         const std::vector<LiveZone> zones{even ? black : cells};
         {
