@@ -128,6 +128,13 @@ struct StreamState::State {
         forget_steps();
     }
 
+    // Of the step to the newest version. Without the flag a relay that is up to date would pass on older states.
+    StateHeader step_header() const {
+        auto header = newest;
+        header.withdraws = newest.version == oldest_allowed;
+        return header;
+    }
+
     void copy_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks) {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (blocks[block]) copy_block(picture, grid.place(static_cast<int>(block)), reference.view());
@@ -228,7 +235,7 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
             state.forget_steps();
             return;
         }
-        header = state.newest;
+        header = state.step_header();
         state.packing_step = true;
     }
     // The network need not wait for the packing: until it is done, the version before counts as the newest.
@@ -262,7 +269,7 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
     if (state.viewers == 0) return state.forget_steps();
-    begin_state(MessageType::changes, state.newest, state.objects, state.packed);
+    begin_state(MessageType::changes, state.step_header(), state.objects, state.packed);
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());
     end_state(state.packed);
     state.keep_step();

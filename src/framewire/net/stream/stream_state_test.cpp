@@ -291,19 +291,28 @@ TEST(StreamState, PictureIsPackedOnceAVersion) {
 
 TEST(StreamState, WithdrawnVersionsAreNotSent) {
     TestStream stream;
+    Receiver viewer(hello_of(stream.state));
     stream.state.attach();
-    for (int i = 0; i < 4; ++i) stream.step();
+    for (int i = 0; i < 4; ++i) {
+        stream.step();
+        bring_up_to_date(stream.state, viewer);
+    }
     EXPECT_EQ(stream.state.steps(2).size(), 2u);
     EXPECT_EQ(stream.state.oldest_allowed(), 0u);
+    EXPECT_FALSE(viewer.state().withdraws);
     stream.state.withdraw_before_next();
     EXPECT_EQ(stream.state.steps(2).size(), 2u) << "until the next version is there";
     stream.step();
     EXPECT_EQ(stream.state.oldest_allowed(), 5u);
     EXPECT_EQ(stream.state.steps(4).size(), 1u) << "the step to the new version shows nothing older";
     EXPECT_TRUE(stream.state.steps(3).empty());
+    bring_up_to_date(stream.state, viewer);
+    EXPECT_TRUE(viewer.state().withdraws) << "a relay that is up to date is told";
     stream.step();
     EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "once";
     EXPECT_EQ(stream.state.steps(4).size(), 2u);
+    bring_up_to_date(stream.state, viewer);
+    EXPECT_FALSE(viewer.state().withdraws);
 }
 
 TEST(StreamState, EndIsToldOnce) {

@@ -205,6 +205,8 @@ bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
     const auto& state = viewer.stream.state;
     const auto steps = state.steps(viewer.held);
     if (steps.empty()) return false;
+    // Viewers of version 4 do not know the flag of a step that withdraws older states: they are sent blocks.
+    if (!viewer.takes_parts && viewer.held < state.oldest_allowed()) return false;
     std::size_t bytes = 0;
     for (const auto& step : steps) bytes += step.bytes->size();
     if (bytes > room_bytes) {
