@@ -1,6 +1,7 @@
 // What viewers see through two relays: frames of the camera within the bound of its own server, no wider; and a relay
 // that is killed and comes back.
 
+#include "framewire/net/client.hpp"
 #include "network/cases/rig.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +90,21 @@ TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
             tell("pictures checked, " + mode, seen["all"]["checked"], "");
         }
     }
+}
+
+// Another mode begins the stream anew, and with it the relays': their viewers come back, too.
+TEST(Relay, ViewersComeBackToAStreamThatBeginsAnew) {
+    const e2e::TemporaryFolder folder;
+    Camera camera(folder, "cam", "160x120", fps);
+    Served first({"-i", camera.source(), "--panel"});
+    Served relay({"-i", first.url()});
+    Served second({"-i", relay.url()});
+    net::Client viewer(net::parse_stream_address(second.url()), {.reconnect = 30s});
+    ASSERT_TRUE(viewer.next());
+    EXPECT_EQ(viewer.info().mode, delta::Mode::exact);
+    order(first, "PUT", "threshold", {{"mode", "lossless"}});
+    while (viewer.info().mode != delta::Mode::lossless) ASSERT_TRUE(viewer.next());
+    EXPECT_GT(viewer.counts().reconnections, 0);
 }
 
 TEST(Relay, ThatIsKilledIsFoundAgain) {

@@ -27,6 +27,21 @@ net::ClientOptions upstream_of(const BroadcastOptions& options) {
     return upstream;
 }
 
+// A camera among others is connected again when its stream was lost for good or came back as another one.
+bool is_connected_again(const BroadcastOptions& options) {
+    return options.listener && upstream_of(options).reconnect.count() > 0;
+}
+
+bool is_loss(const FirstFailure& failure) {
+    try {
+        failure.rethrow();
+    } catch (const Error& error) {
+        return error.code() == ErrorCode::source_lost || error.code() == ErrorCode::no_input;
+    } catch (...) {  // anything else is not
+    }
+    return false;
+}
+
 const BroadcastOptions& checked(const BroadcastOptions& options) {
     check_relay(options);
     return options;
@@ -62,7 +77,8 @@ void check_relay(const BroadcastOptions& options) {
 struct RelayJob::State {
     explicit State(const BroadcastOptions& options)
         : url(options.input.source),
-          job(checked(options).job, {}),
+          connected_again(is_connected_again(checked(options))),
+          job(options.job, {}),
           client(relayed_stream(url).value(), noting_loss(upstream_of(options)), job.stop()),
           info(client.info()),
           executor(BackendChoice::cpu, job.options().threads),
@@ -89,8 +105,10 @@ struct RelayJob::State {
         });
         up = false;
         result.ending = ending_of(failure, job.stopped(), true);
-        result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
-                                            failure ? "the source was lost" : "");
+        // Viewers of a stream that begins anew are cut off and come back; an error would end them.
+        if (!connected_again || !is_loss(failure) || job.stopped())
+            result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
+                                                failure ? "the source was lost" : "");
         result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
         result.figures = job.statistics().snapshot();
         failure.rethrow();
@@ -127,6 +145,7 @@ struct RelayJob::State {
     }
 
     std::string url;
+    bool connected_again;
     std::atomic<bool> up = false;
     std::atomic<std::int64_t> reconnects = 0;
     Job job;
