@@ -3,7 +3,7 @@
 # as wide as they are meant, some forty minutes in all: a gate runs them briefly.
 # 200 viewers of which one is stopped, a minute at a twentieth of what is needed, ten minutes of coming and going. Closes
 # with the figures that the cases took and 'N passed, N failed, N skipped'.
-#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.AMinute, Killed, RandomRequests, frozen; without, all
+#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.AMinute, Killed, Soak, RandomRequests, frozen; without, all
 # FRAMEWIRE_PRESET (dev) is what is built. As root there are lines that lose packets; else what needs them is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,11 +27,15 @@ if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | ta
     export TMPDIR
     trap 'rm -rf "$TMPDIR"' EXIT
 fi
+# One viewer of the soak tests is a browser.
+if [ -d web/node_modules ] && [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+    export FRAMEWIRE_WATCH_STATES=$PWD/web/tests/kit/watch_states.js
+fi
 mkdir -p "$build/logs"
 log=$build/logs/network.log
 export FRAMEWIRE_NETWORK_LONG=1
 {
-    timeout 3000 "$build/tests/network_tests" --gtest_filter="$filter" || true
+    timeout 4800 "$build/tests/network_tests" --gtest_filter="$filter" || true
     [ -z "$requests" ] || timeout 3000 "$build/tests/session_tests" --gtest_filter="$requests" || true
     [ -z "$page" ] || tests/web_test.sh "$page" || true
 } 2>&1 | tee "$log"

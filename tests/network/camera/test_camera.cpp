@@ -1,14 +1,13 @@
 // A camera that remembers what it sent: a wall with squares that move, over and over, each frame with its number in the
 // corner, to whoever reads the pipe or the address. It waits for nobody: what is not taken in time is left out, as
 // cameras do.
-//   test-camera LOG pipe:PATH|http:PORT [size=WxH] [fps=N] [noise=LEVELS] [kept=SECONDS] [frames=N]
-//   [level=N]
-// With a level all but the number is near that brightness, so that a threshold may hide it beside a mask.
+//   test-camera LOG pipe:PATH|http:PORT [size=WxH] [fps=N] [noise=LEVELS] [scene=room|tones] [level=N] [kept=SECONDS]
+//   [frames=N]
 // Through a pipe go raw BGR frames; over HTTP, gray ones as y4m, to one reader at a time. LOG is a FrameLog's file; one
 // that is there is gone on with.
 
-#include "framewire/core/buffer.hpp"
 #include "network/camera/frame_log.hpp"
+#include "network/camera/scene.hpp"
 #include "network/camera/stamp.hpp"
 #include "network/link/descriptor.hpp"
 
@@ -23,7 +22,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <random>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -35,9 +34,10 @@ namespace {
 struct CameraOptions {
     std::string log, to;
     std::string size = "320x240";
+    Scene::Kind scene = Scene::Kind::room;
     double fps = 30, noise = 4, kept_seconds = 3;
     long frames = 0;  // 0: without end
-    int level = -1;   // -1: a room of many levels
+    std::optional<int> level;
 };
 
 CameraOptions read_options(const std::vector<std::string>& words) {
@@ -53,6 +53,8 @@ CameraOptions read_options(const std::vector<std::string>& words) {
             options.fps = std::stod(value);
         else if (name == "noise")
             options.noise = std::stod(value);
+        else if (name == "scene")
+            options.scene = parse_scene(value);
         else if (name == "kept")
             options.kept_seconds = std::stod(value);
         else if (name == "frames")
@@ -71,35 +73,6 @@ Shape shape_of(const CameraOptions& options, int channels) {
     if (shape.width < stamp_width_px || shape.height < stamp_height_px)
         throw std::invalid_argument("no room for the number of a frame in " + options.size);
     return shape;
-}
-
-// A second or more of a textured wall, with squares that move and the sensor's noise; made before the first is sent,
-// for a camera takes no time.
-std::vector<HostImage> draw_room(const CameraOptions& options, const Shape& shape) {
-    constexpr std::int64_t room_bytes = std::int64_t{96} << 20;
-    const auto frames = std::clamp<std::int64_t>(room_bytes / shape.bytes(), 20, 120);
-    std::minstd_rand random(1);
-    const auto noise = static_cast<std::uint32_t>(options.noise);
-    std::vector<HostImage> room;
-    for (std::int64_t frame = 0; frame < frames; ++frame) {
-        const auto picture = room.emplace_back(shape).view();
-        const int side = shape.height / 6;
-        for (int y = 0; y < shape.height; ++y)
-            for (int byte = 0; byte < shape.width * shape.channels; ++byte) {
-                const int x = byte / shape.channels;
-                const auto moved = static_cast<int>(frame * (shape.width - side) / frames);
-                const bool in_first = std::abs(x - moved - side / 2) < side / 2 && y / side == 1;
-                const bool in_second = std::abs(shape.width - x - moved - side / 2) < side / 2 && y / side == 4;
-                const int texture = (x >> 4 ^ y >> 4) & 3;
-                int value = 60 + 90 * y / shape.height + texture * 12;
-                if (in_first) value = 220 - (x & 15);
-                if (in_second) value = 20 + (y & 15);
-                if (options.level >= 0) value = options.level + 2 * texture + (in_first || in_second ? 12 : 0);
-                const int grain = static_cast<int>(random() >> 8) % static_cast<int>(2 * noise + 1);
-                picture.row(0, y)[byte] = static_cast<std::uint8_t>(std::min(value + grain, 255));
-            }
-    }
-    return room;
 }
 
 void write_all(int descriptor, const void* bytes, std::size_t count) {
@@ -181,7 +154,7 @@ void run(const CameraOptions& options) {
     std::signal(SIGPIPE, SIG_IGN);
     Reader reader(options.to, options);
     const auto shape = shape_of(options, reader.channels());
-    const auto room = draw_room(options, shape);
+    const Scene scene(options.scene, shape, options.noise, options.level);
     FrameLog log(options.log, shape, static_cast<int>(options.kept_seconds * options.fps) + 3);
     const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / options.fps));
     fmt::print(stderr, "camera ready\n");
@@ -194,8 +167,7 @@ void run(const CameraOptions& options) {
                 while (due <= Clock::now()) due += period;  // those it was late for are left out
                 const auto frame = log.newest() + 1;
                 const auto pixels = log.next_pixels();
-                copy(room[frame % room.size()].view(), pixels);
-                draw_stamp(pixels, frame % stamp_numbers);
+                scene.draw(frame, pixels);
                 log.add();
                 reader.send(log, frame);
             }

@@ -42,7 +42,8 @@ class Masked {
 public:
     Masked(std::string mode, int level)
         : mode_(std::move(mode)),
-          camera_(folder_, "cam", fmt::format("{}x{}", shape.width, shape.height), fps, {}, 3, kept_seconds, level),
+          camera_(folder_, "cam", fmt::format("{}x{}", shape.width, shape.height), fps, {}, 3, kept_seconds,
+                  {fmt::format("level={}", level)}),
           served_(
               {"-i", camera_.source(), "--mode", mode_, "--panel", "--record-dir", folder_.path(), "--threads", "1"}),
           log_(camera_.log()) {}

@@ -46,7 +46,7 @@ double cpu_seconds(pid_t process) {
 }
 
 Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-               std::optional<int> port, int noise, double kept_seconds, std::optional<int> level)
+               std::optional<int> port, int noise, double kept_seconds, const Words& look)
     : log_(folder / (name + ".log")) {
     std::string to;
     if (port) {
@@ -65,7 +65,7 @@ Camera::Camera(const e2e::TemporaryFolder& folder, const std::string& name, cons
                 fmt::format("fps={}", fps),
                 fmt::format("noise={}", noise),
                 fmt::format("kept={}", kept_seconds)};
-    if (level) command_.push_back(fmt::format("level={}", *level));
+    command_.insert(command_.end(), look.begin(), look.end());
     start();
 }
 

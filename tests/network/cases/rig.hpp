@@ -41,9 +41,9 @@ double cpu_seconds(pid_t process);
 class Camera {
 public:
     /// Through a pipe, in BGR, or over HTTP at `port`, gray. Its noise is of so many levels; its log keeps the pixels
-    /// of so many seconds. `level`: a room near this brightness instead of the usual one.
+    /// of so many seconds. `look`: more arguments of test-camera, as "scene=tones" or "level=40".
     Camera(const e2e::TemporaryFolder& folder, const std::string& name, const std::string& size, double fps,
-           std::optional<int> port = {}, int noise = 4, double kept_seconds = 3, std::optional<int> level = {});
+           std::optional<int> port = {}, int noise = 4, double kept_seconds = 3, const Words& look = {});
 
     /// What a server reads it as.
     const std::string& source() const { return source_; }

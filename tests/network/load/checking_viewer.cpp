@@ -5,7 +5,9 @@
 #include "network/camera/bound_check.hpp"
 #include "network/camera/stamp.hpp"
 
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
 namespace framewire::network {
 namespace {
@@ -25,25 +27,50 @@ void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, do
     report.oldest_age_ms = std::max(report.oldest_age_ms, finding.age_ms);
 }
 
+// Tries as long as a stream that was lost is tried: a server that begins a stream anew has none for a moment.
+net::Client connected(const LoadOptions& options, const LoadTarget& target, const std::stop_token& stop) {
+    net::ClientOptions how;
+    how.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * options.reconnect_seconds));
+    how.follows_size = options.states != nullptr;
+    for (const auto begin = Clock::now();;) {
+        try {
+            return net::Client(target.address, how, stop);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::no_input || stop.stop_requested() ||
+                milliseconds_since(begin) > 1e3 * options.reconnect_seconds)
+                throw;
+            std::this_thread::sleep_for(how.first_pause);
+        }
+    }
+}
+
 }  // namespace
 
 ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& target, std::stop_token stop) {
-    if (!target.log) throw std::invalid_argument("no log to check " + target.url + " with");
+    if (!target.log && !options.states) throw std::invalid_argument("no log to check " + target.url + " with");
     ViewerReport report;
     report.url = target.url;
     report.connections = 1;
     const auto begin = Clock::now();
     net::ClientCounts counts;
     try {
-        net::ClientOptions how;
-        how.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * options.reconnect_seconds));
-        net::Client client(target.address, how, stop);
-        BoundCheck bound(*target.log);
-        if (client.info().shape != target.log->shape()) fail(ErrorCode::usage, "pictures of another shape");
+        auto client = connected(options, target, stop);
+        std::optional<BoundCheck> bound;
+        if (!options.states) {
+            bound.emplace(*target.log);
+            if (client.info().shape != target.log->shape()) fail(ErrorCode::usage, "pictures of another shape");
+        }
         while (milliseconds_since(begin) < 1e3 * options.seconds && client.next()) {
             if (report.states++ == 0) report.first_state_ms.push_back(milliseconds_since(begin));
             counts = client.counts();
-            check(client, *target.log, bound, options.window_ms, report);
+            if (bound) {
+                check(client, *target.log, *bound, options.window_ms, report);
+                continue;
+            }
+            options.states->add(client.state(), client.picture());
+            ++report.checked;
+            if (target.log)
+                report.came(target.log->captured(static_cast<std::uint32_t>(client.state().frame) + 1), Clock::now());
         }
     } catch (const Error& error) {
         report.errors.push_back(error.what());

@@ -8,7 +8,8 @@
 namespace framewire::network {
 
 /// A viewer that decodes and holds every picture against what the camera sent, until the time is over, the stream ends
-/// or told to stop. Pictures without a frame's number ("no signal") are counted and not checked. Blocks.
+/// or told to stop. With `options.states` it puts every state there instead. Pictures without a frame's number ("no
+/// signal") are counted and not checked. Blocks.
 ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& target, std::stop_token stop);
 
 }  // namespace framewire::network

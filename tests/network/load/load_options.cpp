@@ -18,6 +18,10 @@ LoadOptions read_load_options(const std::vector<std::string>& words) {
         const auto equals = word.find('=');
         if (equals == word.npos) throw std::invalid_argument("what is " + word + "?");
         const auto name = word.substr(0, equals);
+        if (name == "states") {
+            options.states = std::make_unique<StateStore>(word.substr(equals + 1));
+            continue;
+        }
         const auto value = std::stod(word.substr(equals + 1));
         if (name == "viewers")
             options.viewers = static_cast<int>(value);

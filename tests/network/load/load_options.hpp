@@ -2,6 +2,7 @@
 
 #include "framewire/net/address.hpp"
 #include "network/camera/frame_log.hpp"
+#include "network/load/state_store.hpp"
 
 #include <chrono>
 #include <memory>
@@ -27,9 +28,12 @@ struct LoadOptions {
     double window_ms = 1000;       ///< how old a frame may be that a byte shown is of
     double reconnect_seconds = 0;  ///< how long a lost stream is tried to be had again
     bool arrivals = false;         ///< tell of each state
+    /// Optional. If set, `checking` viewers put the states that they see there instead of checking them, and follow
+    /// streams whose pictures change size.
+    std::unique_ptr<StateStore> states;
 };
 
-/// Reads "URL[,LOG]... NAME=VALUE...". Throws std::invalid_argument.
+/// Reads "URL[,LOG]... [states=FOLDER] NAME=VALUE...". Throws std::invalid_argument.
 LoadOptions read_load_options(const std::vector<std::string>& words);
 
 }  // namespace framewire::network

@@ -1,8 +1,9 @@
 // Many viewers in one process, and what they saw as JSON on standard output, at the end or when told to stop (SIGTERM).
 //   test-load URL[,LOG]... [viewers=N] [checking=N] [stalled=N] [seconds=S] [stay=S] [window=MS] [reconnect=S]
-//   [arrivals=1]
+//   [arrivals=1] [states=FOLDER]
 // URL is tcp:// or ws://, of a WebSocket as browsers have it. LOG is what test-camera wrote: with it there are
-// latencies, and `checking` viewers hold all pixels against it. What the words mean is in load_options.hpp.
+// latencies, and `checking` viewers hold all pixels against it. With FOLDER they put each state that they see there
+// instead, once. What the words mean is in load_options.hpp.
 
 #include "network/load/checking_viewer.hpp"
 #include "network/load/crowd.hpp"

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace framewire::network {
+
+/// The pictures of a test camera: a loop of 20 to 120 frames, drawn by the constructor. The same arguments give the
+/// same bytes in every process.
+class Scene {
+public:
+    enum class Kind {
+        room,  ///< a textured wall with two squares that move
+        tones  ///< a dark, a gray and a bright third with a faint pattern, and a figure in each that stands out little
+    };
+
+    /// `noise` is the sensor's, in levels. With a `level` the room has little contrast and is near that brightness, so
+    /// that a threshold may hide all of it beside a mask.
+    Scene(Kind kind, const Shape& shape, double noise, std::optional<int> level = {});
+
+    const Shape& shape() const { return loop_.front().shape(); }
+    /// Writes frame `number`, with its stamp, into a picture of that shape.
+    void draw(std::uint32_t number, HostView<std::uint8_t> picture) const;
+
+private:
+    std::vector<HostImage> loop_;
+};
+
+/// Reads "room" or "tones". Throws std::invalid_argument on anything else.
+Scene::Kind parse_scene(std::string_view text);
+
+}  // namespace framewire::network

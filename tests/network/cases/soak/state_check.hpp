@@ -1,0 +1,112 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/pipeline/hidden/hidden_zones.hpp"
+#include "network/camera/frame_log.hpp"
+#include "network/camera/scene.hpp"
+#include "network/cases/soak/orders.hpp"
+#include "network/load/state_store.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace framewire::network {
+
+/// Checks the states that viewers put into folders (StateStore), a folder for each server, while they come:
+/// - a version of a server is one picture, whoever saw it;
+/// - a picture is within its threshold of the camera's frame, hidden and filtered as one set of settings has it that
+///   may be in force for that frame, and its threshold is no greater than these settings'; zones of a plain chain hide
+///   to the last byte;
+/// - later states never go back to earlier settings, and the first state of settings that change the picture is exact;
+/// - pictures of relays and recordings are states of the first server.
+/// The methods may be called from any thread.
+class StateCheck {
+public:
+    /// The first folder is the server's whose camera it is, the others those of relays. All arguments live longer.
+    StateCheck(const Scene& scene, const FrameLog& log, const RequestLog& requests, std::vector<std::string> folders);
+    ~StateCheck() { finish(); }
+
+    /// Number of the newest frame of which there is a state in a folder; -1 before the first.
+    std::int64_t newest_frame(std::size_t folder) const;
+    /// The requests whose settings a picture agrees with, of those that its frame may be made with.
+    std::vector<std::size_t> matches(std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
+    /// Checks what came so far, and compares the servers with each other. Nothing is to come any more.
+    void finish();
+    /// Each picture of a file is a state of the first server, of the frame that its time says; one that no viewer saw
+    /// is compared with that frame. After finish().
+    void check_recording(const std::string& path, double fps);
+    void violation(const std::string& text);
+
+    struct Findings {
+        std::int64_t states = 0;    ///< different versions of servers
+        std::int64_t frames = 0;    ///< of which there are states
+        std::int64_t unseen = 0;    ///< states of relays that no viewer of the first server saw
+        std::int64_t exact = 0;     ///< first states of settings that were seen to be exact
+        std::int64_t recorded = 0;  ///< pictures of recordings, and those that no viewer saw
+        std::int64_t recorded_unseen = 0;
+        std::int64_t violations = 0;
+        std::vector<std::string> first_violations{};
+    };
+    Findings findings() const;
+
+private:
+    // How the camera's frames look with the settings of one request.
+    struct Reference {
+        explicit Reference(const CameraSettings& settings, const Shape& frame, Executor& executor);
+        CameraSettings settings;
+        HiddenZones hidden;
+        ChainPlan plan;
+        bool is_plain;
+        HostImage captured, filtered;
+    };
+    struct Found {
+        SeenState state;
+        std::vector<std::size_t> matches;
+    };
+    using Content = std::tuple<std::int64_t, int, std::uint64_t>;  // frame, threshold, hash
+
+    void run(const std::stop_token& stop);
+    void scan();
+    void check_file(std::size_t folder, const std::string& name);
+    Reference& reference(std::size_t request);
+    bool agrees(Reference& reference, std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
+    std::string difference(Reference& reference, std::int64_t frame, int threshold,
+                           HostView<const std::uint8_t> picture);
+    bool hides(const Reference& reference, const session::LiveZone& zone, int threshold,
+               HostView<const std::uint8_t> picture) const;
+    std::vector<std::size_t> matches_locked(std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
+    void violation_locked(const std::string& text);
+    void check_order_of_settings();
+    void check_relay(std::size_t folder);
+
+    const Scene& scene_;
+    const FrameLog& log_;
+    const RequestLog& requests_;
+    std::vector<std::string> folders_;
+
+    mutable std::mutex mutex_;
+    Executor executor_;
+    std::map<std::size_t, std::unique_ptr<Reference>> references_;
+    std::vector<std::set<std::string>> listed_, checked_;                          // names of files, per folder
+    std::vector<std::int64_t> newest_;                                             // per folder
+    std::map<Content, std::vector<std::size_t>> known_;                            // what pictures agreed with
+    std::vector<std::map<std::pair<std::int64_t, std::uint64_t>, Found>> states_;  // by frame and version, per folder
+    std::unordered_map<std::uint64_t, std::set<std::int64_t>> frames_of_hash_;     // of the first server
+    Findings findings_{};
+    bool finished_ = false;
+    std::jthread thread_;
+};
+
+}  // namespace framewire::network

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/net/wire/wire.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace framewire::network {
+
+/// A state of a server as a viewer saw it.
+struct SeenState {
+    std::int64_t frame = 0;  ///< number in the source, from 0
+    std::uint64_t version = 0;
+    int threshold = 0;
+    Shape shape{};
+    std::uint64_t hash = 0;  ///< of the picture's bytes
+
+    friend bool operator==(const SeenState&, const SeenState&) = default;
+};
+
+/// "FRAME.VERSION.THRESHOLD.WIDTHxHEIGHTxCHANNELS.HASH", and what such a name says; nothing for other names.
+std::string to_name(const SeenState& state);
+std::optional<SeenState> parse_seen_state(std::string_view name);
+/// The same for the same bytes in all processes of this build.
+std::uint64_t hash_of(HostView<const std::uint8_t> picture);
+
+/// A folder into which viewers, also those of several processes, put each state that they see. A state that is there
+/// already is not written again, so states that differ for two viewers are two files. Thread-safe.
+class StateStore {
+public:
+    explicit StateStore(std::string folder) : folder_(std::move(folder)) {}
+
+    /// Throws std::runtime_error if the folder cannot be written.
+    void add(const net::StateHeader& state, HostView<const std::uint8_t> picture);
+
+private:
+    std::string folder_;
+    std::mutex mutex_;
+    std::unordered_set<std::string> known_;
+};
+
+}  // namespace framewire::network
