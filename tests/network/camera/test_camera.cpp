@@ -37,7 +37,7 @@ struct CameraOptions {
     Scene::Kind scene = Scene::Kind::room;
     double fps = 30, noise = 4, kept_seconds = 3;
     long frames = 0;  // 0: without end
-    std::optional<int> level;
+    std::optional<int> level{};
 };
 
 CameraOptions read_options(const std::vector<std::string>& words) {

@@ -100,7 +100,7 @@ void wait_until(const std::function<bool()>& is_so, std::chrono::seconds at_most
     for (const auto end = Clock::now() + at_most; !is_so() && Clock::now() < end;) std::this_thread::sleep_for(10ms);
 }
 
-class Soak : public testing::Test {
+class Soak : public ::testing::Test {
 protected:
     Soak(Scene::Kind kind, const std::string& scene_name, RequestMaker::Mix mix, int noise)
         : scene_(kind, shape, noise),
