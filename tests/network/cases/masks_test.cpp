@@ -13,7 +13,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -48,7 +48,8 @@ public:
               {"-i", camera_.source(), "--mode", mode_, "--panel", "--record-dir", folder_.path(), "--threads", "1"}),
           log_(camera_.log()) {}
 
-    void run();
+    /// `relayed`: a viewer looks at it through a relay and a slow line, too.
+    void run(bool relayed);
 
 private:
     void wait_for_frames(std::uint32_t count) const {
@@ -133,7 +134,9 @@ void Masked::check_now(const std::string& ending, const std::string& file) const
 // Of a picture that was on its way: what was in force when its frame was captured, or the request after it.
 void Masked::check_later(const Pixels& picture, bool is_jpeg) const {
     const auto stamp = stamp_of(picture, log_);
-    auto next = std::find_if(in_force_.begin(), in_force_.end(), [&](const auto& one) { return one.after >= stamp; });
+    ASSERT_GT(stamp, 0u) << "it bears the number of no frame";
+    const auto next =
+        std::find_if(in_force_.begin(), in_force_.end(), [&](const auto& one) { return one.after >= stamp; });
     const auto before = why_not(picture, stamp, *std::prev(next), is_jpeg);
     if (before.empty()) return;
     EXPECT_TRUE(next != in_force_.end() && why_not(picture, stamp, *next, is_jpeg).empty())
@@ -173,16 +176,29 @@ void Masked::check_recording(const std::string& name, bool begins_hidden) const 
     for (const auto& picture : pictures) check_later(picture, false);
 }
 
-void Masked::run() {
+void Masked::run(bool relayed) {
     wait_for_frames(2);
-    e2e::Program viewing(view_command({served_.url(), "-o", folder_ / "viewer.fwd", "--progress", "json"}));
+    const auto link = make_proxy_link();
+    std::unique_ptr<Served> relay;
+    std::vector<std::unique_ptr<e2e::Program>> viewers;
+    const auto view = [&](const std::string& url, const std::string& name) {
+        viewers.push_back(
+            std::make_unique<e2e::Program>(view_command({url, "-o", folder_ / name, "--progress", "json"})));
+    };
+    view(served_.url(), "viewer.fwd");
+    if (relayed) {
+        relay = std::make_unique<Served>(Words{"-i", served_.url()});
+        view(fmt::format("tcp://{}/main", link->reach(relay->port())), "relayed.fwd");
+    }
     MjpegClient watching(served_.port());
     std::vector<std::string> watched{watching.next()};
     std::atomic<bool> is_over = false;
     std::jthread watch([&] {
         while (!is_over) watched.push_back(watching.next());
     });
-    EXPECT_TRUE(viewing.wait_for_frames(1));
+    for (const auto& viewer : viewers) EXPECT_TRUE(viewer->wait_for_frames(1));
+    // Less than the stream takes.
+    link->set(line_settings(mode_ == "lossless" ? "queue=50:rate=1M" : "queue=50:rate=200k"));
     const auto running = start_recording();
     request(true, false, 0);
     stop_recording();
@@ -196,11 +212,14 @@ void Masked::run() {
     stop_recording();
     is_over = true;
     watch.join();
-    viewing.signal(SIGTERM);
-    viewing.wait();
+    for (const auto& viewer : viewers) {
+        viewer->signal(SIGTERM);
+        viewer->wait();
+    }
     check_recording(running, false);
     check_recording(after, true);
     check_recording("viewer.fwd", false);
+    if (relayed) check_recording("relayed.fwd", false);
     for (const auto& file : watched) check_later(decoded(file, "jpg", folder_), true);
     tell(fmt::format("pictures of Motion JPEG, {}", mode_), static_cast<double>(watched.size()), "");
 }
@@ -215,7 +234,7 @@ TEST(Masks, HideAtOnceInAllThatLeaves) {
                 if (kit::brief() && mode != level) continue;
                 cameras.emplace_back([=] {
                     SCOPED_TRACE(fmt::format("{}, level {}", modes[mode], levels[level]));
-                    Masked(modes[mode], levels[level]).run();
+                    Masked(modes[mode], levels[level]).run(mode == level);
                 });
             }
     }
