@@ -19,6 +19,7 @@ for test in core cuda colour filters delta detect hog pipeline media net session
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
+cp -r tests/golden tests/golden_test.sh "$bundle/"
 cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
@@ -36,6 +37,7 @@ cat >"$bundle/under.sh" <<'UNDER'
 # under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it, and with the C library beside it too
 # where the machine's is older than the one the program was built with.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+case $1 in *.sh) exec "$@" ;; esac # which runs the programs under this script
 built_with=$(cat "$here/glibc/VERSION")
 of_machine=$(ldd --version 2>/dev/null | sed -n '1s/.* //p')
 oldest=$(printf '%s\n%s\n' "$built_with" "${of_machine:-0}" | sort -V | head -n 1)
@@ -51,8 +53,9 @@ cat >"$bundle/run-tests.sh" <<'TESTS'
 #!/usr/bin/env bash
 # All tests, CUDA's included: a missing GPU is a failure here, not a skip. Closes with 'N passed, N failed, N skipped'.
 cd "$(dirname "$0")" || exit 1
-export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=./under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
-exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/*
+export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=$PWD/under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
+export FRAMEWIRE_PROGRAM=$PWD/bin/framewire FRAMEWIRE_BACKEND="cpu cuda"
+exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/* ./golden_test.sh
 TESTS
 
 cat >"$bundle/run-benches.sh" <<'BENCHES'
