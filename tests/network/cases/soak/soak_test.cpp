@@ -47,9 +47,13 @@ public:
             view_command({url_, "-o", files_.back(), "--reconnect", "30", "--progress", "json"}));
     }
     void stop() {
-        if (program_->frames_told() == 0) files_.pop_back();  // it has not begun
+        const bool has_begun = program_->frames_told() > 0;
         program_->signal(SIGINT);
-        program_->wait();
+        const auto ended = program_->wait();
+        if (has_begun)
+            EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
+        else
+            files_.pop_back();
         program_.reset();
     }
     const std::vector<std::string>& files() const { return files_; }
@@ -228,7 +232,9 @@ protected:
                    20s);
         {
             const std::jthread disturbing([this](const std::stop_token& stop) { disturb(stop); });
-            for (int number = 1; milliseconds_since(begin) < 1e3 * (seconds_ - 2); ++number) {
+            constexpr int least_requests = 8;  // on a busy machine, too
+            for (int number = 1; number <= least_requests || milliseconds_since(begin) < 1e3 * (seconds_ - 2);
+                 ++number) {
                 order();
                 order_files(number);
                 std::this_thread::sleep_for(Milliseconds(scaled(100, 500)));
@@ -274,9 +280,10 @@ protected:
         tell("viewers held back over a request", held_back_, "");
         tell("violations", static_cast<double>(findings.violations), "");
         EXPECT_EQ(findings.violations, 0) << fmt::format("{}", fmt::join(findings.first_violations, "\n"));
-        EXPECT_GT(requests_.size(), scaled(3u, 60u));
+        EXPECT_GT(requests_.size(), scaled(8u, 60u));
         EXPECT_GT(findings.exact, 0);
         EXPECT_GT(held_back_, 0);
+        if (!long_cases()) return;  // a busy machine's viewers skip many
         EXPECT_LE(findings.unseen, findings.states / 20);
         EXPECT_LE(findings.recorded_unseen, findings.recorded / 10);
     }
