@@ -156,25 +156,6 @@ TEST_P(HiddenAtOnce, NoStateShowsAZoneAgain) {
         }
 }
 
-// Another mode begins the stream anew, in `bounded` with a picture that is only near the camera's.
-TEST_P(HiddenAtOnce, AStreamThatBeginsWithZonesIsExactThere) {
-    for (const int level : {0, 120, 230}) {
-        SCOPED_TRACE(level);
-        const Serving serving(camera_of(level, true, {"exact", delta::Mode::exact}));
-        auto& camera = serving.camera();
-        serving.wait_for_frames(3);
-        camera.set_zones({black});
-        camera.set_threshold({}, delta::Mode::bounded);
-        net::Client viewer(serving.address(), {.reconnect = 30s});
-        int states = 0;
-        while (states < 10) {
-            ASSERT_TRUE(viewer.next());
-            EXPECT_EQ(not_black(viewer.picture()), 0);
-            states += viewer.info().mode == delta::Mode::bounded;
-        }
-    }
-}
-
 TEST_P(HiddenAtOnce, ChangesBelowTheThresholdShow) {
     for (const auto& of : cases()) {
         SCOPED_TRACE(of.name);

@@ -85,10 +85,10 @@ TEST(Mjpeg, ANewClientBeginsWithNoOlderPicture) {
     const auto one = watch(watched);
     for (std::uint8_t value = 2; value < 40; ++value) {
         SCOPED_TRACE(int{value});
-        const auto older = next_part(*one);
+        const auto older = one->next_part();
         watched.camera->show(static_cast<std::uint8_t>(5 * value));
         const auto other = watch(watched);
-        EXPECT_NE(next_part(*other), older);
+        EXPECT_NE(other->next_part(), older);
     }
 }
 
