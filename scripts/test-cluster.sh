@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Many files on a real cluster: Slurm from Debian's packages, four nodes on this machine, a controller and a key of their
-# own, all in namespaces that end with this script. It runs the recipes of docs/many-files.md as they stand there: an
-# array of tasks over 40 clips, one node killed in the middle, the merge behind it; then GNU parallel. Every output has to
-# be there, whole, once, and equal to a single run's.
+# own, all in namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md
+# unchanged: an array of tasks over 40 clips, one node killed in the middle, the merge behind it; then GNU parallel. Every
+# output has to be there, whole, once, and equal to a single run's.
 #   scripts/test-cluster.sh [PROGRAM]      needs root or sudo, and some minutes; installs what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -117,10 +117,10 @@ kill_node() {
     kill -9 $(printf '%s\n' $processes | sort -un | grep -vxE "1|$$") 2>/dev/null || true
 }
 
-recipe() { # its name in docs/many-files.md, into a file of that name
+recipe() { # its name in the docs, into a file of that name
     awk -v name="<!-- recipe: $1 -->" '$0 == name {found = 1; next} found && /^```/ {if (inside) exit; inside = 1; next} inside' \
-        docs/many-files.md >"$folder/work/$1"
-    [ -s "$folder/work/$1" ] || { echo "docs/many-files.md has no recipe $1" >&2 && return 1; }
+        docs/with/slurm.md docs/many-files.md >"$folder/work/$1"
+    [ -s "$folder/work/$1" ] || { echo "neither docs/with/slurm.md nor docs/many-files.md has the recipe $1" >&2 && return 1; }
 }
 
 files_of() { (cd "$1" && find . -type f ! -name '*.log' -print0 | sort -z | xargs -0 sha256sum); }
