@@ -1,4 +1,4 @@
-"""How far each operation is from its mark (bench/marks.json) and from its limit."""
+"""How far each operation is from its target (bench/marks.json) and from its limit."""
 import fnmatch
 import sys
 
@@ -39,5 +39,5 @@ def distance_table(figures, marks):
     if not lines:
         return None
     lines.sort(key=lambda line: line[0])
-    head = ["operation", "runner", "machine", "mark", "measured", "of the mark", "of the limit", "what keeps it from there"]
+    head = ["operation", "runner", "machine", "target", "measured", "of the target", "of the limit", "limited by"]
     return head, [cells for _, cells in lines]

@@ -201,7 +201,7 @@ def peers_page(figures, plots):
 
 
 def jobs_page(figures, plots):
-    text = "Times are per frame. Those of latencies are from the camera's frame to the viewer's picture.\n\n"
+    text = "Times are per frame. Latency runs from the camera's frame to the viewer's picture.\n\n"
     text += plots + "\n" if plots else ""
     for suite in figures.suites("jobs"):
         rows = [row for row in figures.suite("jobs", suite) if row["median_us"]]
@@ -240,8 +240,8 @@ def write_pages(figures, folder, profile):
         if figures.group(group):
             written.append(write_page(folder, f"{group}.md", group.capitalize(), page(figures, plots.of(folder, group))))
     if profile:
-        text = ("What ncu says of the ladders' kernels. Efficiency is the bytes that threads asked for over those that memory moved\n"
-                "for them. In brackets is what a report had of its own kernel on its own machine.\n\n")
+        text = ("ncu's measurements of the ladders' kernels. Efficiency is the bytes that threads requested, divided by the bytes\n"
+                "that memory transferred for them. Values in brackets are a report's, for its own kernel on its own machine.\n\n")
         head, rows = kernel_table(profile)
         rows = with_rows_of(os.path.join(folder, "kernels.md"), head, rows)
         written.append(write_page(folder, "kernels.md", "Kernels", text + table(head, rows)))
