@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs all tests. The last line reads 'N passed, N failed, N skipped'.
-#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan; under the sanitizers fewer shapes (CONTRIBUTING.md)
+#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan; under the sanitizers fewer shapes (docs/maintaining/tests.md)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
