@@ -3,6 +3,7 @@
 #include "framewire/core/log.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -13,17 +14,17 @@ namespace framewire::kit {
 class CapturedLog {
 public:
     explicit CapturedLog(LogLevel least = LogLevel::info)
-        : before_(set_log_output({least, [this](LogLevel, std::string_view line) {
-                                      const std::lock_guard lock(mutex_);
-                                      text_.append(line) += '\n';
+        : before_(set_log_output({least, [&lines = *lines_](LogLevel, std::string_view line) {
+                                      const std::lock_guard lock(lines.mutex);
+                                      lines.text.append(line) += '\n';
                                   }})) {}
     ~CapturedLog() { set_log_output(std::move(before_)); }
     CapturedLog(const CapturedLog&) = delete;
     CapturedLog& operator=(const CapturedLog&) = delete;
 
     std::string text() const {
-        const std::lock_guard lock(mutex_);
-        return text_;
+        const std::lock_guard lock(lines_->mutex);
+        return lines_->text;
     }
     int lines() const {
         const auto all = text();
@@ -31,8 +32,12 @@ public:
     }
 
 private:
-    mutable std::mutex mutex_;
-    std::string text_;
+    struct Lines {
+        std::mutex mutex;
+        std::string text;
+    };
+    // On the heap: ThreadSanitizer takes a mutex on the stack for the one that another test had in that place.
+    std::unique_ptr<Lines> lines_ = std::make_unique<Lines>();
     LogOutput before_;
 };
 

@@ -66,11 +66,11 @@ std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> i
 
 TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     const TemporaryFolder folder;
-    // Slow enough for the late viewer to come before its end.
-    const std::string slow_synth = "synth:size=160x120:fps=10:noise=0:objects=3:seed=3";
-    const auto source = raw_frames(folder, {slow_synth, "--frames", "60"});
+    // Slow enough for the late viewer to come before its end, and for a busy machine's viewers to skip nothing.
+    const std::string slow_synth = "synth:size=160x120:fps=4:noise=0:objects=3:seed=3";
+    const auto source = raw_frames(folder, {slow_synth, "--frames", "24"});
     Serving serving(
-        {"-i", slow_synth, "--mode", "lossless", "--frames", "60", "--wait", "2", "--stats", folder / "serve.json"});
+        {"-i", slow_synth, "--mode", "lossless", "--frames", "24", "--wait", "2", "--stats", folder / "serve.json"});
     Program first(
         view({serving.url(), "-o", folder / "first.mkv", "--progress", "json", "--stats", folder / "first.json"}));
     const auto over_websocket = "ws" + serving.url().substr(3);
@@ -87,16 +87,16 @@ TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     const auto served = serving.program().wait();
     EXPECT_EQ(served.code, 0) << served.err;
 
-    EXPECT_EQ(raw_frames(folder, {folder / "first.mkv"}), source);
-    EXPECT_EQ(raw_frames(folder, {folder / "second.mkv"}), source);
+    EXPECT_TRUE(raw_frames(folder, {folder / "first.mkv"}) == source);
+    EXPECT_TRUE(raw_frames(folder, {folder / "second.mkv"}) == source);
     const auto seen_late = raw_frames(folder, {folder / "late.mkv"});
     EXPECT_GT(seen_late.size(), 0u);
     EXPECT_LT(seen_late.size(), source.size());
     ASSERT_EQ(seen_late.size() % small_bytes, 0u);
-    EXPECT_EQ(seen_late, source.substr(source.size() - seen_late.size()));
+    EXPECT_TRUE(source.ends_with(seen_late));
 
     auto figures = Json::parse(contents(folder / "serve.json"));
-    EXPECT_EQ(figures["frames"], 60);
+    EXPECT_EQ(figures["frames"], 24);
     EXPECT_EQ(figures["drops"], 0);
     EXPECT_EQ(figures["max_error"], 0);
     EXPECT_TRUE(figures["psnr"].is_null());
@@ -104,9 +104,9 @@ TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     EXPECT_LT(figures["sent_bytes"], figures["report_bytes"]);
     EXPECT_LT(figures["report_bytes"], figures["raw_bytes"]);
     auto viewed = Json::parse(contents(folder / "first.json"));
-    EXPECT_EQ(viewed["frames"], 60);
+    EXPECT_EQ(viewed["frames"], 24);
     EXPECT_EQ(viewed["pictures"], 1);
-    EXPECT_EQ(viewed["steps"], 59);
+    EXPECT_EQ(viewed["steps"], 23);
     EXPECT_EQ(viewed["skipped"], 0);
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
 }
