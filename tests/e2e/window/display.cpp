@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 
@@ -47,8 +48,8 @@ int Screenshot::red_pixels() const {
 }
 
 std::vector<std::string> display_server(const std::string& screen) {
-    // Tests of one process follow one another, but a server that was killed may still be going.
-    static int servers = 0;
+    // A server that was killed may still be going.
+    static std::atomic<int> servers = 0;  // some tests have two at once
     const int number = 1000 + 8 * (static_cast<int>(getpid()) % 5000) + servers++ % 8;
     // Not reset when its last client goes: a program that comes just then would be refused.
     return {"Xvfb",    ":" + std::to_string(number), "-displayfd", "2", "-screen", "0", screen, "-nolisten", "tcp",

