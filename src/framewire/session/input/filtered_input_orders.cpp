@@ -55,8 +55,8 @@ std::shared_ptr<const HiddenZones> FilteredInput::follow_orders(InputFrame& fram
     return hidden_;
 }
 
-// A request that changes what may be seen was taken; under the mutex. With zones the first frame, too, is to be exact: a
-// stream of the mode bounded begins with a picture that is only near the camera's.
+// A request that changes what may be seen was taken; under the mutex. With zones the first frame, too, is to be exact:
+// a stream of the mode bounded begins with a picture that is only near the camera's.
 void FilteredInput::count_change() {
     ++orders_;
     replaces_next_ = has_filtered_ || hidden_;
