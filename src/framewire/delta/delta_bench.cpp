@@ -1,8 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device/build.hpp"
 #include "framewire/cuda/transfer.hpp"
-#include "framewire/delta/batch/batch_packer.hpp"
-#include "framewire/delta/batch/batch_unpacker.hpp"
+#include "framewire/delta/batch/bounded_batch_packer.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/delta_ref.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
@@ -228,28 +227,21 @@ void bench_packing(Session& session, Executor& executor) {
     for (std::size_t i = 0; i < std::size(operations); ++i) add(operations[i], timings[i]);
 }
 
-// Frames of a batch on the GPU to packed bytes there, whose first stream's are those of the CPU.
+// Batches on the GPU in the mode bounded, up to packed bytes there. The first stream's bytes are checked to be the CPU's.
 void bench_gpu_packing(Session& session) {
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();
     const auto shape = bench_frame.with_frames(gpu_batch);
-    Moments moments(bench_frame, 0.02, false);
-    HostImage batches[2]{HostImage(shape, executor.frame_memory()), HostImage(shape, executor.frame_memory())};
+    const Moments moments(bench_frame, 0.02, false);
     cuda::DeviceImage images[2]{cuda::DeviceImage(shape), cuda::DeviceImage(shape)}, reference(shape);
-    for (int moment = 0; moment < 2; ++moment) {
-        for (int frame = 0; frame < gpu_batch; ++frame)
-            copy(moments.images[moment].view(), batches[moment].view().frames(frame, 1));
-        cuda::upload(batches[moment].view(), images[moment].view(), stream);
-    }
-    for (int frame = 0; frame < gpu_batch; ++frame)
-        cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
-
-    delta::BatchPacker packer({.threshold = threshold}, shape, executor);
-    delta::Packer on_cpu(bench_frame);
-    std::vector<std::uint8_t> changes[2], picture;
     for (int moment = 0; moment < 2; ++moment)
-        on_cpu.pack_changes(moments.want[moment].view(), threshold, changes[moment]);
-    on_cpu.pack_picture(moments.images[1].view(), threshold, picture);
+        for (int frame = 0; frame < gpu_batch; ++frame)
+            cuda::upload(moments.images[moment].view(), images[moment].view().frames(frame, 1), stream);
+
+    constexpr int effort = 1;
+    delta::BoundedBatchPacker packer(shape, effort, executor);
+    delta::BoundedPacker on_cpu(bench_frame, effort);
+    HostImage held(bench_frame);
     const auto check = [&](const delta::PackedBatch& packed, const std::vector<std::uint8_t>& want) {
         unsigned long long ends[2];
         std::vector<std::uint8_t> got(want.size());
@@ -257,127 +249,24 @@ void bench_gpu_packing(Session& session) {
         cuda::download(packed.begins, ends, sizeof(ends), stream);
         cuda::download(packed.bytes, got.data(), got.size(), stream);
         stream.synchronize();
-        if (ends[1] != want.size() || got != want) fail(ErrorCode::internal, "packed otherwise on the GPU");
+        if (ends[1] != want.size() || got != want) fail(ErrorCode::internal, "the GPU packed other bytes");
     };
-    int moment = 0;
-    const auto pack = [&](int) {
-        moment ^= 1;
-        return packer.pack_steps(std::as_const(images[moment]).view(), reference.view(), threshold);
-    };
-    for (int turn = 0; turn < 2; ++turn) {
-        const auto packed = pack(turn);
-        check(packed, changes[moment]);
+    std::vector<std::uint8_t> want;
+    on_cpu.pack_first(moments.images[0].view(), held.view(), threshold, want);
+    check(packer.pack_first(std::as_const(images[0]).view(), reference.view(), threshold), want);
+    for (int moment = 1; moment >= 0; --moment) {
+        want.clear();
+        on_cpu.pack_step(moments.images[moment].view(), held.view(), threshold, want);
+        check(packer.pack_step(std::as_const(images[moment]).view(), reference.view(), threshold), want);
     }
-    const auto pack_pictures = [&](int turn) {
-        return packer.pack_pictures(std::as_const(images[turn % 2]).view(), threshold);
-    };
-    check(pack_pictures(1), picture);
-    // Batches one after the other, until the last one's bytes are there.
-    const auto time_batches = [&](const char* operation, const auto& queue) {
-        constexpr int in_a_row = 40;
-        auto timing = session.time_launches(
-            [&](int) {
-                for (int turn = 0; turn < in_a_row; ++turn) {
-                    const auto packed = queue(turn);
-                    if (turn + 1 == in_a_row) packed.ready->make_wait(stream);
-                }
-            },
-            [](int) {});
-        for (auto* us : {&timing.median_us, &timing.low_us, &timing.high_us}) *us /= in_a_row * gpu_batch;
-        session.add({"delta", fmt::format("{}, batch {}", operation, gpu_batch), "framewire cuda", timing, 0, {}});
-    };
-    time_batches("compare and pack 2 % in blobs", pack);
-    time_batches("pack a picture", pack_pictures);
-
-    // Each moment is packed from the other one, as R nearly is then.
-    delta::BatchPacker bounded({.mode = delta::Mode::bounded, .threshold = threshold}, shape, executor);
-    bounded.pack_first(std::as_const(images[0]).view(), reference.view(), threshold);
-    int bounded_moment = 0;
+    int moment = 0;
     session.add({"delta",
                  fmt::format("pack bounded 2 % in blobs, batch {}", gpu_batch),
                  "framewire cuda",
                  session.time_gpu([&](int) {
-                     bounded_moment ^= 1;
-                     bounded.pack_steps(std::as_const(images[bounded_moment]).view(), reference.view(), threshold);
+                     moment ^= 1;
+                     packer.pack_step(std::as_const(images[moment]).view(), reference.view(), threshold);
                  }),
-                 0,
-                 {}});
-    for (int frame = 0; frame < gpu_batch; ++frame)
-        cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
-    stream.synchronize();
-
-    delta::BatchUnpacker unpacker(shape, executor);
-    const auto unpack = [&](const std::vector<std::uint8_t>& bytes) {
-        const std::vector<std::span<const std::uint8_t>> all(static_cast<std::size_t>(gpu_batch), bytes);
-        unpacker.apply(all, reference.view());
-    };
-    auto unpacked = session.time_cpu({[&] { unpack(changes[1]); }, [&] { unpack(picture); }});
-    for (auto& of : unpacked)
-        for (auto* us : {&of.median_us, &of.low_us, &of.high_us}) *us /= gpu_batch;
-    session.add(
-        {"delta", fmt::format("unpack 2 % in blobs, batch {}", gpu_batch), "framewire cuda", unpacked[0], 0, {}});
-    session.add({"delta", fmt::format("unpack a picture, batch {}", gpu_batch), "framewire cuda", unpacked[1], 0, {}});
-    for (int frame = 0; frame < gpu_batch; ++frame)
-        cuda::upload(moments.reference.view(), reference.view().frames(frame, 1), stream);
-    stream.synchronize();
-    moment = 0;
-
-    // The same from and to pinned memory, several batches under way.
-    struct Slot {
-        cuda::DeviceImage image;
-        delta::BatchPacker packer;
-        cuda::Transfer up, sizes, bytes;
-        HostBuffer begins, packed;
-        delta::PackedBatch batch{};
-        bool under_way = false;
-
-        Slot(const Shape& of, std::size_t most, Executor& on)
-            : image(of),
-              packer({.threshold = threshold}, of, on),
-              up(on),
-              sizes(on),
-              bytes(on),
-              begins((static_cast<std::size_t>(of.frames) + 1) * sizeof(unsigned long long), on.frame_memory()),
-              packed(most, on.frame_memory()) {}
-        unsigned long long end() const {
-            return reinterpret_cast<const unsigned long long*>(begins.data())[batch.streams];
-        }
-        void fetch() {
-            if (!under_way) return;
-            sizes.wait();
-            if (end() > packed.bytes()) fail(ErrorCode::internal, "{} bytes of a batch", end());
-            bytes.down([&](const cuda::Stream& down) {
-                cuda::download(batch.bytes, packed.data(), static_cast<std::size_t>(end()), down);
-            });
-        }
-    };
-    const auto most = changes[0].size() * 2 * static_cast<std::size_t>(gpu_batch);
-    std::vector<Slot> slots;
-    for (int i = 0; i < 3; ++i) slots.emplace_back(shape, most, executor);
-    std::size_t turn = 0;
-    const auto timings = session.time_cpu({[&] {
-        constexpr int batches_each = 12;
-        for (int batch = 0; batch < batches_each; ++batch, ++turn) {
-            auto& slot = slots[turn % slots.size()];
-            slot.bytes.wait();
-            moment ^= 1;
-            slot.up.up([&](const cuda::Stream& up) { cuda::upload(batches[moment].view(), slot.image.view(), up); });
-            slot.batch = slot.packer.pack_steps(std::as_const(slot.image).view(), reference.view(), threshold);
-            slot.sizes.down([&](const cuda::Stream& down) {
-                slot.batch.ready->make_wait(down);
-                cuda::download(slot.batch.begins, slot.begins.data(), slot.begins.bytes(), down);
-            });
-            slot.under_way = true;
-            slots[(turn + 2) % slots.size()].fetch();  // the one before
-        }
-        for (auto& slot : slots) slot.bytes.wait();
-    }});
-    auto timing = timings[0];
-    for (auto* us : {&timing.median_us, &timing.low_us, &timing.high_us}) *us /= 12 * gpu_batch;
-    session.add({"delta",
-                 fmt::format("the same from and to pinned memory, batch {}", gpu_batch),
-                 "framewire cuda",
-                 timing,
                  0,
                  {}});
 }

@@ -1,8 +1,7 @@
 // Stands in for the packers of batches in a build without CUDA: there is no executor that they could be made for.
 
 #include "framewire/core/error.hpp"
-#include "framewire/delta/batch/batch_packer.hpp"
-#include "framewire/delta/batch/batch_unpacker.hpp"
+#include "framewire/delta/batch/bounded_batch_packer.hpp"
 
 namespace framewire::delta {
 namespace {
@@ -11,22 +10,13 @@ namespace {
 
 }  // namespace
 
-struct BatchPacker::State {};
+struct BoundedBatchPacker::State {};
 
-BatchPacker::BatchPacker(const EncoderParameters&, const Shape&, Executor&) { absent(); }
-BatchPacker::~BatchPacker() = default;
-BatchPacker::BatchPacker(BatchPacker&&) noexcept = default;
-BatchPacker& BatchPacker::operator=(BatchPacker&&) noexcept = default;
-PackedBatch BatchPacker::pack_first(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
-PackedBatch BatchPacker::pack_steps(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
-PackedBatch BatchPacker::pack_pictures(DeviceView<const std::uint8_t>, int) { absent(); }
-
-struct BatchUnpacker::State {};
-
-BatchUnpacker::BatchUnpacker(const Shape&, Executor&) { absent(); }
-BatchUnpacker::~BatchUnpacker() = default;
-BatchUnpacker::BatchUnpacker(BatchUnpacker&&) noexcept = default;
-BatchUnpacker& BatchUnpacker::operator=(BatchUnpacker&&) noexcept = default;
-void BatchUnpacker::apply(std::span<const std::span<const std::uint8_t>>, DeviceView<std::uint8_t>) { absent(); }
+BoundedBatchPacker::BoundedBatchPacker(const Shape&, int, Executor&) { absent(); }
+BoundedBatchPacker::~BoundedBatchPacker() = default;
+BoundedBatchPacker::BoundedBatchPacker(BoundedBatchPacker&&) noexcept = default;
+BoundedBatchPacker& BoundedBatchPacker::operator=(BoundedBatchPacker&&) noexcept = default;
+PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
+PackedBatch BoundedBatchPacker::pack_step(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
 
 }  // namespace framewire::delta

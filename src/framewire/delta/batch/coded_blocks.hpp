@@ -34,9 +34,9 @@ struct CodedBlocks {
 
 /// Blocks that are to be coded; those that will take long come first. In device memory.
 struct BlockList {
-    static constexpr std::size_t long_ones = 0, others = 1, turn = 2, waiting = 3, all_counts = 4;
+    static constexpr std::size_t long_ones = 0, others = 1, turn = 2, all_counts = 3;
 
-    std::uint32_t* counts;  ///< how many take long, how many do not, whose turn it is, how many wait; 0 before
+    std::uint32_t* counts;  ///< how many take long, how many do not, whose turn it is; 0 before
     std::uint32_t*
         blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
     std::uint32_t capacity;

@@ -79,8 +79,6 @@ struct BoundedPacker::State {
 
 BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool) {
     validate_one_frame(shape, "the bounded packer's frame");
-    if (effort < 0 || effort > max_effort)
-        fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", effort, max_effort);
     state_ = std::make_unique<State>(shape, effort, pool);
 }
 BoundedPacker::~BoundedPacker() = default;

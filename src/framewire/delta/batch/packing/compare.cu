@@ -14,12 +14,10 @@ constexpr int threads_per_block = 256, warps_per_block = threads_per_block / 32;
 constexpr int blocks_per_multiprocessor = 4;  // enough to keep memory busy
 
 struct Job {
-    cuda::KernelImage<const std::uint8_t> current, held;
-    cuda::KernelImage<std::uint8_t> reference;  // the same as `held`
+    cuda::KernelImage<const std::uint8_t> current, reference;
     BatchBlocks blocks;
     std::uint32_t threshold;
     BlockList list;
-    std::uint8_t* differences;
     Summary* summaries;
     std::uint32_t* off;
 };
@@ -27,50 +25,39 @@ struct Job {
 template <int channels, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor) compare_kernel(Job job) {
     __shared__ Errors of_warps[warps_per_block];
-    __shared__ std::uint32_t slot;
     const int block = static_cast<int>(blockIdx.x), stream = job.blocks.stream(block);
-    const ComparedBlock at{job.current, job.held, stream, job.blocks.place(block)};
-    ComparedBytes<channels, vectors, threads_per_block> bytes(at);
-    const auto errors = bytes.compare(job.threshold, at, job.differences ? &job.reference : nullptr).of_warp();
+    const ComparedBlock at{job.current, job.reference, stream, job.blocks.place(block)};
+    const ComparedBytes<channels, vectors, threads_per_block> bytes(at);
+    const auto errors = bytes.compare(job.threshold).of_warp();
     if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = errors;
     __syncthreads();
     if (threadIdx.x == 0) {
         Errors sum;
         for (const auto& of : of_warps) sum.add(of);
         auto& summary = job.summaries[stream];
-        if (job.off) job.off[block] = sum.count;
-        if (job.differences || sum.count == 0) sum.add_errors_to(summary);
+        job.off[block] = sum.count;
+        if (sum.count == 0) return sum.add_errors_to(summary);
+        atomicAdd(&summary.count, sum.count);
         const auto samples = static_cast<std::uint32_t>(at.place.pixels() * channels);
-        slot = ~0u;
-        if (sum.count) {
-            atomicAdd(&summary.count, sum.count);
-            slot = job.list.add(block, sum.count > samples / 8);
-        }
+        job.list.add(block, sum.count > samples / 8);
     }
-    if (!job.differences) return;
-    __syncthreads();
-    if (slot != ~0u) bytes.write_differences(job.differences + slot * block_slot_bytes(channels));
 }
 
 }  // namespace
 }  // namespace compare_kernels
 
-void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold,
-                    const BlockList& list, std::uint8_t* differences, Summary* summaries, std::uint32_t* off,
-                    const cuda::Stream& stream) {
+void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std::uint8_t> reference, int threshold,
+                    const BlockList& list, Summary* summaries, std::uint32_t* off, const cuda::Stream& stream) {
     using namespace compare_kernels;
     const auto& shape = current.shape();
-    const cuda::KernelImage<std::uint8_t> held(reference);
     const Job job{cuda::KernelImage(current),
-                  {held.data, held.row_stride, held.frame_stride},
-                  held,
+                  cuda::KernelImage(reference),
                   {BlockGrid(shape), shape.channels, shape.frames},
                   static_cast<std::uint32_t>(threshold),
                   list,
-                  differences,
                   summaries,
                   off};
-    const bool vectors = job.current.aligned_to(compared_bytes) && held.aligned_to(compared_bytes);
+    const bool vectors = job.current.aligned_to(compared_bytes) && job.reference.aligned_to(compared_bytes);
     const auto kernel = shape.channels == 1 ? vectors ? compare_kernel<1, true> : compare_kernel<1, false>
                         : vectors ? compare_kernel<3, true>
                                             : compare_kernel<3, false>;

@@ -8,18 +8,10 @@
 
 namespace framewire::delta {
 
-/// Bytes of one block's differences, rows of `block_side * channels`.
-FRAMEWIRE_HOST_DEVICE constexpr std::size_t block_slot_bytes(int channels) {
-    return static_cast<std::size_t>(block_side * block_side * channels);
-}
-
-/// Compares a batch of frames with R and lists the blocks where some byte is off by more than the threshold. Adds what
-/// it finds to `summaries`, zero before: how many bytes are, and the errors that are left.
-/// With `differences` R takes those bytes, and the differences of the block in place i of the list are written there,
-/// in slot i. Without, R stays, and the errors of the listed blocks are not counted.
-/// `off`, where it is not null, gets how many bytes those are of each block.
-void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold,
-                    const BlockList& list, std::uint8_t* differences, Summary* summaries, std::uint32_t* off,
-                    const cuda::Stream& stream);
+/// Compares a batch of frames with R and lists the blocks in which some byte differs by more than the threshold. Adds
+/// the number of these bytes and the errors of all other blocks to `summaries`, which are zero before, and writes the
+/// number of these bytes per block to `off`.
+void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std::uint8_t> reference, int threshold,
+                    const BlockList& list, Summary* summaries, std::uint32_t* off, const cuda::Stream& stream);
 
 }  // namespace framewire::delta

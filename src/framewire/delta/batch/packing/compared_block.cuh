@@ -57,9 +57,7 @@ public:
         load(at.reference, at, held_);
     }
 
-    /// Compares them. `advance`: an image with R's bytes, that takes those off by more than the threshold; or null.
-    __device__ Errors compare(std::uint32_t threshold, const ComparedBlock& at,
-                              const cuda::KernelImage<std::uint8_t>* advance) {
+    __device__ Errors compare(std::uint32_t threshold) const {
         // Mostly no byte is off by so much. Of each 16 bits only the higher byte counts in `largest`.
         std::uint32_t squared = 0, largest_odd = 0, largest_even = 0;
 #pragma unroll
@@ -73,20 +71,7 @@ public:
             }
         const auto largest = __vmaxu2(largest_odd, largest_even) & 0xFF00FF00u;
         const auto of_both = max(largest >> 24, largest >> 8 & 0xFFu);
-        if (of_both <= threshold) {
-            changes_ = false;
-            return {0, of_both, squared};
-        }
-        changes_ = true;
-        return take(threshold, at, advance);
-    }
-
-    /// After compare(): the differences of those bytes, 0 for others, in rows of block_side * channels.
-    __device__ void write_differences(std::uint8_t* to) const {
-#pragma unroll
-        for (int i = 0; i < groups; ++i)
-            *reinterpret_cast<uint4*>(to + y_of(i) * block_side * channels + at_of(i)) =
-                changes_ ? uint4{now_[i][0], now_[i][1], now_[i][2], now_[i][3]} : uint4{};
+        return of_both <= threshold ? Errors{0, of_both, squared} : count_changes(threshold);
     }
 
 private:
@@ -124,48 +109,28 @@ private:
         }
     }
 
-    // R takes the bytes that are off by more than the threshold; `now_` becomes their differences.
-    __device__ Errors take(std::uint32_t threshold, const ComparedBlock& at,
-                           const cuda::KernelImage<std::uint8_t>* advance) {
+    __device__ Errors count_changes(std::uint32_t threshold) const {
         const auto limit = threshold * 0x01010101u;
         Errors errors;
         std::uint32_t largest = 0;
 #pragma unroll
-        for (int i = 0; i < groups; ++i) {
+        for (int i = 0; i < groups; ++i)
 #pragma unroll
             for (int word = 0; word < 4; ++word) {
-                auto &now = now_[i][word], &held = held_[i][word];
-                const auto distance = __vabsdiffu4(now, held);
+                const auto distance = __vabsdiffu4(now_[i][word], held_[i][word]);
                 const auto mask = __vcmpgtu4(distance, limit);
                 const auto error = distance & ~mask;
                 errors.count += __popc(mask) / 8;
                 errors.squared = __dp4a(error, error, errors.squared);
                 largest = __vmaxu4(largest, error);
-                const auto merged = (now & mask) | (held & ~mask);
-                now = __vsub4(now, held) & mask;
-                held = merged;
             }
-            if (advance && (now_[i][0] | now_[i][1] | now_[i][2] | now_[i][3])) store(*advance, at, i);
-        }
         const auto pairs = __vmaxu2(largest & 0x00FF00FFu, largest >> 8 & 0x00FF00FFu);
         errors.largest = max(pairs & 0xFFFFu, pairs >> 16);
         return errors;
     }
 
-    __device__ void store(const cuda::KernelImage<std::uint8_t>& to, const ComparedBlock& at, int i) const {
-        auto* const bytes = to.row(at.stream, at.place.y + y_of(i)) + std::int64_t{at.place.x} * channels + at_of(i);
-        if (whole_) {
-            *reinterpret_cast<uint4*>(bytes) = {held_[i][0], held_[i][1], held_[i][2], held_[i][3]};
-            return;
-        }
-#pragma unroll
-        for (int byte = 0; byte < compared_bytes; ++byte)
-            if (at_of(i) + byte < row_bytes_)
-                bytes[byte] = static_cast<std::uint8_t>(held_[i][byte / 4] >> (byte % 4 * 8));
-    }
-
     std::uint32_t now_[groups][4], held_[groups][4];
-    bool whole_, changes_ = false;
+    bool whole_;
     int row_bytes_, rows_;
 };
 

@@ -26,7 +26,7 @@ BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const
         if constexpr (space == MemorySpace::host)
             packer_.emplace(frame, parameters.effort, &executor.pool());
         else
-            on_gpu_.emplace(OnGpu{delta::BatchPacker(parameters, frame, executor), cuda::DeviceImage(frame),
+            on_gpu_.emplace(OnGpu{delta::BoundedBatchPacker(frame, parameters.effort, executor), cuda::DeviceImage(frame),
                                   HostBuffer(sizeof(Told), executor.frame_memory()), cuda::Transfer(executor)});
     });
 }
@@ -81,7 +81,7 @@ delta::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Pa
         cuda::copy(camera, reference, executor_->stream());
     else
         found = fetch(packs == Packs::picture ? gpu.packer.pack_first(camera, reference, within)
-                                              : gpu.packer.pack_steps(camera, reference, within));
+                                              : gpu.packer.pack_step(camera, reference, within));
     gpu.transfer.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
     gpu.transfer.wait();
     return found;

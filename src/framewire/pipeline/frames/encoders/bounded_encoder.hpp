@@ -5,7 +5,7 @@
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/transfer.hpp"
-#include "framewire/delta/batch/batch_packer.hpp"
+#include "framewire/delta/batch/bounded_batch_packer.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/packing/bounded_packer.hpp"
 #include "framewire/delta/refresh/rest_sharpener.hpp"
@@ -30,7 +30,7 @@ public:
     };
 
     /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker and
-    /// delta::BatchPacker do. Keeps a reference to `executor`.
+    /// delta::BoundedBatchPacker do. Keeps a reference to `executor`.
     BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;
@@ -64,7 +64,7 @@ private:
     bool started_ = false;
 
     struct OnGpu {
-        delta::BatchPacker packer;
+        delta::BoundedBatchPacker packer;
         cuda::DeviceImage reference;
         HostBuffer told;  // where the packed bytes begin and end, and what the step found
         cuda::Transfer transfer;
