@@ -49,12 +49,6 @@ void Transfer::finish_down() {
     events_->under_way = true;
 }
 
-void Transfer::mark() {
-    if (!events_) return;
-    events_->end.record(executor_->stream());
-    events_->under_way = true;
-}
-
 void Transfer::wait() {
     if (!events_ || !events_->under_way) return;
     events_->end.synchronize();

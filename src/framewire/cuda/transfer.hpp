@@ -47,9 +47,6 @@ public:
         finish_down();
     }
 
-    /// In place of copies: lets wait() return when all work queued so far on the executor's stream is over.
-    void mark();
-
     /// Returns when the last copies are over; throws what they or the work before them failed with.
     void wait();
 

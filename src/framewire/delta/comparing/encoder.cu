@@ -1,7 +1,6 @@
 #include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/cuda/kernel/look_back.cuh"
 #include "framewire/cuda/kernel/scan.cuh"
-#include "framewire/delta/comparing/encoder_launch.hpp"
 #include "framewire/delta/comparing/encoder_layout.hpp"
 #include "framewire/delta/delta.hpp"
 
@@ -248,6 +247,14 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
 }
 
+// One frame of one stream of a launch.
+struct StreamLaunch {
+    DeviceView<const std::uint8_t> current;
+    DeviceView<std::uint8_t> reference;
+    ChangesView<MemorySpace::device> changes;
+    int threshold = 0;
+};
+
 StreamJob job_of(const StreamLaunch& launch) {
     const auto threshold = static_cast<std::uint32_t>(launch.threshold);
     const bool low = threshold < 128;
@@ -265,12 +272,10 @@ bool vectors_fit(DeviceView<Byte> frame) {
     return frame.dense_rows() && reinterpret_cast<std::uintptr_t>(frame.data()) % group_bytes == 0;
 }
 
-}  // namespace
-}  // namespace encoder_kernels
-
+// Queues one launch for at most cuda_streams_per_launch streams. All frames have the shape `frame` and one row stride, and
+// so have all references.
 void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, const CudaWorkspace& workspace,
                     const cuda::Stream& stream) {
-    using namespace encoder_kernels;
     Job job{{},
             static_cast<std::uint32_t>(streams.size()),
             static_cast<std::uint32_t>(frame.frame_bytes()),
@@ -290,8 +295,12 @@ void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, c
         cuda::Launch(stream, blocks, threads_per_block)(encode_kernel<false>, job);
 }
 
+}  // namespace
+}  // namespace encoder_kernels
+
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
                      const ChangesView<MemorySpace::device>& changes, std::optional<int> of_frame) {
+    using namespace encoder_kernels;
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");

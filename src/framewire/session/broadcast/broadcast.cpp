@@ -53,7 +53,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     if (parameters.mode == delta::Mode::bounded)
         bounded.emplace(parameters, shape, executor);
     else
-        encoder.emplace(parameters, shape, executor, shared_encoder(options));
+        encoder.emplace(parameters, shape, executor);
     if (refresh_seconds) {
         sharpener.emplace(shape, *refresh_seconds, parameters.threshold, executor);
         if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), delta::Packer(shape)});
@@ -70,11 +70,6 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
     net::validate_stream_name(options.server.stream);  // before anybody listens
     return own_listener.emplace(options.server, job.stop());
-}
-
-std::shared_ptr<delta::SharedEncoder> BroadcastJob::State::shared_encoder(const BroadcastOptions& options) {
-    const bool may_share = options.shared_encoders && job.input().backend() == Backend::cuda;
-    return may_share ? options.shared_encoders->of(shape) : nullptr;
 }
 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {

@@ -2,7 +2,6 @@
 
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/rate/rate_control.hpp"
-#include "framewire/delta/shared/shared_encoder.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
 #include "framewire/pipeline/chain/camera_panel.hpp"
@@ -39,9 +38,6 @@ struct BroadcastOptions {
     net::ServerOptions server{};
     /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
     net::Listener* listener = nullptr;
-    /// On the CUDA backend: those of jobs that share launches of the encoder; live longer. The mode bounded, and
-    /// streams that are sharpened, go by themselves.
-    delta::SharedEncoders* shared_encoders = nullptr;
     std::string record{};           ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
     net::ClientOptions upstream{};  ///< of a stream that is forwarded: what lets this in there
     int packing_threads = 0;        ///< that pack steps at once; 0: half of those of the filters, up to 8

@@ -40,10 +40,10 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
     found.threshold = threshold_of(frame, time);
     // What is recorded is not sharpened: a file has one state of each frame.
     const bool sharpens = sharpener && stream.watched() && !found.live && !frame.replaces;
-    encoder->start(frame.result(), found.changes, found.threshold, sharpens);
+    encoder->start(frame.result(), found.changes, found.threshold);
     if (!sharpener) return;
     found.sharper->step.clear();
-    if (sharpens && !found.changes.goes_by_shared())
+    if (sharpens)
         encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
     else
         sharpener->begin_anew();

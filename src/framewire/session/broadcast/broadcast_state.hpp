@@ -47,7 +47,6 @@ struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
     net::Listener& listener(const BroadcastOptions& options);
-    std::shared_ptr<delta::SharedEncoder> shared_encoder(const BroadcastOptions& options);
     net::Control control_for_viewers(const BroadcastOptions& options);
     net::StreamInfo stream_info() const;
     void run();

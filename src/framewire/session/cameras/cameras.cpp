@@ -105,10 +105,7 @@ struct CamerasJob::State {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
-            if (several) {
-                share_machine(camera, static_cast<int>(options.cameras.size()));
-                camera.shared_encoders = &shared_encoders;
-            }
+            if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
             cameras.push_back(
                 std::make_unique<Camera>(camera, listener, live, fitting(camera, ordered[camera.server.stream])));
             result.cameras.push_back({.name = camera.server.stream});
@@ -219,7 +216,6 @@ struct CamerasJob::State {
     bool several;
     MqttPublisher* publisher = nullptr;  // the hub's
     EventHub events;
-    delta::SharedEncoders shared_encoders;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
     std::shared_ptr<StateKeeper> keeper;  // last: it looks at the cameras

@@ -29,18 +29,12 @@ void download(const delta::ChangesView<MemorySpace::device>& from, const delta::
 
 }  // namespace
 
-StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor,
-                             std::shared_ptr<delta::SharedEncoder> shared)
+StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor)
     : executor_(&executor),
       encoder_(parameters, frame, executor),
-      shared_(std::move(shared)),
       reference_(frame, executor),
       first_picture_(frame, executor.frame_memory()) {
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
-    if (!shared_) return;
-    if (executor.backend() != Backend::cuda) fail(ErrorCode::usage, "an encoder is shared on the CUDA backend only");
-    if (shared_->shape() != frame)
-        fail(ErrorCode::usage, "a shared encoder of {} for {}", to_string(shared_->shape()), to_string(frame));
 }
 
 FrameChanges StreamEncoder::make_changes() {
@@ -62,7 +56,7 @@ FrameChanges StreamEncoder::make_changes() {
     return changes;
 }
 
-void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold, bool by_itself) {
+void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
     changes.sharper_ = nullptr;
     executor_->in_its_space([&]<MemorySpace space>() {
@@ -81,11 +75,6 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         } else if constexpr (space == MemorySpace::host) {
             changes.found_ = changes.host_.view();
             encoder_.encode(current, reference, changes.found_, threshold);
-        } else if (goes_by_shared(by_itself)) {
-            changes.turn_ = turns_.take();
-            changes.current_ = current;
-            changes.threshold_ = threshold.value_or(parameters().effective_threshold());
-            changes.transfer_.mark();  // over when the frame is there
         } else {
             const auto on_device = changes.device_.view();
             encoder_.encode(current, reference, on_device, threshold);
@@ -97,7 +86,6 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         }
     });
     started_ = true;
-    if (shared_) changes.under_way_ = {shared_->under_way(), under_way_};
 }
 
 void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
@@ -115,21 +103,6 @@ void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestShar
     changes.sharper_ = &step;
 }
 
-// Frames are in their order, whichever way they go. One that meets none of another stream has nobody to share a launch
-// with, and is queued without a wait for its upload.
-bool StreamEncoder::goes_by_shared(bool by_itself) const {
-    return shared_ && (turns_.any_open() || (!by_itself && shared_->under_way() > under_way_));
-}
-
-void StreamEncoder::encode_by_shared(FrameChanges& changes) {
-    const auto turn = std::move(changes.turn_);
-    turn.wait();
-    const auto landing = changes.landing_.view();
-    shared_->encode({changes.current_, reference_.view<MemorySpace::device>(), changes.device_.view(), landing,
-                     changes.threshold_});
-    changes.expected_ = landing.capacity;
-}
-
 void FrameChanges::wait() {
     wait_for_changes();
     if (!sharper_) return;
@@ -139,8 +112,6 @@ void FrameChanges::wait() {
 
 void FrameChanges::wait_for_changes() {
     transfer_.wait();
-    if (turn_) encoder_->encode_by_shared(*this);
-    under_way_.end();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
     found_ = landing_.view();
     const auto count = std::int64_t{found_.summaries[0].count};

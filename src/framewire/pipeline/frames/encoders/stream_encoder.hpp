@@ -7,14 +7,10 @@
 #include "framewire/delta/changes.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/refresh/rest_sharpener.hpp"
-#include "framewire/delta/shared/shared_encoder.hpp"
-#include "framewire/delta/shared/turns.hpp"
-#include "framewire/delta/shared/under_way.hpp"
 #include "framewire/pipeline/frames/frame.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 namespace framewire {
@@ -30,8 +26,6 @@ public:
     /// Whether this is the stream's first frame: R is then the frame itself, StreamEncoder::first_picture(), and there
     /// are no changes.
     bool first() const { return first_; }
-    /// Whether it goes by a shared encoder, and has not yet.
-    bool goes_by_shared() const { return static_cast<bool>(turn_); }
     /// One stream's. Has room for those that are there.
     const delta::ChangesView<MemorySpace::host>& changes() const { return found_; }
 
@@ -49,22 +43,15 @@ private:
     delta::HostChanges landing_;
     std::int64_t expected_ = 0;
     delta::SharperStep* sharper_ = nullptr;  // to be waited for, too
-    // Where it goes by a shared encoder, and has not yet.
-    delta::Turns::Turn turn_;
-    DeviceView<const std::uint8_t> current_;
-    int threshold_ = 0;
-    delta::UnderWay under_way_;  // where there is a shared encoder
-    cuda::Transfer transfer_;    // last: it is over before the changes go
+    cuda::Transfer transfer_;  // last: it is over before the changes go
 };
 
 /// The difference encoder behind a run's frames, of which several may be under way. It owns R. One thread starts
 /// frames, another may wait for them.
 class StreamEncoder {
 public:
-    /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`. `shared`: an
-    /// encoder of that shape, on the CUDA backend, that frames go by which meet those of other streams.
-    StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor,
-                  std::shared_ptr<delta::SharedEncoder> shared = nullptr);
+    /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`.
+    StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     StreamEncoder(const StreamEncoder&) = delete;
     StreamEncoder& operator=(const StreamEncoder&) = delete;
 
@@ -76,10 +63,10 @@ public:
     FrameChanges make_changes();
     /// The next frame; what changed in it is in `changes` once they are waited for. `threshold` is this frame's,
     /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
-    /// Error{usage} on another shape. `by_itself`: not by a shared encoder, if frames before it allow.
-    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {}, bool by_itself = false);
+    /// Error{usage} on another shape.
+    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
 
-    /// After start() of the same frame by itself, on the same thread: makes R sharper where it rests, as `moment`
+    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment`
     /// allows. How is in `step` once `changes` are waited for, whose errors are those since. Frames started later find
     /// R so. `sharpener` and `step` are made for the same executor.
     void sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
@@ -91,14 +78,8 @@ public:
 private:
     friend class FrameChanges;
 
-    bool goes_by_shared(bool by_itself) const;
-    void encode_by_shared(FrameChanges& changes);
-
     Executor* executor_;
     delta::Encoder encoder_;
-    std::shared_ptr<delta::SharedEncoder> shared_;
-    delta::Turns turns_;  // of frames that go by it
-    std::atomic<int> under_way_ = 0;
     bool started_ = false;
     BackendImage reference_;
     HostImage first_picture_;

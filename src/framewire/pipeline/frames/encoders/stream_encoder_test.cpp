@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 #include <vector>
 
 namespace framewire {
@@ -194,83 +193,6 @@ TEST_P(StreamEncoderTest, RefusesOtherFrames) {
     EXPECT_THROW(encoder.start(other, changes), Error);
     EXPECT_THROW(StreamEncoder({}, {2, 16, 16, 3}, executor()), Error);
     EXPECT_THROW(StreamEncoder({delta::Mode::exact, 255}, {1, 16, 16, 3}, executor()), Error);
-}
-
-class SharedStreamsTest : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (const auto reason = kit::why_not(Backend::cuda)) GTEST_SKIP() << *reason;
-    }
-};
-
-// Streams of one shape that come and go, and meet as it happens.
-TEST_F(SharedStreamsTest, AreEachTheirOwn) {
-    const Shape shape{1, 120, 161, 3};
-    delta::SharedEncoders encoders;
-    std::vector<std::jthread> threads;
-    for (int stream = 0; stream < 6; ++stream)
-        threads.emplace_back([&, stream] {
-            SCOPED_TRACE(fmt::format("stream {}", stream));
-            Executor executor(BackendChoice::cuda);
-            StreamEncoder encoder({delta::Mode::exact, 10 * stream}, shape, executor, encoders.of(shape));
-            Viewer viewer(encoder);
-            constexpr std::size_t slots = 3;
-            std::vector<Frame> frames;
-            std::vector<FrameChanges> changes;
-            for (std::size_t slot = 0; slot < slots; ++slot) {
-                frames.emplace_back(shape, executor);
-                changes.push_back(encoder.make_changes());
-            }
-            const std::size_t count = stream == 0 ? 60 : 20 + static_cast<std::size_t>(stream);
-            for (std::size_t number = 0; number < count + slots; ++number) {
-                const auto slot = number % slots;
-                if (number >= slots) viewer.take(changes[slot], frames[slot].host());
-                if (number >= count) continue;
-                paint(frames[slot].host(), static_cast<int>(number) + stream);
-                frames[slot].upload();
-                encoder.start(frames[slot], changes[slot]);
-            }
-        });
-}
-
-TEST_F(SharedStreamsTest, GoOnAfterFramesThatNobodyWaitedFor) {
-    const Shape shape{1, 33, 47, 3};
-    auto& executor = kit::executor(Backend::cuda);
-    delta::SharedEncoders encoders;
-    const auto shared = encoders.of(shape);
-    StreamEncoder encoder({}, shape, executor, shared), other({}, shape, executor, shared);
-    Frame frame(shape, executor);
-    auto kept = encoder.make_changes(), others = other.make_changes();
-    paint(frame.host(), 0);
-    frame.upload();
-    encoder.start(frame, kept);
-    kept.wait();
-    encoder.start(frame, kept);
-    EXPECT_FALSE(kept.goes_by_shared()) << "no other frame is under way";
-    kept.wait();
-    other.start(frame, others);
-    encoder.start(frame, kept, {}, true);
-    EXPECT_FALSE(kept.goes_by_shared());
-    kept.wait();
-    {
-        auto left = encoder.make_changes();
-        encoder.start(frame, left);
-        EXPECT_TRUE(left.goes_by_shared());
-        encoder.start(frame, kept);
-        encoder.start(frame, kept);  // again: the one before is given up
-    }
-    kept.wait();
-    EXPECT_EQ(kept.changes().summaries[0].count, 0u);
-    EXPECT_EQ(shared->counts().frames, 1);
-    others.wait();
-    EXPECT_EQ(shared->under_way(), 0);
-}
-
-TEST_F(SharedStreamsTest, RefusesAnEncoderOfOthers) {
-    delta::SharedEncoders encoders;
-    const Shape shape{1, 16, 16, 3};
-    EXPECT_THROW(StreamEncoder({}, {1, 16, 17, 3}, kit::executor(Backend::cuda), encoders.of(shape)), Error);
-    EXPECT_THROW(StreamEncoder({}, shape, kit::executor(Backend::cpu), encoders.of(shape)), Error);
 }
 
 }  // namespace stream_encoder_test
