@@ -90,7 +90,7 @@ void add_common_options(Command& command, CommonOptions& options) {
     command.option("--frames", options.frames, "end after so many frames").positive().type_name("N");
     command
         .option("--threads", options.threads,
-                "CPU threads of the filters, and of writing into large pages; 0 takes all the machine has")
+                "CPU threads of the filters; 0 takes all the machine has")
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace outputs that are there already");

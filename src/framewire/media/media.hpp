@@ -102,7 +102,6 @@ struct SinkOptions {
     bool replace = false;     ///< see OutputFileOptions
     bool once_only = false;   ///< see OutputFileOptions
     SegmentOptions segments{};
-    const ThreadPool* threads = nullptr;    ///< see OutputFileOptions
     std::optional<double> begin_seconds{};  ///< which time is the output's 0; none: that of its first frame
     double start_seconds = 0;               ///< SourceOptions::start_seconds, for the time code of the first frame
     /// The most of a recording, in its own time, that a killed run loses beside what its encoder holds.
@@ -115,7 +114,7 @@ struct SinkOptions {
     std::optional<int> source_threshold{};
     PictureFacts facts{};  ///< of the medium that the frames come from, where they are as it has them
 
-    OutputFileOptions file_options() const { return {stop, replace, once_only, threads}; }
+    OutputFileOptions file_options() const { return {stop, replace, once_only}; }
 };
 
 /// Opens what `text` names, one of sink_registry()'s kinds, by its ending in any case: `.mp4`, `.mov`, `.ts` (H.264),

@@ -121,24 +121,7 @@ enum class Ending {
     broken_off  ///< what is there is whole, but more was to come
 };
 
-/// A way into a sink whose frames all take as many bytes: each is written at its own place, before its turn.
-class FramesAhead {
-public:
-    virtual ~FramesAhead() = default;
-
-    /// How many are best written at once, at least 1.
-    virtual int frames_at_once() const = 0;
-    /// Where the next frame goes. For every frame that is sent, in order, by one thread, which need not be that which
-    /// the sink is used by.
-    virtual std::int64_t place_ahead() = 0;
-    /// Writes the frame of a place, by the calling thread alone. From any thread, several at once, and beside all that
-    /// the sink does. False where that cannot be: then Sink::write() takes it, or says why not.
-    virtual bool write_ahead(std::int64_t place, HostView<const std::uint8_t> image) = 0;
-    /// In place of Sink::write() when it is the frame's turn, where write_ahead() did it. Throws Error{io}.
-    virtual void take_ahead(std::int64_t place) = 0;
-};
-
-/// Where frames go. Used by one thread at a time, but for what ahead() gives.
+/// Where frames go. Used by one thread at a time.
 class Sink {
 public:
     /// Without finish() before it, what was written does not appear under its name; where it is of use as it is, it
@@ -163,9 +146,6 @@ public:
         static_cast<void>(picture), static_cast<void>(time);
         fail(ErrorCode::internal, "a picture of planes for a sink of images");
     }
-
-    /// Where frames may be written before their turn, and are best; null elsewhere. It stays the sink's.
-    virtual FramesAhead* ahead() { return nullptr; }
 
     /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take
     /// the place of a finished file. Throws Error{io}.

@@ -11,10 +11,8 @@
 namespace framewire::session {
 namespace {
 
-// Frames are all there is; one may be written before its turn.
-struct Sending {
-    std::optional<std::int64_t> place{};
-    bool written = false;
+// Frames are all there is.
+struct Nothing {
     void wait() const {}
 };
 
@@ -36,12 +34,12 @@ struct RunJob::State {
     }
 
     void run() {
-        FrameStages<Sending> stages{.wanted = {.on_host = true},
+        FrameStages<Nothing> stages{.wanted = {.on_host = true},
                                     .at_source_rate = paced && !job.input().info().live,
-                                    .make = [] { return Sending(); },
+                                    .make = [] { return Nothing(); },
                                     .send =
-                                        [this](InputFrame& frame, const FrameTime& time, Sending& sending) {
-                                            send(frame, time, sending);
+                                        [this](InputFrame& frame, const FrameTime& time, const Nothing&) {
+                                            write(frame, time);
                                             job.statistics().set_sent_bytes(video.bytes());
                                         },
                                     .finish =
@@ -49,31 +47,8 @@ struct RunJob::State {
                                             failure.attempt([&] { video.finish(ending); });
                                             job.statistics().set_sent_bytes(video.bytes());
                                         }};
-        if (auto* const ahead = video.ahead()) {
-            write_ahead(stages, *ahead);
-            stages.fetchers = job.input().let_fetch(stages.waiters);
-        }
         job.input().let_results_replace();
         job.run(stages, result);
-    }
-
-    // Frames side by side, each by a thread of its own: threads that share one wait for each other at its pages.
-    static void write_ahead(FrameStages<Sending>& stages, FramesAhead& ahead) {
-        stages.waiters = ahead.frames_at_once();
-        stages.start = [&ahead](InputFrame& frame, const FrameTime&, Sending& sending) {
-            sending = {};
-            if (frame.sent) sending.place = ahead.place_ahead();
-        };
-        stages.work = [&ahead](InputFrame& frame, Sending& sending) {
-            frame.wait();
-            const bool is_image = !frame.own && !frame.planes;
-            sending.written = sending.place && is_image && ahead.write_ahead(*sending.place, frame.result().host());
-        };
-    }
-
-    void send(InputFrame& frame, const FrameTime& time, const Sending& sending) {
-        if (sending.written) return video.take_ahead(*sending.place);
-        write(frame, time);
     }
 
     void write(InputFrame& frame, const FrameTime& time) {

@@ -1,6 +1,5 @@
 #include "framewire/session/run.hpp"
 
-#include "framewire/media/files/large_page_testing.hpp"
 #include "framewire/session/job_testing.hpp"
 
 #include <algorithm>
@@ -74,69 +73,6 @@ TEST_P(Run, FiltersComeBefore) {
     RunJob({.job = job(), .input = {.source = camera(), .filters = "gray=channels=1"}, .output = folder_ / "out.gray"})
         .run();
     EXPECT_EQ(read_file(folder_ / "out.gray").size(), std::size_t{frames} * width * height);
-}
-
-// Frames large enough to be written side by side, and more of them than are mapped at once.
-constexpr auto large_camera = "synth:size=640x480:noise=2:objects=5:frames=150";
-constexpr std::size_t large_frame_bytes = 640 * 480 * 3;
-
-bool takes_frames_ahead(const std::string& path, const ThreadPool& threads) {
-    return open_sink(path, {1, 480, 640, 3}, {30, 1}, {.threads = &threads})->ahead() != nullptr;
-}
-
-RunOptions into(const std::string& path, JobOptions job) {
-    job.threads = 8;
-    return {.job = job, .input = {.source = large_camera, .filters = "gaussian=5"}, .output = path};
-}
-
-TEST_P(Run, FramesWrittenSideBySideAreTheSame) {
-    const auto large = folder_ / "large", plain = folder_ / "plain.bgr";
-    std::filesystem::create_directory(large);
-    testing::expect_with_large_pages([&] {
-        if (!testing::mount_large_pages(large, "200m")) return testing::no_large_pages;
-        if (!takes_frames_ahead(large + "/a.bgr", ThreadPool(8))) return 1;
-        if (takes_frames_ahead(plain, ThreadPool(8))) return 2;
-        RunJob(into(plain, job())).run();
-        RunJob(into(large + "/a.bgr", job())).run();
-        return read_file(large + "/a.bgr") == read_file(plain) ? 0 : 3;
-    });
-}
-
-// On the CUDA backend, for the CPU's threads filter meanwhile.
-TEST_P(Run, FramesReadAndWrittenSideBySideAreTheSame) {
-    const auto large = folder_ / "large", plain = folder_ / "plain.bgr", raw = folder_ / "raw.bgr";
-    std::filesystem::create_directory(large);
-    testing::expect_with_large_pages([&] {
-        if (!testing::mount_large_pages(large, "400m")) return testing::no_large_pages;
-        RunJob({.job = job(), .input = {.source = large_camera}, .output = raw}).run();
-        auto from_file = into(large + "/a.bgr", job());
-        from_file.job.threads = 16;
-        from_file.input.source = fmt::format("raw:{}:size=640x480", raw);
-        RunJob(from_file).run();
-        RunJob(into(plain, job())).run();
-        if (read_file(large + "/a.bgr") != read_file(plain)) return 1;
-        // Of a file that is cut off the frames before are there.
-        std::filesystem::resize_file(raw, 100 * large_frame_bytes + 5);
-        from_file.output = large + "/b.bgr";
-        if (error_of([&] { RunJob(from_file).run(); }) != ErrorCode::source_lost) return 2;
-        const auto kept = read_file(large + "/b.bgr"), all = read_file(plain);
-        if (kept.size() != 100 * large_frame_bytes) return 3;
-        return std::equal(kept.begin(), kept.end(), all.begin()) ? 0 : 4;
-    });
-}
-
-// 132 MiB where 100 fit, of which one window is taken ahead.
-TEST_P(Run, FramesBeforeAFullFileSystemAreThere) {
-    const auto large = folder_ / "large", plain = folder_ / "plain.bgr";
-    std::filesystem::create_directory(large);
-    testing::expect_with_large_pages([&] {
-        if (!testing::mount_large_pages(large, "100m")) return testing::no_large_pages;
-        if (error_of([&] { RunJob(into(large + "/a.bgr", job())).run(); }) != ErrorCode::io) return 1;
-        RunJob(into(plain, job())).run();
-        const auto kept = read_file(large + "/a.bgr.part"), all = read_file(plain);
-        if (kept.size() % large_frame_bytes != 0 || kept.size() < (80 << 20) || kept.size() >= all.size()) return 2;
-        return std::equal(kept.begin(), kept.end(), all.begin()) ? 0 : 3;
-    });
 }
 
 #ifdef FRAMEWIRE_FFMPEG

@@ -3,10 +3,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/time/clock.hpp"
-#include "framewire/media/files/large_page_file.hpp"
 #include "framewire/media/files/paths.hpp"
 #include "framewire/media/files/stop_poll.hpp"
-#include "framewire/media/threads.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -161,25 +159,9 @@ void OutputFile::open_part() {
     }
     static_cast<void>(::unlink(rewritten_name(part_).c_str()));  // of a run that was killed in that moment
     lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
-    share_writes();
-}
-
-void OutputFile::share_writes() {
-    if (threads().threads() >= LargePageFile::least_threads && LargePageFile::is(descriptor_))
-        large_pages_ = std::make_unique<LargePageFile>(descriptor_, threads());
-}
-
-const ThreadPool& OutputFile::threads() const { return options_.threads ? *options_.threads : media_threads(); }
-
-// And what was written ahead of pieces that never came. False, with errno, where that stays.
-bool OutputFile::give_back_pages() noexcept {
-    if (!large_pages_) return true;
-    large_pages_.reset();
-    return !next_place_bytes_ || ::ftruncate(descriptor_, bytes_) == 0;
 }
 
 OutputFile::~OutputFile() {
-    static_cast<void>(give_back_pages());
     if (unblocked_ >= 0) ::close(unblocked_);
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
     if (!part_.empty() && whole_bytes_ > 0) {
@@ -216,12 +198,6 @@ void OutputFile::wait_until_writable() {
 
 // Up to all bytes, and at least one. Throws Error{io}.
 std::size_t OutputFile::write_some(const unsigned char* from, std::size_t bytes) {
-    if (large_pages_ && bytes >= LargePageFile::least_bytes) {
-        const auto put = large_pages_->write(from, bytes, position_bytes_);
-        const auto end = position_bytes_ + static_cast<std::int64_t>(put);
-        if (put > 0 && ::lseek(descriptor_, end, SEEK_SET) < 0) fail_io("seek in");
-        if (put > 0) return put;
-    }
     for (;;) {
         if (pipe_) wait_until_writable();
         // What is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
@@ -244,31 +220,6 @@ void OutputFile::write(const void* data, std::size_t bytes) {
     }
 }
 
-int OutputFile::pieces_at_once(std::size_t bytes) const {
-    // More bring little, and each holds a piece in memory.
-    const int most = bytes >= 4 << 20 ? 10 : 8;
-    return large_pages_ && bytes >= LargePageFile::least_bytes ? std::min(most, threads().threads()) : 0;
-}
-
-std::int64_t OutputFile::place_ahead(std::size_t bytes) {
-    if (!next_place_bytes_) next_place_bytes_ = position_bytes_;  // nothing was written of the pieces so far
-    const auto place = *next_place_bytes_;
-    *next_place_bytes_ += static_cast<std::int64_t>(bytes);
-    return place;
-}
-
-bool OutputFile::write_ahead(std::int64_t place_bytes, const void* data, std::size_t bytes) {
-    return large_pages_->write_alone(data, bytes, place_bytes) == bytes;
-}
-
-void OutputFile::take_ahead(std::int64_t place_bytes, std::size_t bytes) {
-    if (place_bytes != position_bytes_)
-        fail(ErrorCode::internal, "{}: what was written for byte {} comes at byte {}", name_, place_bytes,
-             position_bytes_);
-    seek(place_bytes + static_cast<std::int64_t>(bytes));
-    bytes_ = std::max(bytes_, position_bytes_);
-}
-
 void OutputFile::seek(std::int64_t position_bytes) {
     if (::lseek(descriptor_, position_bytes, SEEK_SET) < 0) fail_io("seek in");
     position_bytes_ = position_bytes;
@@ -283,7 +234,6 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
     const auto folder = split_path(part_).first;
     const int to = ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
     if (to < 0) return;
-    static_cast<void>(give_back_pages());
     const auto name = rewritten_name(part_);
     try {
         write(descriptor_, to);
@@ -313,7 +263,6 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
 void OutputFile::finish(Ending ending) {
     if (unblocked_ >= 0) ::close(std::exchange(unblocked_, -1));
     if (descriptor_ < 0 || descriptor_ == STDOUT_FILENO) return;
-    if (!give_back_pages()) fail_io("complete");
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
     const int error = errno;
     if (!part_.empty() && closed) appear(ending);

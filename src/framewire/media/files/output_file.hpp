@@ -12,15 +12,10 @@
 
 namespace framewire {
 
-class LargePageFile;
-class ThreadPool;
-
 struct OutputFileOptions {
     std::stop_token stop{};  ///< ends waits for the reader of a pipe
     bool replace = false;    ///< a finished file of the name gives way when this one is complete; else it is refused
     bool once_only = false;  ///< what comes cannot be had again: what a killed run left is kept under another name
-    /// Who writes large pieces into memory side by side, where files have large pages; none: what media share.
-    const ThreadPool* threads = nullptr;
 };
 
 /// Bytes to a file that appears under its name only when it is whole: written as NAME.part beside it, which finish()
@@ -40,17 +35,6 @@ public:
 
     /// Writes all bytes. Throws Error{io}; also when a stop was asked for and nobody reads the pipe for a second.
     void write(const void* data, std::size_t bytes);
-    /// How many pieces of so many bytes are best written side by side, each by a thread of its own, with what follows
-    /// here; 0 where one goes after the other, by write().
-    int pieces_at_once(std::size_t bytes) const;
-    /// Where the next piece goes. For every piece there is, in order, with none of another kind between; by one thread,
-    /// which need not be the one that writes. Only where there are pieces_at_once().
-    std::int64_t place_ahead(std::size_t bytes);
-    /// Writes a piece at its place, by the calling thread alone. From any thread, several at once, and beside what
-    /// writes. False where there is no room, and write() has the reason when it is the piece's turn.
-    bool write_ahead(std::int64_t place_bytes, const void* data, std::size_t bytes);
-    /// In place of write(): the piece whose turn it is was written ahead. Throws Error{internal} where it is another's.
-    void take_ahead(std::int64_t place_bytes, std::size_t bytes);
     /// Moves to a position of a regular file. Throws Error{io}.
     void seek(std::int64_t position_bytes);
     /// What is written up to here is of use as it is, whatever becomes of the rest.
@@ -73,9 +57,6 @@ private:
     void open_directly(bool named_pipe);
     void open_unblocked();
     void open_part();
-    void share_writes();
-    const ThreadPool& threads() const;
-    bool give_back_pages() noexcept;
     std::size_t write_some(const unsigned char* from, std::size_t bytes);
     void wait_until_writable();
     void appear(Ending ending);
@@ -87,14 +68,12 @@ private:
     std::string part_;  // empty when written directly
     OutputFileOptions options_;
     int descriptor_ = -1;
-    int lock_ = -1;                               // holds the lock of the part until it has its name
-    bool pipe_ = false;                           // or a device that may let us wait
-    int unblocked_ = -1;                          // the same pipe, whose writes take what there is room for
-    std::unique_ptr<LargePageFile> large_pages_;  // where there are such
+    int lock_ = -1;        // holds the lock of the part until it has its name
+    bool pipe_ = false;    // or a device that may let us wait
+    int unblocked_ = -1;   // the same pipe, whose writes take what there is room for
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;
-    std::optional<std::int64_t> next_place_bytes_;  // where pieces are written ahead
 };
 
 }  // namespace framewire

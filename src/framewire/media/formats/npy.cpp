@@ -65,15 +65,6 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
 
 std::size_t NpyFile::array_bytes() const { return count_of(shape_) * 4; }
 
-int NpyFile::arrays_at_once() const {
-    return grows_ && values_ == NpyValues::float32 ? file_.pieces_at_once(array_bytes()) : 0;
-}
-
-void NpyFile::take_ahead(std::int64_t place) {
-    file_.take_ahead(place, array_bytes());
-    ++arrays_;
-}
-
 void NpyFile::finish(Ending ending) {
     if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which holds one", file_.name());
     if (grows_) {

@@ -33,14 +33,6 @@ public:
     /// does not grow, and on values of the other kind; Error{io}.
     void write(const float* values, std::size_t count);
     void write(const std::int32_t* values, std::size_t count);
-    /// Arrays of float32 side by side, each before its turn: see OutputFile, whose pieces they are.
-    int arrays_at_once() const;
-    std::int64_t place_ahead() { return file_.place_ahead(array_bytes()); }
-    bool write_ahead(std::int64_t place, const float* values) {
-        return file_.write_ahead(place, values, array_bytes());
-    }
-    void take_ahead(std::int64_t place);
-
     /// Completes the file. Throws Error{usage} when one that does not grow is empty, Error{io}.
     void finish(Ending ending = Ending::complete);
 

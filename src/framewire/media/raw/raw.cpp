@@ -132,7 +132,7 @@ private:
     std::int64_t index_ = 0;
 };
 
-class RawSink final : public Sink, private FramesAhead {
+class RawSink final : public Sink {
 public:
     RawSink(const std::string& path, const Shape& frame, int channels, const SinkOptions& options)
         : file_(path, options.file_options()),
@@ -146,24 +146,11 @@ public:
         file_.mark_whole();
     }
 
-    FramesAhead* ahead() override { return !replicate_ && frames_at_once() > 0 ? this : nullptr; }
-
     void finish(Ending ending) override { file_.finish(ending); }
     std::int64_t bytes() const override { return file_.bytes(); }
 
 private:
     std::size_t frame_bytes() const { return static_cast<std::size_t>(shape_.bytes()); }
-
-    int frames_at_once() const override { return file_.pieces_at_once(frame_bytes()); }
-    std::int64_t place_ahead() override { return file_.place_ahead(frame_bytes()); }
-    bool write_ahead(std::int64_t place, HostView<const std::uint8_t> image) override {
-        validate(image, shape_, "the frame to write");
-        return image.dense_rows() && file_.write_ahead(place, image.data(), frame_bytes());
-    }
-    void take_ahead(std::int64_t place) override {
-        file_.take_ahead(place, frame_bytes());
-        file_.mark_whole();
-    }
 
     void write_pixels(HostView<const std::uint8_t> image) {
         if (!replicate_ && image.dense_rows()) {

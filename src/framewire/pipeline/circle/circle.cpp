@@ -39,15 +39,14 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
-// Threads that do the same of several slots at once, beside the stage whose turn a slot is next. The circle's mutex
-// guards all but the threads' number.
-struct Crew {
+// Threads that wait for several slots at once. Guarded by the circle's mutex, except `threads`, which never changes.
+struct Waiters {
     struct Done {
         bool over = false;
-        std::exception_ptr failure;  // that stage's, after the frames before
+        std::exception_ptr failure;  // thrown by send, after the frames before
     };
 
-    Crew(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
+    Waiters(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
 
     int threads;
     SlotQueue to_do;
@@ -63,9 +62,7 @@ public:
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
           sent_(static_cast<std::size_t>(options.slots), true),
-          read_ms_(static_cast<std::size_t>(options.slots)),
           process_ms_(static_cast<std::size_t>(options.slots)),
-          fetchers_(stages.fetch ? options.fetchers : 0, options.slots),
           waiters_(stages.wait ? options.waiters : 0, options.slots),
           free_(options.slots),
           captured_(options.slots),
@@ -79,14 +76,10 @@ public:
                                          [this] { change_for_all([this] { closed_ = true; }); });
         {
             std::vector<std::jthread> threads;
-            threads.reserve(static_cast<std::size_t>(2 + fetchers_.threads + waiters_.threads));
+            threads.reserve(static_cast<std::size_t>(2 + waiters_.threads));
             try {
-                for (int fetcher = 0; fetcher < fetchers_.threads; ++fetcher)
-                    threads.emplace_back(
-                        [this] { work(fetchers_, captured_ended_, process_, [&](int slot) { fetch(slot); }); });
                 for (int waiter = 0; waiter < waiters_.threads; ++waiter)
-                    threads.emplace_back(
-                        [this] { work(waiters_, processed_ended_, send_, [&](int slot) { wait_for(slot); }); });
+                    threads.emplace_back([this] { wait_for_all(); });
                 threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
             } catch (...) {  // no thread to be had: end those that run
@@ -117,7 +110,7 @@ private:
             const std::lock_guard lock(mutex_);
             apply();
         }
-        for (auto* stage : {&capture_, &fetchers_.called, &process_, &waiters_.called, &send_}) stage->notify_all();
+        for (auto* stage : {&capture_, &process_, &waiters_.called, &send_}) stage->notify_all();
     }
 
     template <class Body>
@@ -155,8 +148,7 @@ private:
             const auto begin = Clock::now();
             if (!stages_.capture(slot, time)) return;
             const auto now = Clock::now();
-            read_ms_[index] = milliseconds(begin, now);
-            if (fetchers_.threads == 0) statistics_.record(Stage::read, read_ms_[index]);
+            statistics_.record(Stage::read, milliseconds(begin, now));
             if (time.captured == Clock::time_point{}) time.captured = now;
             measure_lateness(time.seconds, now);
             if (options_.at_source_rate) {
@@ -167,25 +159,14 @@ private:
             }
             sent_[index] = !stages_.sends || stages_.sends(slot);
             if (sent_[index]) ++kept;
-            change(process_, [&] {
-                captured_.push(slot);
-                if (fetchers_.threads > 0) fetchers_.to_do.push(slot);
-            });
-            if (fetchers_.threads > 0) fetchers_.called.notify_one();
+            change(process_, [&] { captured_.push(slot); });
         }
-    }
-
-    void fetch(int slot) {
-        const auto begin = Clock::now();
-        stages_.fetch(slot);
-        statistics_.record(Stage::read, read_ms_[static_cast<std::size_t>(slot)] + milliseconds_since(begin));
     }
 
     void process_all() {
         for (;;) {
             const int slot = take(captured_, captured_ended_, process_);
             if (slot == no_slot) return;
-            if (fetchers_.threads > 0 && !let_end(fetchers_, slot, process_)) return;
             const auto begin = Clock::now();
             stages_.process(slot, times_[static_cast<std::size_t>(slot)]);
             process_ms_[static_cast<std::size_t>(slot)] = milliseconds_since(begin);
@@ -199,19 +180,18 @@ private:
         }
     }
 
-    // As one of a crew, before the stage `next`.
-    template <class Body>
-    void work(Crew& crew, const bool& ended_before, std::condition_variable& next, Body&& body) {
+    // On a thread of the waiters.
+    void wait_for_all() {
         for (;;) {
-            const int slot = take(crew.to_do, ended_before, crew.called);
+            const int slot = take(waiters_.to_do, processed_ended_, waiters_.called);
             if (slot == no_slot) return;
-            Crew::Done done{true, {}};
+            Waiters::Done done{true, {}};
             try {
-                body(slot);
+                wait_for(slot);
             } catch (...) {
                 done.failure = std::current_exception();
             }
-            change(next, [&] { crew.done[static_cast<std::size_t>(slot)] = std::move(done); });
+            change(send_, [&] { waiters_.done[static_cast<std::size_t>(slot)] = std::move(done); });
         }
     }
 
@@ -221,15 +201,13 @@ private:
         process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
     }
 
-    // Returns when one of the crew has done with the slot, whose turn it is in `stage`; false where none will, for
-    // nobody sends any more.
-    bool let_end(Crew& crew, int slot, std::condition_variable& stage) {
-        auto& done = crew.done[static_cast<std::size_t>(slot)];
+    // Returns when a waiter is done with the slot; throws what it failed with.
+    void take_waited(int slot) {
+        auto& done = waiters_.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
-        stage.wait(lock, [&] { return done.over || sent_ended_; });
-        if (!std::exchange(done.over, false)) return false;
+        send_.wait(lock, [&] { return done.over; });
+        done.over = false;
         if (done.failure) std::rethrow_exception(done.failure);
-        return true;
     }
 
     void send_all() {
@@ -238,7 +216,7 @@ private:
             if (slot == no_slot) return;
             process_.notify_one();  // one fewer waits to be sent
             if (waiters_.threads > 0)
-                let_end(waiters_, slot, send_);
+                take_waited(slot);
             else if (stages_.wait)
                 wait_for(slot);
             if (sent_[static_cast<std::size_t>(slot)] && !(stages_.failed && stages_.failed(slot))) send(slot);
@@ -295,8 +273,8 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<char> sent_;                    // whether the slot's frame is to be
-    std::vector<double> read_ms_, process_ms_;  // of the slot's frame so far
+    std::vector<char> sent_;          // whether the slot's frame is to be
+    std::vector<double> process_ms_;  // of the slot's frame so far
 
     // The capture's alone.
     Clock::time_point first_captured_ = Clock::now();
@@ -307,7 +285,7 @@ private:
     std::mutex mutex_;
     std::condition_variable capture_, process_, send_;  // what the threads of each stage wait for
     // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
-    Crew fetchers_, waiters_;
+    Waiters waiters_;
     SlotQueue free_, captured_, to_send_;
     bool closed_ = false;  // nothing further is captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
@@ -323,9 +301,6 @@ void run_circle(const CircleStages& stages, const CircleOptions& options, Statis
         fail(ErrorCode::usage,
              "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
              least_slots_beside_waiting, options.waiting);
-    if (options.fetchers < 0 || (options.fetchers > 0 && options.drop_when_late))
-        fail(ErrorCode::usage, "{} fetchers asked for; at least 0 are allowed, and none where frames are dropped",
-             options.fetchers);
     if (options.waiters < 0) fail(ErrorCode::usage, "{} waiters asked for; at least 0 are needed", options.waiters);
     if (options.max_frames && *options.max_frames < 1)
         fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);

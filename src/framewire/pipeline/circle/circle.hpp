@@ -4,7 +4,6 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/pipeline/statistics/statistics.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -24,9 +23,6 @@ struct CircleStages {
     /// Asked before send: whether processing failed for this frame alone, which is then neither sent nor counted. None:
     /// no frame fails so.
     std::function<bool(int slot)> failed{};
-    /// Between capture and process: what can be done of several frames at once, on the threads that
-    /// CircleOptions::fetchers asks for. None: nothing. An exception ends the run after the frames before were sent.
-    std::function<void(int slot)> fetch{};
     /// An exception ends the run after the frames processed before it were sent.
     std::function<void(int slot, const FrameTime& time)> process;
     /// Before send: returns when what process began is over, with what can be done for several frames at once. On the
@@ -44,8 +40,6 @@ struct CircleOptions {
     /// How many processed frames wait to be sent before the next one waits in its process; more where process only
     /// begins the work, so that so many are under way.
     int waiting = 1;
-    /// Threads that `fetch` runs on, for so many frames at once; 0: it does not run. Not where frames are dropped.
-    int fetchers = 0;
     /// Threads that `wait` runs on, for so many frames at once; 0: on the thread of send.
     int waiters = 0;
     /// Size of a frame as sent, for the statistics.
@@ -66,16 +60,6 @@ struct CircleOptions {
         waiting = frames;
         return *this;
     }
-    /// Lets so many threads fetch, if any, and no more frames be under way than threads work on: what goes round stays
-    /// in the caches, as far as it can.
-    CircleOptions& let_fetch(int threads) {
-        fetchers = threads;
-        if (threads > 0) {
-            waiting = waiters + 1;
-            slots = waiting + std::max(threads, 3);
-        }
-        return *this;
-    }
     /// Stopping ends the run after the frames already captured were sent: a source that watches it stops waiting, a
     /// sink goes on for as long as someone takes its data. The circle requests the stop itself when a stage throws.
     std::stop_source stop;
@@ -86,9 +70,9 @@ struct CircleOptions {
 constexpr int frames_under_way(Backend backend) { return backend == Backend::cuda ? 3 : 1; }
 
 /// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over
-/// reused slots; capture, process, fetchers and waiters on threads of their own, send on the calling thread. Allocates
+/// reused slots; capture, process and waiters on threads of their own, send on the calling thread. Allocates
 /// before the first frame only. Returns when all is sent and the threads have ended; throws the first exception of a
-/// stage, then too. Throws Error{usage} on too few slots, fetchers or waiters, or where nothing may wait or the limit
+/// stage, then too. Throws Error{usage} on too few slots or waiters, or where nothing may wait or the limit
 /// is below 1 frame.
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics);
 

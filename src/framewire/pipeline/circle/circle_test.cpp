@@ -50,7 +50,6 @@ struct Numbers {
                         },
                     .sends = [&](int slot) { return sends(at(slot)); },
                     .failed = [&](int slot) { return failed(at(slot)); },
-                    .fetch = [](int) {},
                     .process =
                         [&](int slot, const FrameTime& time) {
                             before_process(time.index);
@@ -374,74 +373,6 @@ TEST(Circle, SendsWhatWasWaitedForBeforeAWaiterFailed) {
     }
 }
 
-// Each of four fetchers holds its frame until all four have one, the first of each four longest.
-TEST(Circle, FetchesSeveralFramesAtOnceAndProcessesThemInOrder) {
-    CircleOptions options;
-    options.let_fetch(4);
-    Statistics statistics;
-    std::vector<std::int64_t> frames(static_cast<std::size_t>(options.slots)), processed;
-    const auto at = [&](int slot) -> std::int64_t& { return frames[static_cast<std::size_t>(slot)]; };
-    std::int64_t next = 0;
-    std::barrier together(4);
-    run_circle({.capture =
-                    [&](int slot, FrameTime&) {
-                        at(slot) = next;
-                        return next++ < 32;
-                    },
-                .fetch =
-                    [&](int slot) {
-                        together.arrive_and_wait();
-                        if (at(slot) % 4 == 0) take(5ms);
-                        at(slot) += 1000;
-                    },
-                .process = [&](int slot, const FrameTime&) { processed.push_back(at(slot) - 1000); },
-                .send = [](int, const FrameTime&) {}},
-               options, statistics);
-    EXPECT_EQ(processed, counted(32));
-    EXPECT_GE(statistics.snapshot().read_ms.mean_ms, 1) << "fetching is reading";
-}
-
-TEST(Circle, SendsWhatWasFetchedBeforeAFetcherFailed) {
-    for (const int waiters : {0, 2}) {
-        CircleOptions options;
-        options.waiters = waiters;
-        options.let_fetch(3);
-        Statistics statistics;
-        std::vector<std::int64_t> frames(static_cast<std::size_t>(options.slots)), sent;
-        const auto at = [&](int slot) -> std::int64_t& { return frames[static_cast<std::size_t>(slot)]; };
-        std::int64_t next = 0;
-        const auto run = [&] {
-            run_circle({.capture =
-                            [&](int slot, FrameTime&) {
-                                at(slot) = next++;
-                                return true;
-                            },
-                        .fetch =
-                            [&](int slot) {
-                                if (at(slot) == 7) fail(ErrorCode::source_lost, "7 failed");
-                            },
-                        .process = [](int, const FrameTime&) {},
-                        .wait = [](int) {},
-                        .send = [&](int slot, const FrameTime&) { sent.push_back(at(slot)); }},
-                       options, statistics);
-        };
-        EXPECT_THROW(run(), Error);
-        EXPECT_EQ(sent, counted(7)) << waiters;
-    }
-}
-
-// What the circle waits for behind fetchers ends them, too.
-TEST(Circle, FetchersEndWhereAnotherStageFails) {
-    for (const bool sends : {false, true}) {
-        Numbers numbers;
-        numbers.options.let_fetch(3);
-        (sends ? numbers.send_fails_at : numbers.process_fails_at) = 5;
-        numbers.length = 1'000'000'000;
-        EXPECT_EQ(numbers.failure(), sends ? ErrorCode::io : ErrorCode::internal);
-        EXPECT_EQ(numbers.sent, counted(5));
-    }
-}
-
 TEST(Circle, EndsAfterMaxFrames) {
     Numbers numbers;
     numbers.options.max_frames = 5;
@@ -582,7 +513,6 @@ TEST(Circle, DoesNotAllocateOnceItRuns) {
         Statistics statistics;
         CircleOptions options;
         options.waiters = 2;
-        if (!live) options.let_fetch(3);
         options.drop_when_late = live;
         options.max_frames = 2000;
         std::int64_t sent = 0, after_first = 0, at_end = 0;

@@ -68,8 +68,6 @@ private:
 // What one frame comes to, which may be written before its turn.
 struct Described {
     FrameDescriptors descriptors;
-    std::optional<std::int64_t> place{};
-    bool written = false;
     void wait() { descriptors.wait(); }
 };
 
@@ -79,7 +77,6 @@ struct DescribeJob::State {
     explicit State(const DescribeOptions& asked);
 
     void run();
-    void write_ahead(FrameStages<Described>& stages);
     void send(InputFrame& frame, const Described& found);
 
     DescribeOptions options;
@@ -128,34 +125,14 @@ void DescribeJob::State::run() {
             start_on(frame, hog, found.descriptors);
         };
     }
-    if (output.arrays_at_once() > 0) {
-        write_ahead(stages);
-        stages.fetchers = job.input().let_fetch(stages.waiters);
-    }
     job.run(stages, result);
-}
-
-// Descriptors of several frames side by side, by those who wait for them.
-void DescribeJob::State::write_ahead(FrameStages<Described>& stages) {
-    if (!side_by_side) stages.waiters = output.arrays_at_once();
-    stages.start = [this, start = stages.start](InputFrame& frame, const FrameTime& time, Described& found) {
-        found.place.reset();
-        if (frame.sent) found.place = output.place_ahead();
-        if (start) start(frame, time, found);
-    };
-    stages.work = [this, work = stages.work](InputFrame& frame, Described& found) {
-        if (work) work(frame, found);
-        found.wait();
-        found.written = found.place && output.write_ahead(*found.place, found.descriptors.values().data());
-    };
 }
 
 void DescribeJob::State::send(InputFrame& frame, const Described& found) {
     if (const auto folder = steps_folder_of(options, result.descriptors.frames()); !folder.empty())
         write_step_pictures(folder, options.hog, frame.result().host(), job.input().executor(), options.job.replace);
     const auto values = found.descriptors.values();
-    written.attempt(
-        [&] { found.written ? output.take_ahead(*found.place) : output.write(values.data(), values.size()); });
+    written.attempt([&] { output.write(values.data(), values.size()); });
     job.statistics().set_sent_bytes(output.bytes());
     result.descriptors.add(values);
 }

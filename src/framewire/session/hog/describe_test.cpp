@@ -1,5 +1,4 @@
 #include "framewire/session/hog/describe.hpp"
-#include "framewire/media/files/large_page_testing.hpp"
 #include "framewire/session/hog/describe_folder.hpp"
 #include "framewire/session/job_testing.hpp"
 #include "framewire/session/outputs/folders.hpp"
@@ -42,27 +41,6 @@ TEST_P(Describe, AVideosFramesAreOneArray) {
     EXPECT_EQ(array_shape(*result.shape), (std::vector<std::int64_t>{12, 16, 9}));
     EXPECT_GT(result.descriptors.largest(), 0);
     EXPECT_GE(read_file(folder_ / "out.npy").size(), sizeof(float) * frames * 12 * 16 * 9);
-}
-
-// Descriptors large enough to be written side by side, by those who wait for them.
-TEST_P(Describe, ArraysWrittenSideBySideAreTheSame) {
-    const auto large = folder_ / "large";
-    std::filesystem::create_directory(large);
-    testing::expect_with_large_pages([&] {
-        if (!testing::mount_large_pages(large, "200m")) return testing::no_large_pages;
-        const auto describe = [&](const std::string& path) {
-            auto options = job();
-            options.threads = 8;
-            DescribeJob({.job = options,
-                         .input = {.source = "synth:size=1280x1024:noise=2:objects=5:frames=130"},
-                         .output = path})
-                .run();
-            return read_file(path);
-        };
-        const auto arrays = describe(large + "/a.npy");
-        if (arrays.size() < 130 * LargePageFile::least_bytes) return 1;  // too small
-        return arrays == describe(folder_ / "plain.npy") ? 0 : 2;
-    });
 }
 
 // Frames go side by side, each on a thread of its own.

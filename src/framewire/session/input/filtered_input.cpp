@@ -145,9 +145,8 @@ bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, cons
 
 // Where own pictures are given, the image may be left out.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
-    const bool takes_own = gives_own_ || fetches_;
-    if (!(takes_own ? source_->read_own(image, time) : source_->read(image, time))) return false;
-    own = takes_own ? source_->own_picture() : nullptr;
+    if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
+    own = gives_own_ ? source_->own_picture() : nullptr;
     return true;
 }
 
@@ -233,7 +232,7 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
 bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (resampler_) return capture_at_rate(frame, time);
     const auto read_one = [&] {
-        return gives_own_ || fetches_ ? read(frame.captured.fill_on_host(), time, frame.own)
+        return gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own)
                                       : source_->capture(frame.captured, time);
     };
     if (!read_next(time, read_one)) return false;
@@ -254,22 +253,6 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
     frame.sent = given.at_rate && place == StretchPosition::Is::within;
     frame.signal = given.signal;
     return true;
-}
-
-// On the CPU backend threads that read are those that filter.
-int FilteredInput::let_fetch(int waiters) {
-    constexpr int least = 4, most = 6;  // fewer read less than all threads by turns do
-    const int left = executor_.pool().threads() - waiters - 1;
-    fetches_ = info_.has_rows && !gives_own_ && !before_ && !resampler_ && backend() == Backend::cuda && left >= least;
-    return fetches_ ? std::min(left, most) : 0;
-}
-
-void FilteredInput::fetch(InputFrame& frame) {
-    if (!frame.own) return;
-    if (const auto rows = frame.own->rows()) {
-        rows(ImageRows<std::uint8_t>(frame.captured.fill_on_host()));
-        frame.own.reset();
-    }
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {

@@ -74,14 +74,6 @@ public:
     /// Before make_frame().
     void let_results_replace() { results_replace_ = true; }
 
-    /// From now on capture() only finds a frame's place in its file, and fetch() reads it: several frames side by side,
-    /// each by a thread of its own. Gives how many threads that takes beside `waiters` others; 0, and all stays as it
-    /// is, where one frame after the other by all threads is faster or frames have no such place. Before the first
-    /// frame.
-    int let_fetch(int waiters);
-    /// By the calling thread alone; several frames at once.
-    static void fetch(InputFrame& frame);
-
     InputFrame make_frame();
     /// False when there is no further frame.
     bool capture(InputFrame& frame, FrameTime& time);
@@ -204,7 +196,7 @@ private:
     std::optional<ChainPlan> drawing_;
     std::optional<PlanesPass> planes_pass_;
     std::optional<LinearPlanes> linear_planes_;  // where they are taken as they are, for any backend
-    bool gives_own_ = false, fetches_ = false, results_replace_ = false;
+    bool gives_own_ = false, results_replace_ = false;
     std::optional<FrameResampler> resampler_;
     Shape shape_;  // of plan_'s results
     bool may_switch_;

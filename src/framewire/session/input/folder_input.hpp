@@ -49,7 +49,6 @@ public:
     /// False when there is no further image that can be read.
     bool capture(InputFrame& frame, FrameTime& time);
     /// Images are read by capture().
-    void fetch(InputFrame&) const {}
     /// After the last image. Throws an Error with the first failure's code if an image failed.
     void require_whole() const;
     /// As filter_frame().

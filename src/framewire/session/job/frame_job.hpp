@@ -22,13 +22,12 @@
 namespace framewire::session {
 
 /// What a job does with its frames, beside what all jobs do. `Found` is what one frame comes to; its wait() returns
-/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread, but for fetchers
-/// and waiters.
+/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread, but for
+/// waiters.
 template <class Found>
 struct FrameStages {
     Wanted wanted{};                 ///< what comes of the filters
     std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
-    int fetchers = 0;                ///< what the input's let_fetch() gave
     int waiters = 0;                 ///< see CircleOptions
     bool at_source_rate = false;     ///< see CircleOptions
     std::function<bool()> begin{};   ///< before the first frame; false where there is to be none
@@ -66,7 +65,6 @@ public:
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
         options.facts.pixel_aspect = pixel_aspect_;
-        if (this->options().threads > 0) options.threads = &input_.executor().pool();
         if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
         return options;
     }
@@ -131,14 +129,12 @@ private:
         if (stages.under_way) circle.let_wait(*stages.under_way);
         circle.waiters = stages.waiters;
         circle.let_wait(circle.waiting + circle.waiters);
-        circle.let_fetch(stages.fetchers);
         std::vector<Slot<Found>> slots;
         for (int slot = 0; slot < circle.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
         run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
                     .sends = [&](int slot) { return at(slot).frame.sent; },
                     .failed = [&](int slot) { return !at(slot).frame.sent; },
-                    .fetch = [&](int slot) { input_.fetch(at(slot).frame); },
                     .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
                     .wait =
                         [&](int slot) {

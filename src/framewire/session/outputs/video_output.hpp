@@ -41,12 +41,6 @@ public:
         written_.attempt([&] { sink_->write_planes(picture, time); });
     }
 
-    /// See Sink. None without a sink. A frame that was written so is taken here when it is its turn.
-    FramesAhead* ahead() const { return sink_ ? sink_->ahead() : nullptr; }
-    void take_ahead(std::int64_t place) {
-        written_.attempt([&] { sink_->ahead()->take_ahead(place); });
-    }
-
     /// A sink that failed has no whole output, and one without frames none that plays: those are left as they are,
     /// beside their names.
     void finish(Ending ending) {
