@@ -77,6 +77,12 @@ struct BoundedPacker::State {
     }
 };
 
+Effort Effort::of(int level) {
+    if (level < 0 || level > most) fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", level, most);
+    constexpr int ranges[] = {0, 6, 12}, counts[] = {2, 3, 4};
+    return {ranges[level], counts[level]};
+}
+
 BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool) {
     validate_one_frame(shape, "the bounded packer's frame");
     state_ = std::make_unique<State>(shape, effort, pool);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "framewire/core/error.hpp"
-
 namespace framewire::delta {
 
 /// How long an encoder looks for motion.
@@ -12,11 +10,7 @@ struct Effort {
     static constexpr int most = 2;
     /// The effort of a level that users choose: 0 no motion search, 1 a short one, 2 a thorough one. Throws
     /// Error{usage} for another level.
-    static Effort of(int level) {
-        if (level < 0 || level > most) fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", level, most);
-        constexpr int ranges[] = {0, 6, 12}, counts[] = {2, 3, 4};
-        return {ranges[level], counts[level]};
-    }
+    static Effort of(int level);
 };
 
 }  // namespace framewire::delta
