@@ -227,7 +227,8 @@ void bench_packing(Session& session, Executor& executor) {
     for (std::size_t i = 0; i < std::size(operations); ++i) add(operations[i], timings[i]);
 }
 
-// Batches on the GPU in the mode bounded, up to packed bytes there. The first stream's bytes are checked to be the CPU's.
+// Batches on the GPU in the mode bounded, up to packed bytes there. The first stream's bytes are checked to be the
+// CPU's.
 void bench_gpu_packing(Session& session) {
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();

@@ -141,8 +141,8 @@ PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> curren
     } else {
         const auto all = state.begin_list(true);
         const auto coded = state.coded();
-        const auto lossless = state.lossless(
-            current, state.lossless_slots.coded(state.lossless_sizes.as<std::uint32_t>()), threshold);
+        const auto lossless =
+            state.lossless(current, state.lossless_slots.coded(state.lossless_sizes.as<std::uint32_t>()), threshold);
         const auto after = state.after.view();
         state.encoder.encode(current, reference, after, all, within, true, state.tables.tables(), coded, stream);
         packed = state.assemble({coded, {PackedHead::Kind::first_picture, within}}, &lossless);

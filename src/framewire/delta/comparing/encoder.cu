@@ -272,8 +272,8 @@ bool vectors_fit(DeviceView<Byte> frame) {
     return frame.dense_rows() && reinterpret_cast<std::uintptr_t>(frame.data()) % group_bytes == 0;
 }
 
-// Queues one launch for at most cuda_streams_per_launch streams. All frames have the shape `frame` and one row stride, and
-// so have all references.
+// Queues one launch for at most cuda_streams_per_launch streams. All frames have the shape `frame` and one row stride,
+// and so have all references.
 void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, const CudaWorkspace& workspace,
                     const cuda::Stream& stream) {
     Job job{{},

@@ -1,7 +1,6 @@
 #include "framewire/detect/foreground/foreground.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/device/build.hpp"
 
 namespace framewire {
 
@@ -18,11 +17,6 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
         if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
         return;
     }
-    if constexpr (cuda::compiled)
-        if (MatrixForeground::serves(weights_)) {
-            matrix_.emplace(weights_, shape_, executor);
-            return;
-        }
     if (shape_.channels != 1) device_gray_ = cuda::DeviceImage(gray_shape());
     device_blurred_ = cuda::DeviceImage(gray_shape());
 }

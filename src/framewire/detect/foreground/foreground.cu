@@ -46,7 +46,6 @@ __global__ void __launch_bounds__(threads_per_block)
 void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred) {
     validate(frames, shape_, "the frames to blur");
     validate(blurred, gray_shape(), "the blurred images");
-    if (matrix_) return matrix_->run(frames, {}, threshold_, {}, blurred);
     auto gray = frames;
     if (shape_.channels != 1) {
         gray_.run(FilterImages<MemorySpace::device>{frames, {}, device_gray_.view()});
@@ -61,11 +60,6 @@ void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std
     validate(background, gray_shape().with_frames(background.shape().frames == 1 ? 1 : shape_.frames),
              "the background");
     validate(mask, gray_shape(), "the foreground's mask");
-    if (matrix_) {
-        validate(frames, shape_, "the frames");
-        if (blurred.data()) validate(blurred, gray_shape(), "the blurred images");
-        return matrix_->run(frames, background, threshold_, mask, blurred);
-    }
     if (!blurred.data()) blurred = device_blurred_.view();
     blur(frames, blurred);
     const cuda::KernelImage<const std::uint8_t> blurred_rows(blurred), background_rows(background);

@@ -4,7 +4,6 @@
 #include "framewire/core/rows/image_rows.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/detect/foreground/foreground_matrix.hpp"
 #include "framewire/detect/masks/bit_mask.hpp"
 #include "framewire/filters/gaussian/gaussian.hpp"
 #include "framewire/filters/gray/gray.hpp"
@@ -60,8 +59,7 @@ private:
     Gray gray_;
     Gaussian gaussian_;
     HostImage made_gray_;                             // on the CPU, of batches of one frame: rows that are made
-    std::optional<MatrixForeground> matrix_;          // on CUDA, where it serves;
-    cuda::DeviceImage device_gray_, device_blurred_;  // else what one step leaves for the next
+    cuda::DeviceImage device_gray_, device_blurred_;  // on CUDA: what one step leaves for the next
 };
 
 }  // namespace framewire

@@ -1,6 +1,5 @@
 #include "framewire/cuda/kernel/launch.cuh"
 #include "framewire/filters/gaussian/gaussian_cuda.hpp"
-#include "framewire/filters/kernel/byte_products.cuh"
 #include "framewire/filters/kernel/warp_strips.cuh"
 
 #include <algorithm>
@@ -21,6 +20,46 @@
 namespace framewire {
 namespace gaussian_matrix_kernels {
 namespace {
+
+// Products of matrices of bytes on the tensor cores, exact, for GPUs of compute capability 8.0 and later.
+
+// A 16 x 8 matrix of sums, as a warp's threads hold it.
+struct Sums {
+    std::uint32_t sum[4];
+};
+
+// `sums` and the product of a 16 x 32 and a 32 x 8 matrix of bytes.
+__device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[4], std::uint32_t right_0,
+                             std::uint32_t right_1) {
+    Sums result{};
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=r"(result.sum[0]), "=r"(result.sum[1]), "=r"(result.sum[2]), "=r"(result.sum[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_0), "r"(right_1), "r"(sums.sum[0]),
+          "r"(sums.sum[1]), "r"(sums.sum[2]), "r"(sums.sum[3]));
+#endif
+    return result;
+}
+
+// The same with a 16 x 16 and a 16 x 8 matrix.
+__device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[2], std::uint32_t right) {
+    Sums result{};
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=r"(result.sum[0]), "=r"(result.sum[1]), "=r"(result.sum[2]), "=r"(result.sum[3])
+        : "r"(left[0]), "r"(left[1]), "r"(right), "r"(sums.sum[0]), "r"(sums.sum[1]), "r"(sums.sum[2]),
+          "r"(sums.sum[3]));
+#endif
+    return result;
+}
+
+// Each sum times `factor`, plus `term`: with 256, what was multiplied by high bytes before low ones follow.
+__device__ Sums scale_add(Sums sums, std::uint32_t factor, std::uint32_t term) {
+#pragma unroll
+    for (auto& sum : sums.sum) sum = sum * factor + term;
+    return sums;
+}
 
 constexpr int warps_per_block = 8;
 constexpr int threads_per_block = 32 * warps_per_block;
@@ -78,9 +117,9 @@ __device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], c
 #pragma unroll
     for (int at = 0; at + 1 < units; at += 2) {
         const std::uint32_t both[4] = {left[at][0], left[at][1], left[at + 1][0], left[at + 1][1]};
-        sums = framewire::multiply_add(sums, both, right[at], right[at + 1]);
+        sums = multiply_add(sums, both, right[at], right[at + 1]);
     }
-    if constexpr (units % 2 == 1) sums = framewire::multiply_add(sums, left[units - 1], right[units - 1]);
+    if constexpr (units % 2 == 1) sums = multiply_add(sums, left[units - 1], right[units - 1]);
     return sums;
 }
 

@@ -68,9 +68,9 @@ private:
     std::string part_;  // empty when written directly
     OutputFileOptions options_;
     int descriptor_ = -1;
-    int lock_ = -1;        // holds the lock of the part until it has its name
-    bool pipe_ = false;    // or a device that may let us wait
-    int unblocked_ = -1;   // the same pipe, whose writes take what there is room for
+    int lock_ = -1;       // holds the lock of the part until it has its name
+    bool pipe_ = false;   // or a device that may let us wait
+    int unblocked_ = -1;  // the same pipe, whose writes take what there is room for
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;
