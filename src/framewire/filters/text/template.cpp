@@ -1,7 +1,7 @@
 #include "framewire/filters/text/template.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/text/glyphs/utf8.hpp"
+#include "framewire/core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -106,7 +106,7 @@ TextTemplate::TextTemplate(std::string_view text) {
             most_characters += tokens[static_cast<std::size_t>(*token)].most_characters;
             text.remove_prefix(close + 1);
         } else {
-            auto [character, bytes] = first_character(text);
+            auto [character, bytes, valid] = first_character(text);
             if (character == '\\') {
                 const char escaped = text.size() > 1 ? text[1] : '\0';
                 if (escaped != 'n' && escaped != '\\' && escaped != '{' && escaped != '}')
@@ -137,7 +137,7 @@ std::size_t TextTemplate::add_clock(std::string_view format) {
     has_tokens_ = true;
     std::size_t most_characters = 0;
     while (!format.empty()) {
-        const auto [character, bytes] = first_character(format);
+        const auto [character, bytes, valid] = first_character(format);
         format.remove_prefix(bytes);
         if (character != '%') {
             parts_.push_back(is_control(character) ? replacement_character : character);
@@ -192,7 +192,7 @@ void TextTemplate::append(Token token, const FrameValues& values) {
         case Token::source: text = values.source; break;
     }
     for (auto left = tokens[static_cast<std::size_t>(token)].most_characters; left > 0 && !text.empty(); --left) {
-        const auto [character, bytes] = first_character(text);
+        const auto [character, bytes, valid] = first_character(text);
         append(is_control(character) ? replacement_character : character);
         text.remove_prefix(bytes);
     }

@@ -1,28 +1,28 @@
-#include "framewire/filters/text/glyphs/utf8.hpp"
+#include "framewire/core/text/utf8.hpp"
 
 namespace framewire {
 
-Utf8Character first_character(std::string_view bytes) {
-    const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(bytes[index]); };
+Utf8Character first_character(std::string_view text) {
+    const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
     const unsigned lead = byte(0);
-    if (lead < 0x80) return {lead, 1};
+    if (lead < 0x80) return {lead, 1, true};
     const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
                                : lead >= 0xE0 && lead <= 0xEF ? 3
                                : lead >= 0xF0 && lead <= 0xF4 ? 4
                                                               : 0;
-    if (length == 0) return {replacement_character, 1};
+    if (length == 0) return {replacement_character, 1, false};
     // The second byte's range keeps out longer forms than needed, surrogates and what lies beyond U+10FFFF.
     unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    char32_t character = lead & (0x7Fu >> length);
+    char32_t code = lead & (0x7Fu >> length);
     for (std::size_t index = 1; index < length; ++index) {
-        if (index == bytes.size() || byte(index) < lowest || byte(index) > highest)
-            return {replacement_character, index};
-        character = character << 6 | (byte(index) & 0x3Fu);
+        if (index == text.size() || byte(index) < lowest || byte(index) > highest)
+            return {replacement_character, index, false};
+        code = code << 6 | (byte(index) & 0x3Fu);
         lowest = 0x80;
         highest = 0xBF;
     }
-    return {character, length};
+    return {code, length, true};
 }
 
 }  // namespace framewire
