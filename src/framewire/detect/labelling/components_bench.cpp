@@ -1,10 +1,7 @@
-#include "framewire/core/error.hpp"
+#include "framewire/detect/labelling/components_bench.hpp"
+
 #include "framewire/cuda/device/build.hpp"
-#include "framewire/detect/labelling/components.hpp"
-#include "framewire/detect/labelling/components_ref.hpp"
 #include "kit/masks.hpp"
-#include "ladders/moving_objects/report_labelling.hpp"
-#include "ladders/pictures/write_picture.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -19,49 +16,6 @@
 
 namespace framewire::bench {
 namespace components_bench {
-
-constexpr int capacity = 8192;
-constexpr int scenes = 4;  // different masks; batches repeat them
-
-struct Case {
-    const char* suite;
-    std::string name;
-    Shape shape;  ///< of one mask
-    std::function<void(HostView<std::uint8_t> masks)> fill;
-};
-
-// The masks of a case, as images and packed, and what is to be found in them.
-struct Masks {
-    HostImage images;
-    HostBitMask packed;
-    std::vector<std::vector<Component>> components;
-    std::vector<std::vector<std::int32_t>> labels;
-
-    explicit Masks(const Case& bench)
-        : images(bench.shape.with_frames(scenes)), packed(images.shape()), components(scenes), labels(scenes) {
-        bench.fill(images.view());
-        pack_mask(images.view(), packed.view());
-        for (std::size_t scene = 0; scene < scenes; ++scene)
-            components[scene] = components_reference(packed.view(), static_cast<int>(scene), 8, labels[scene]);
-    }
-    HostBitMaskView<const std::uint32_t> mask(int scene) const { return packed.view().frames(scene, 1); }
-
-    // Throws unless frame f of `lists` and of `images`, where there are, is scene f modulo their number.
-    void require_found(const std::string& operation, int frames, const ComponentLists<MemorySpace::host>& lists,
-                       const std::int32_t* label_images) const {
-        for (int frame = 0; frame < frames; ++frame) {
-            const auto scene = static_cast<std::size_t>(frame % scenes);
-            const auto& want = components[scene];
-            const auto listed = static_cast<std::ptrdiff_t>(std::min<std::size_t>(want.size(), capacity));
-            const auto& want_labels = labels[scene];
-            if (lists.found[frame] != static_cast<int>(want.size()) ||
-                !std::equal(want.begin(), want.begin() + listed, lists.of_frame(frame)) ||
-                (label_images && !std::equal(want_labels.begin(), want_labels.end(),
-                                             label_images + static_cast<std::size_t>(frame) * want_labels.size())))
-                fail(ErrorCode::internal, "{}: frame {} is not the reference's; not timed", operation, frame);
-        }
-    }
-};
 
 // Every bit of the mask is read, and for label images every pixel written.
 double fewest_bytes(const Shape& shape, bool label_images) {
@@ -182,25 +136,7 @@ void bench_components(Session& session) {
     for (const auto& [name, fill] : inputs) bench_case(session, {"components", name, shape, fill});
 }
 
-// The moving-object report's figure 14: time against the number of components.
-void bench_component_counts(Session& session) {
-    const std::string suite = "ladders/component-counts";
-    for (int count = 0; count <= 3600; count += session.check_only() ? 3600 : 200) {
-        const Case bench{suite.c_str(), fmt::format("{} squares", count), {1, 2048, 2048, 1}, [=](auto masks) {
-                             kit::fill_squares(masks, count, 1);
-                         }};
-        const Masks masks(bench);
-        if (count % 1200 == 0 && !session.pictures().empty())  // figure 13
-            write_picture(session, fmt::format("squares-{}", count), masks.images.view().frames(0, 1));
-        moving_objects::bench_report_labelling(session, suite, count, masks.images.view(), masks.labels);
-        bench_cpu(session, bench, masks);
-        if (!session.gpu()) continue;
-        for (const int frames : {1, gpu_batch}) bench_gpu(session, bench, masks, frames, false);
-    }
-}
-
 const SuiteEntry components_suite{"operations", "components", bench_components};
-const SuiteEntry component_counts_suite{"ladders", "component-counts", bench_component_counts};
 
 }  // namespace components_bench
 }  // namespace framewire::bench
