@@ -12,39 +12,43 @@
 
 namespace framewire::delta {
 
-/// What one frame's comparison with the reference found, apart from the changes themselves.
+/// Result of comparing one frame with the reference picture R, without the changes themselves.
 struct Summary {
     std::uint32_t count = 0;          ///< how many bytes changed by more than the threshold
     std::uint32_t max_error = 0;      ///< largest |camera - R| after the update
     std::uint64_t squared_error = 0;  ///< sum of (camera - R)^2 after the update, for the PSNR
 };
 
-/// Adds what was found in another part of the frame.
+/// Adds the result for another area of the same frame to `sum`: counts and squared errors add up, `max_error` is the
+/// maximum.
 inline void add(Summary& sum, const Summary& more) {
     sum.count += more.count;
     sum.max_error = std::max(sum.max_error, more.max_error);
     sum.squared_error += more.squared_error;
 }
 
-/// The report's three outputs (streaming report, section 2: h_pos, h_diff, h_xs) for a batch of streams: for stream s,
-/// summaries[s].count changes, their positions (byte index in the frame, rows without gaps, ascending) from
-/// positions + s * capacity on and their differences, new minus old modulo 256, from differences + s * capacity on.
+/// Changes of a batch of streams in the layout of the streaming report, section 2 (h_pos, h_diff, h_xs). Stream s has
+/// summaries[s].count changes. Their positions start at `positions + s * capacity` and their differences at
+/// `differences + s * capacity`.
+///
+/// A position is a byte index in the frame, with rows counted without gaps; positions ascend. A difference is the new
+/// byte minus the old one, modulo 256. The view owns nothing.
 template <MemorySpace space>
 struct ChangesView {
-    std::uint32_t* positions = nullptr;
-    std::uint8_t* differences = nullptr;
-    Summary* summaries = nullptr;
-    std::int64_t capacity = 0;  ///< changes each stream has room for: the bytes of a frame
+    std::uint32_t* positions = nullptr;   ///< `streams` rows of `capacity` entries
+    std::uint8_t* differences = nullptr;  ///< same layout as `positions`
+    Summary* summaries = nullptr;         ///< one per stream
+    std::int64_t capacity = 0;            ///< entries per stream; an encoder needs one for every byte of a frame
     int streams = 0;
 
-    /// Those of one stream alone.
+    /// Returns the changes of one stream as a view with `streams` 1.
     ChangesView of_stream(int stream) const {
         return {positions + stream * capacity, differences + stream * capacity, summaries + stream, capacity, 1};
     }
 };
 
-/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`. `what` names it in the
-/// message.
+/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`, as an encoder needs it. `what`
+/// names the changes in the message.
 template <MemorySpace space>
 void validate(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || changes.capacity < shape.frame_bytes() || !changes.positions ||
@@ -52,25 +56,30 @@ void validate(const ChangesView<space>& changes, const Shape& shape, const char*
         fail(ErrorCode::usage, (std::string(what) + " have no room for " + to_string(shape)).c_str());
 }
 
-/// The same for changes that are there, to be read: they need room for no more than those, which is not looked at.
+/// Variant of validate() for changes that are only read: requires the number of streams and the pointers, but does not
+/// check the capacity.
 template <MemorySpace space>
 void validate_found(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || !changes.positions || !changes.differences || !changes.summaries)
         fail(ErrorCode::usage, (std::string(what) + " are not those of " + to_string(shape)).c_str());
 }
 
-/// Owns room for the changes of a batch of streams, every byte of every frame if need be. Move-only.
+/// Owns the memory that a ChangesView describes. Move-only.
 template <MemorySpace space>
 class ChangesBuffer {
 public:
+    /// Makes an empty buffer.
     ChangesBuffer() = default;
+    /// Allocates device memory for every byte of every frame of `shape`.
     explicit ChangesBuffer(const Shape& shape) requires(space == MemorySpace::device)
         : ChangesBuffer(shape.frames, shape.frame_bytes()) {}
-    /// `memory`: where a host's changes come from. Few bytes of a frame change, as a rule.
+    /// Allocates host memory for every byte of every frame of `shape` from `memory`. The default reserves address space
+    /// that is backed on first use, because usually few bytes of a frame change.
     explicit ChangesBuffer(const Shape& shape,
                            HostMemory& memory = sparse_memory()) requires(space == MemorySpace::host)
         : ChangesBuffer(shape.frames, shape.frame_bytes(), memory) {}
-    /// Room for `capacity` changes of each stream only: for those that are known to be no more.
+    /// Allocates `capacity` entries per stream, for changes whose number has a known bound. `memory`: optional host
+    /// memory to allocate from.
     template <class... Memory>
     ChangesBuffer(int streams, std::int64_t capacity, Memory&... memory)
         : capacity_(capacity),
@@ -79,6 +88,7 @@ public:
           differences_(count(), memory...),
           summaries_(static_cast<std::size_t>(streams) * sizeof(Summary), memory...) {}
 
+    /// Returns a view of the whole buffer. It stays valid until the buffer is moved from or destroyed.
     ChangesView<space> view() const {
         return {positions_.template as<std::uint32_t>(), differences_.data(), summaries_.template as<Summary>(),
                 capacity_, streams_};

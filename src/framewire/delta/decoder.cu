@@ -11,7 +11,11 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// A thread a change, blocks striding over a stream's changes (their number is known on the device alone).
+// One thread per change. The blocks stride over the changes of a stream, because only the device knows their number.
+//
+//     grid.y     stream
+//     grid.x     first chunk of 256 changes; the next one is gridDim.x chunks further
+//     thread i   reads positions[i - 1], positions[i], differences[i]; updates one byte of the frame
 __global__ void __launch_bounds__(threads_per_block)
     decode_kernel(ChangesView<MemorySpace::device> changes, cuda::KernelImage<std::uint8_t> reference,
                   std::uint32_t row_bytes, std::int64_t frame_bytes) {
@@ -23,7 +27,7 @@ __global__ void __launch_bounds__(threads_per_block)
     for (auto i = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; i < count;
          i += std::int64_t{gridDim.x} * threads_per_block) {
         const auto position = positions[i];
-        // Ascending positions are distinct, so no two threads meet at one byte.
+        // Accepted positions ascend, so they are distinct and no two threads update the same byte.
         if (position >= frame_bytes || (i > 0 && positions[i - 1] >= position)) continue;
         auto* byte = frame + position / row_bytes * reference.row_stride + position % row_bytes;
         *byte = static_cast<std::uint8_t>(*byte + differences[i]);

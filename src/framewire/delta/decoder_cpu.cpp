@@ -11,7 +11,7 @@ constexpr std::int64_t changes_per_chunk = 65536;
 
 using Positions = std::span<const std::uint32_t>;
 
-// Says which position is wrong first; only called when one is.
+// Reports the first wrong position. Called only after check_positions() has found that there is one.
 [[noreturn]] void refuse(Positions positions, std::int64_t frame_bytes) {
     for (std::size_t i = 1; i < positions.size(); ++i)
         if (positions[i] <= positions[i - 1])
@@ -20,7 +20,8 @@ using Positions = std::span<const std::uint32_t>;
     fail(ErrorCode::source_lost, "a change is at byte {} of a frame of {}", positions.back(), frame_bytes);
 }
 
-// How many of positions[1..] do not ascend. Blocks of a fixed length, without a branch, become vector instructions.
+// Returns how many of positions[1..] do not ascend. The inner loop has a fixed length and no branch, so that the
+// compiler vectorizes it.
 std::uint32_t count_descents(Positions positions) {
     constexpr std::size_t block = 64;
     std::uint32_t descents = 0;
@@ -35,6 +36,8 @@ std::uint32_t count_descents(Positions positions) {
     return descents;
 }
 
+// Throws unless the positions ascend strictly and lie in the frame. The last position is the largest, so it is enough
+// to compare that one with the size of the frame.
 void check_positions(Positions positions, std::int64_t frame_bytes) {
     if (positions.empty()) return;
     if (count_descents(positions) > 0 || positions.back() >= frame_bytes) refuse(positions, frame_bytes);
@@ -42,8 +45,9 @@ void check_positions(Positions positions, std::int64_t frame_bytes) {
 
 constexpr std::size_t run_bytes = 32;
 
-// What moves changes bytes side by side, so whole runs are tried first. As positions ascend, a run is known by its
-// ends.
+// Adds the differences to the frame. Moving objects change adjacent bytes, so runs of `run_bytes` changes are tried
+// first. Because positions ascend, the first and the last position decide whether the changes between them are
+// adjacent.
 void apply(Positions positions, const std::uint8_t* differences, HostView<std::uint8_t> frame) {
     const auto row_bytes = static_cast<std::uint32_t>(frame.shape().row_bytes());
     for (std::size_t i = 0; i < positions.size();) {
@@ -72,6 +76,7 @@ void Decoder::decode(const ChangesView<MemorySpace::host>& changes, HostView<std
     const auto positions_of = [&](int stream) {
         return Positions(changes.positions + stream * changes.capacity, changes.summaries[stream].count);
     };
+    // All streams are checked before the first byte is written: a frame that throws leaves the reference as it was.
     for (int stream = 0; stream < shape_.frames; ++stream) {
         const auto count = changes.summaries[stream].count;
         if (count > changes.capacity)

@@ -9,7 +9,8 @@
 
 namespace framewire::delta {
 
-/// The encoder, one byte after the other (streaming report, section 2.1): what tests and benches compare with.
+/// Reference for Encoder::encode(): the same algorithm, one byte after the other (streaming report, section 2.1). Tests
+/// and benchmarks compare the encoders with it. Host only; `changes` needs a capacity for every byte of a frame.
 inline void encode_reference(int threshold, HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
                              const ChangesView<MemorySpace::host>& changes) {
     const auto& shape = current.shape();

@@ -7,8 +7,8 @@
 
 namespace framewire::delta {
 
-/// Adds `length` differences to so many bytes that lie side by side, modulo 256. Copies in between tell the compiler
-/// that the two do not overlap, so that the loop becomes vector instructions.
+/// Adds `length` differences to as many adjacent bytes, modulo 256. The local copies show the compiler that the two
+/// arrays do not overlap, so that it vectorizes the loop.
 template <std::size_t length>
 void add_run(const std::uint8_t* differences, std::uint8_t* bytes) {
     std::array<std::uint8_t, length> sums, added;

@@ -9,19 +9,24 @@
 #include <span>
 #include <vector>
 
-/// delta/format.md as code, section by section and without any care for speed: what the Unpacker is compared with. It
-/// shares nothing with that but the trained tables, so that each finds the other's mistakes, and the page's.
+/// Reference decoder: delta/format.md as code, section by section, with no regard for speed. Tests compare the Unpacker
+/// with it. The two share only the trained tables, so a mistake in either of them or in the specification shows up as a
+/// difference.
 namespace framewire::delta::plain {
 
+/// Reads the initial values of the 32 states of a residual section, one after the other.
 inline std::vector<State> read_lanes(Reader& reader) {
     std::vector<State> states;
     for (std::size_t i = 0; i < lanes; ++i) states.emplace_back(reader);
     return states;
 }
 
-/// One block of a step: changes, in runs or not, or else a prediction.
+/// Decodes one block of a delta frame or of a first picture: changes (kind 0, in runs or not) or a prediction (kinds 2
+/// and 3). `before` is the complete previous picture; `after` receives the block. Throws Error{source_lost} on broken
+/// bytes.
 inline void read_step_block(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                             Picture& after) {
+    // The number 3 is smaller than every state, so it marks a block in runs.
     const bool in_runs = kind == 0 && Reader(reader).two_words() == 3;
     if (in_runs) reader.two_words();
     State first(reader);
@@ -42,6 +47,8 @@ inline void read_step_block(Reader reader, int kind, int threshold, const Area& 
     check(reader.left.empty(), "a block has more words than symbols");
 }
 
+/// Decodes one block of a keyframe in the form "whole" (1) or "plain" (2) into `picture`. Throws Error{source_lost} on
+/// broken bytes.
 inline void read_picture_block(Reader reader, const Area& block, Picture& picture) {
     const auto form = reader.two_words();
     check(form == 1 || form == 2, "a block of a picture is neither whole nor plain");
@@ -62,8 +69,8 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
 
 namespace framewire::delta {
 
-/// What `packed` makes of `before`, one frame of `shape` whose rows have no gaps; of kinds 1 and 3 it is not looked at.
-/// Throws Error{source_lost} on broken bytes.
+/// Decodes one packed frame. `before` holds the previous picture, one frame of `shape` whose rows have no gaps; kinds 1
+/// and 3 do not read it. Returns the new picture in the same layout. Throws Error{source_lost} on broken bytes.
 inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<const std::uint8_t> packed,
                                                   const std::vector<std::uint8_t>& before) {
     using namespace plain;

@@ -1,4 +1,5 @@
-// Stands in for the packers of batches in a build without CUDA: there is no executor that they could be made for.
+// Replaces the batch packer in builds without CUDA. No executor exists for which one could be constructed, so the
+// constructor throws and the members cannot be reached.
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/batch/bounded_batch_packer.hpp"

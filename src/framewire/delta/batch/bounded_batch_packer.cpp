@@ -19,14 +19,15 @@
 namespace framewire::delta {
 namespace {
 
-// Room for the coded blocks of a batch.
+// One slot per block of a batch for its coded bytes. A slot has the size that the longest coded block can take.
 class BlockSlots {
 public:
     BlockSlots(int blocks, int channels, const cuda::Stream& stream)
         : slot_bytes_(static_cast<std::uint32_t>(
               (block_side * block_side * max_pixel_bytes(channels) + max_part_bytes + 15) / 16 * 16)),
           bytes_(static_cast<std::size_t>(blocks) * slot_bytes_ + 16) {
-        // Words are copied in pairs, and one of a pair may lie outside its block.
+        // Kernels copy words in pairs, and one word of a pair may lie outside its block. The fill makes those reads
+        // defined.
         cuda::fill(bytes_.data(), 0, bytes_.bytes(), stream);
     }
 
@@ -37,7 +38,8 @@ private:
     cuda::DeviceBuffer bytes_;
 };
 
-// What starts as zeros with every batch, in one buffer: summaries, counts of the block list, block sizes.
+// Memory that must be zero when a batch begins, in one buffer so that one fill clears it: summaries, counts of the
+// block list, block sizes.
 class BatchZeros {
 public:
     explicit BatchZeros(const BatchBlocks& blocks)
@@ -65,7 +67,7 @@ struct BoundedBatchPacker::State {
     Executor* executor;
     DeviceCoderTables tables;
     BatchPredictionEncoder encoder;
-    BlockSlots slots, lossless_slots;  // the latter hold first pictures without loss, which may be smaller
+    BlockSlots slots, lossless_slots;  // the second one holds lossless keyframes, which may turn out smaller
     BatchZeros zeros;
     cuda::DeviceBuffer list, off, lossless_sizes;  // per block
     cuda::DeviceImage after;
@@ -107,10 +109,13 @@ struct BoundedBatchPacker::State {
         return {zeros.counts(), all_blocks ? nullptr : list.as<std::uint32_t>(),
                 static_cast<std::uint32_t>(blocks.count())};
     }
+    // Codes `pictures` without loss into `to`.
     CodedFrames lossless(DeviceView<const std::uint8_t> pictures, const CodedBlocks& to, int threshold) const {
         encode_pictures(pictures, tables.tables(), to, stream());
         return {to, {PackedHead::Kind::picture, threshold}};
     }
+    // Joins the coded blocks to packed frames. If `lossless_instead` is given, the kernel picks the better one per
+    // stream.
     PackedBatch assemble(const CodedFrames& near, const CodedFrames* lossless_instead) const {
         const PackedFrames frames{packed.data(), begins.as<unsigned long long>(), headings.as<std::uint32_t>(),
                                   chosen.data(), places.as<FramePlace>()};
@@ -139,6 +144,8 @@ PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> curren
         cuda::copy(current, reference, stream);
         packed = state.assemble(state.lossless(current, state.coded(), threshold), nullptr);
     } else {
+        // Both forms are coded, and assemble_frames() chooses per stream, because the sizes are known on the device
+        // only.
         const auto all = state.begin_list(true);
         const auto coded = state.coded();
         const auto lossless =

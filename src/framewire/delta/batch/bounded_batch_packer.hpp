@@ -36,9 +36,12 @@ public:
     BoundedBatchPacker(BoundedBatchPacker&&) noexcept;
     BoundedBatchPacker& operator=(BoundedBatchPacker&&) noexcept;
 
-    /// Sets `reference` to first pictures near `current` and packs them, as BoundedPacker::pack_first() does.
+    /// Packs a keyframe of every stream as BoundedPacker::pack_first() does, and sets `reference` to the pictures that
+    /// they decode to, which are near `current`. Any strides; no overlap. `threshold`: 0..254. Throws Error{usage} if
+    /// an argument is invalid.
     PackedBatch pack_first(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold);
-    /// Brings `reference` within `threshold` (0..254) of `current` and packs the steps. Any strides; no overlap.
+    /// Packs a delta frame of every stream and brings `reference` within `threshold` (0..254) of `current`. Any
+    /// strides; no overlap. Throws Error{usage} if an argument is invalid.
     PackedBatch pack_step(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference, int threshold);
 
 private:

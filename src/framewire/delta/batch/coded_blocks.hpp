@@ -9,52 +9,63 @@
 
 namespace framewire::delta {
 
-/// The blocks of a batch of streams as kernels count them: those of one stream after those of the one before.
+/// Numbering of the blocks of a batch in kernels: all blocks of stream 0 row by row, then those of stream 1, and so on.
 struct BatchBlocks {
     BlockGrid grid;
     int channels, streams;
 
+    /// Returns the number of blocks of all streams together.
     FRAMEWIRE_HOST_DEVICE int count() const { return grid.count() * streams; }
+    /// Returns the stream to which `block` belongs.
     FRAMEWIRE_HOST_DEVICE int stream(int block) const { return block / grid.count(); }
+    /// Returns the position of `block` in its frame, in pixels.
     FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const { return grid.place(block % grid.count()); }
 };
 
-/// Where kernels leave the coded blocks of a batch: each in a slot of its own, at its end. In device memory. Until then
-/// the beginning of the slot is free for whoever codes the block.
+/// Coded blocks of a batch, in device memory. Each block has a slot of its own, and its bytes end at the end of the
+/// slot. The kernel that codes the block may use the beginning of the slot as scratch memory.
 struct CodedBlocks {
-    std::uint8_t* bytes;
-    std::uint32_t slot_bytes;  ///< even
-    std::uint32_t* sizes;      ///< of each block; 0 where it is not coded; even
+    std::uint8_t* bytes;       ///< the slots, one after the other
+    std::uint32_t slot_bytes;  ///< size of a slot; even
+    std::uint32_t* sizes;      ///< per block: its coded bytes; even; 0 if the block is not coded
 
+    /// Returns the first byte of a block's slot.
     FRAMEWIRE_HOST_DEVICE std::uint8_t* slot(int block) const {
         return bytes + static_cast<unsigned long long>(block) * slot_bytes;
     }
+    /// Returns the end of a block's slot, which is also the end of its coded bytes.
     FRAMEWIRE_HOST_DEVICE std::uint8_t* slot_end(int block) const { return slot(block) + slot_bytes; }
 };
 
-/// Blocks that are to be coded; those that will take long come first. In device memory.
+/// Work list of the blocks to code, in device memory. Expensive blocks come first, so that no
+/// thread block starts a long one at the end.
+///
+///     blocks:  [ expensive, ascending | unused | the others, from the end downwards ]
 struct BlockList {
     static constexpr std::size_t long_ones = 0, others = 1, turn = 2, all_counts = 3;
 
-    std::uint32_t* counts;  ///< how many take long, how many do not, whose turn it is; 0 before
-    std::uint32_t*
-        blocks;  ///< those that take long from the beginning on, the others from the end on; null: all blocks
-    std::uint32_t capacity;
+    std::uint32_t* counts;  ///< three counters: expensive blocks, other blocks, items taken by next(); all 0 before the
+                            ///< first add()
+    std::uint32_t* blocks;  ///< `capacity` entries as in the picture above; null if the list holds all blocks
+    std::uint32_t capacity;  ///< number of entries of `blocks`
 
 #ifdef __CUDACC__
-    /// Returns which place of the list it has.
+    /// Appends a block and returns its place in the list. Any thread may call it.
     __device__ std::uint32_t add(int block, bool takes_long) const {
         const auto number = atomicAdd(&counts[takes_long ? long_ones : others], 1u);
         const auto place = takes_long ? number : capacity - 1 - number;
         blocks[place] = static_cast<std::uint32_t>(block);
         return place;
     }
+    /// Returns the number of blocks in the list.
     __device__ std::uint32_t size() const { return blocks ? counts[long_ones] + counts[others] : capacity; }
+    /// Takes the number of the next item; at size() and beyond there is none left. One thread of each worker calls it.
     __device__ std::uint32_t next() const { return atomicAdd(&counts[turn], 1u); }
-    /// Which place the list's item number `item` has.
+    /// Returns the place of item `item`, counted in the order of coding.
     __device__ std::uint32_t place(std::uint32_t item) const {
         return !blocks || item < counts[long_ones] ? item : capacity - 1 - (item - counts[long_ones]);
     }
+    /// Returns the block at a place.
     __device__ int block(std::uint32_t place) const { return static_cast<int>(blocks ? blocks[place] : place); }
 #endif
 };

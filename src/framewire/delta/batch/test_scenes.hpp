@@ -6,15 +6,16 @@
 #include <cstdint>
 #include <random>
 
-// Frames for tests of batches.
+// Random frames for tests of the batch packers.
 
 namespace framewire::delta::batch_testing {
 
-/// How a frame differs from the one before.
+/// How a frame differs from the one before it.
 enum class Scene { still, blobs, scattered, shifted, noise };
 inline constexpr Scene all_scenes[] = {Scene::still, Scene::blobs, Scene::scattered, Scene::shifted, Scene::noise};
 
-/// A slope with texture, and then what became of it; the noise of a sensor over all.
+/// Fills every frame of `image` with a textured slope and sensor noise. If `later` is set, applies the change that
+/// `scene` names. The same seed, `salt` and `later` give the same bytes.
 inline void fill_scene(HostView<std::uint8_t> image, Scene scene, bool later, std::uint64_t salt) {
     std::mt19937_64 random(kit::seed() * 7 + salt * 2 + later);
     const auto& shape = image.shape();

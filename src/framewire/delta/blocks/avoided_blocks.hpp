@@ -9,14 +9,14 @@
 
 namespace framewire::delta {
 
-/// Blocks of a picture that nothing is to be foretold by.
+/// Query for blocks of a picture from which nothing may be predicted, for example because viewers lack them.
 class AvoidedBlocks {
 public:
-    /// `blocks`, of the grid of `frame`, lives longer.
+    /// `blocks` has one entry per block of the grid of `frame` and must outlive this object.
     AvoidedBlocks(const Shape& frame, const BlockSet& blocks) : frame_(frame), grid_(frame), blocks_(&blocks) {}
 
-    /// Whether one of them has a pixel from (left, top) to (right, bottom), both included. Outside the frame the
-    /// nearest pixel counts.
+    /// Returns true if the rectangle from (left, top) to (right, bottom), both included, touches such a block.
+    /// Coordinates outside the frame are clamped to it.
     bool has(int left, int top, int right, int bottom) const {
         const auto column = [&](int x) { return std::clamp(x, 0, frame_.width - 1) / block_side; };
         const auto row = [&](int y) { return std::clamp(y, 0, frame_.height - 1) / block_side; };

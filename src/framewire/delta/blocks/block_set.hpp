@@ -6,14 +6,14 @@
 
 namespace framewire::delta {
 
-/// Some blocks of a frame: a number for each block, row by row, which is not 0 for those that are of them.
+/// Set of blocks of a frame: one entry per block, row by row; nonzero entries belong to the set.
 using BlockSet = std::vector<std::uint8_t>;
 
-/// Whether some block is of the set.
+/// Returns true if the set has at least one block.
 inline bool any(const BlockSet& blocks) {
     return std::any_of(blocks.begin(), blocks.end(), [](std::uint8_t of) { return of != 0; });
 }
-/// Whether all blocks are.
+/// Returns true if the set has every block.
 inline bool all(const BlockSet& blocks) {
     return std::all_of(blocks.begin(), blocks.end(), [](std::uint8_t of) { return of != 0; });
 }

@@ -9,7 +9,8 @@
 namespace framewire::delta {
 namespace {
 
-/// Calls body(column, row, any) for each part of a block, in the order in which they are coded, and adds its mode.
+// Adds the mode of each sub-block to `symbols` in the order of coding, then calls body(column, row, any) for its
+// contents.
 template <class Body>
 void add_parts_with_modes(const ChangedBlock& of, Symbols& symbols, Body&& body) {
     CodedParts modes;
@@ -28,6 +29,8 @@ void add_parts_with_modes(const ChangedBlock& of, Symbols& symbols, Body&& body)
 void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
                             std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
     const int channels = differences.shape().channels;
+    // A cheap test on the counts comes first. add_runs() makes the final decision, and only then is the block coded
+    // again.
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto& [place, parts, samples] = blocks[i];
         symbols_[i].clear();
@@ -52,7 +55,7 @@ bool ChangesEncoder::add_runs(HostView<const std::uint8_t> differences, const Ch
                               Symbols& symbols) {
     const int channels = differences.shape().channels;
     std::array<RunRow, parts_per_row> above{};
-    std::array<int, 3> classes{};  // of each channel in the order of coding
+    std::array<int, 3> classes{};  // class of the last sub-block per channel, in the order of coding
     auto& residuals = symbols.residuals();
     runs_part_.pixels = runs_part_.pixels_in_runs = 0;
     add_parts_with_modes(of, symbols, [&](int column, int row, bool any) {

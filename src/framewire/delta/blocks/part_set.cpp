@@ -10,7 +10,8 @@ namespace framewire::delta {
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts) {
     const int channels = differences.shape().channels;
     for_each_of(parts, block, [&](int left, int top, int width, int height) {
-        constexpr std::size_t most = 3 * part_side;  // of most parts: a length that is known needs no call
+        constexpr std::size_t most =
+            3 * part_side;  // the usual size; with a constant length the compiler inlines memset
         const auto bytes = static_cast<std::size_t>(width * channels);
         for (int y = block.y + top; y < block.y + top + height; ++y) {
             auto* const row = differences.row(0, y) + std::int64_t{block.x + left} * channels;
@@ -27,7 +28,7 @@ namespace {
 using Sixteen [[gnu::vector_size(16)]] = std::uint8_t;
 using Eight [[gnu::vector_size(8)]] = std::uint8_t;
 
-/// `to` becomes its sum, or another one, with `more`, byte by byte, modulo 256.
+// Applies `sum` to as many bytes at `to` and `more` as the vector type `Bytes` has, modulo 256.
 template <class Bytes, class Sum>
 void change(std::uint8_t* to, const std::uint8_t* more, Sum sum) {
     Bytes a, b;
@@ -37,6 +38,7 @@ void change(std::uint8_t* to, const std::uint8_t* more, Sum sum) {
     std::memcpy(to, &a, sizeof(a));
 }
 
+// Applies `sum` to whole rows of adjacent sub-blocks, in vectors of 16 and 8 bytes and then bytewise.
 template <class Sum>
 void change_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
                   HostView<std::uint8_t> held, Sum sum) {

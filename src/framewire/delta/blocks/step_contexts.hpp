@@ -10,13 +10,15 @@
 
 namespace framewire::delta {
 
-/// Which channels of a pixel go up and which down: the sum over channels c of 3^c times 0 (stays), 1 (up) or 2 (down).
-/// A pixel of one channel counts as one whose three channels go the same way.
+/// Directions of a pixel's channels as one number: the sum over channels c of 3^c times 0 (stays), 1 (up) or 2 (down).
+/// A gray pixel counts as one with three equal channels.
 using Pattern = std::uint8_t;
+/// Number of patterns.
 inline constexpr int patterns = 27;
+/// Patterns in which all channels go the same way.
 inline constexpr Pattern all_up = 13, all_down = 26;
 
-/// The pattern of a pixel's steps.
+/// Returns the pattern for `channels` steps.
 template <int channels>
 Pattern pattern_of(const std::int16_t* steps) {
     constexpr int weights[3] = {1, 3, 9};
@@ -26,11 +28,12 @@ Pattern pattern_of(const std::int16_t* steps) {
     return static_cast<Pattern>(pattern);
 }
 
-/// What neighbours tell by their pattern.
+/// Summary of a pattern for contexts: E and D of format.md, indexed by the pattern.
 struct PatternTraits {
-    std::array<std::uint8_t, patterns> extent;     ///< 0 none, 1 some, 2 all channels change
-    std::array<std::uint8_t, patterns> direction;  ///< 0 none, 1 up, 2 down, 3 both
+    std::array<std::uint8_t, patterns> extent;     ///< E: 0 no, 1 some, 2 all channels change
+    std::array<std::uint8_t, patterns> direction;  ///< D: 0 none, 1 up, 2 down, 3 both
 };
+/// The traits of all patterns.
 inline constexpr PatternTraits pattern_traits = [] {
     PatternTraits traits{};
     for (int pattern = 0; pattern < patterns; ++pattern) {
@@ -43,28 +46,34 @@ inline constexpr PatternTraits pattern_traits = [] {
     return traits;
 }();
 
-/// What of a block is coded so far, as its contexts need it: each pixel's pattern, and how many steps each byte goes up
-/// or down. Nothing outside the block counts.
+/// Contexts of a block on the CPU: pattern and steps of each coded pixel. Pixels outside the block and pixels that are
+/// not coded yet have the pattern 0 and no steps. A border around the arrays holds these zeros.
 class CodedPixels {
 public:
+    /// Makes an empty block.
     CodedPixels() { clear(); }
+    /// Forgets all pixels.
     void clear() {
         patterns_.fill(0);
         extents_.fill(0);
         steps_.fill(0);
     }
 
+    /// Returns the pattern of a pixel; up to two pixels to the left of the block and above it are allowed.
     Pattern pattern(int x, int y) const { return patterns_[at(x, y)]; }
+    /// Returns the steps of a channel.
     int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }
+    /// Sets the pattern of a pixel in the block.
     void set_pattern(int x, int y, Pattern pattern) {
         patterns_[at(x, y)] = pattern;
         extents_[at(x, y)] = pattern_traits.extent[pattern];
     }
+    /// Sets the steps of a channel of a pixel in the block.
     void set_steps(int x, int y, int channel, int steps) {
         steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
     }
 
-    /// Eight pixels of a part's row; those outside the block have the pattern 0 and no steps.
+    /// Sets eight pixels of a sub-block's row. Pixels outside the block must have the pattern 0 and no steps.
     template <int channels>
     void set_row(int left, int y, const std::array<Pattern, part_side>& of, const std::int16_t* steps) {
         const auto here = at(left, y);
@@ -79,12 +88,13 @@ public:
             for (int x = 0; x < part_side; ++x) to[x * 3] = steps[x];
     }
 
-    /// The context of a pixel's pattern. A pixel above and to the right is known only where its part came before:
-    /// `inner` pixels are not in their part's first row.
+    /// Neighbourhood of a pixel, from which the models for its flag and its pattern follow.
     struct Neighbours {
         Pattern left, above, above_left, above_right;
-        bool second;  ///< the second one to the left or above changes
+        bool second;  ///< the pixel two to the left or the one two above changes
     };
+    /// Returns the neighbourhood of the pixel (x, y). The pixel above right of a sub-block's last column is known only
+    /// in the sub-block's first row.
     Neighbours neighbours(int x, int y) const {
         const auto here = at(x, y);
         const bool unknown = x % part_side == part_side - 1 && y % part_side != 0;
@@ -93,9 +103,9 @@ public:
                 (patterns_[here - 2] | patterns_[here - 2 * stride]) != 0};
     }
 
-    /// What pixels above say to changed_model(), of eight pixels at once, from the first one of a part's row on: one
-    /// number in each byte, with `second_above` where the second one above changes. Bytes of pixels outside the block
-    /// mean nothing.
+    /// Returns the share of the pixels above in the number of changed_model(), for the eight pixels of a sub-block's
+    /// row from (x, y) on: one number per byte, plus `second_above` if the pixel two above changes. Bytes of pixels
+    /// outside the block are meaningless.
     std::uint64_t changed_above(int x, int y) const {
         const auto here = at(x, y);
         auto right = extents(here - stride + 1);
@@ -103,7 +113,10 @@ public:
         return 3 * extents(here - stride) + 9 * (ones(extents(here - stride - 1)) + ones(right)) +
                second_above * ones(extents(here - 2 * stride));
     }
+    /// Flag in the bytes of changed_above(). It is not added up, because the pixel two to the left may set the same
+    /// flag.
     static constexpr std::uint64_t second_above = 32;
+    /// Returns E of the pixel's pattern.
     int extent(int x, int y) const { return extents_[at(x, y)]; }
 
 private:
@@ -114,7 +127,7 @@ private:
         std::memcpy(&eight, &extents_[at], sizeof(eight));
         return eight;
     }
-    /// 1 for each byte that is 1 or 2, 0 for 0.
+    // Maps each byte: 0 to 0, 1 and 2 to 1.
     static std::uint64_t ones(std::uint64_t extents) { return (extents | extents >> 1) & each; }
 
     static constexpr std::size_t stride = block_side + 3;
@@ -127,14 +140,14 @@ private:
     std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
 };
 
-/// The model of whether a pixel changes.
+/// Returns the number of the model for whether a pixel changes.
 constexpr int changed_model(const CodedPixels::Neighbours& near, Foretold by, int slope) {
     const auto& extent = pattern_traits.extent;
     return changed_model(extent[near.left], extent[near.above], (near.above_left != 0) + (near.above_right != 0),
                          near.second, by, slope);
 }
 
-/// The model of which of its channels do, or of a gray pixel's sign.
+/// Returns the number of the model for a pixel's pattern, or for the sign if gray.
 inline int pattern_model(const CodedPixels::Neighbours& near) {
     const auto& traits = pattern_traits;
     const int left = traits.direction[near.left ? near.left : near.above_left];
@@ -142,7 +155,8 @@ inline int pattern_model(const CodedPixels::Neighbours& near) {
     return left + 4 * above + 16 * (traits.extent[near.left] == 2 || traits.extent[near.above] == 2);
 }
 
-/// magnitude_context() of a channel of the pixel (x, y).
+/// Returns the context for the magnitude of a channel of the pixel (x, y); see magnitude_context() in
+/// step_formulas.hpp.
 [[gnu::always_inline]] inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel,
                                                                  int sign, int before, int steps_before, bool first,
                                                                  bool fine) {

@@ -4,39 +4,42 @@
 
 #include <cstdint>
 
-// What the symbols of a step are, as numbers alone: for vectors, kernels and the rest the same.
+// Arithmetic of the symbols of delta frames, shared by scalar code, SIMD code and kernels, so that all of them code
+// alike. The formulas are those of format.md, "A pixel".
 
 namespace framewire::delta {
 
-/// What the bytes of a part are foretold by; how steep the foretold picture is counts where there is one.
+/// Prediction of a sub-block's bytes: from the same position of the previous picture, another position, neighbours in
+/// the block, or (`differences`) none, as in blocks of changes.
 enum class Foretold { reference, moved, inside, differences };
 
-/// The model of whether a pixel changes. `left` and `above`: none (0), some (1) or all (2) channels of that neighbour
-/// change; `corners`: how many of those above to the left and right change; `second`: whether the second one to the
-/// left or above does; `slope`: 0 flat to 3 steep.
+/// Returns the number of the model for whether a pixel changes. `left`, `above`: E of that neighbour, 0 to 2.
+/// `corners`: how many of the upper left and upper right neighbour change. `second`: the pixel two to the left or the
+/// one two above changes. `slope`: steepness of the prediction, 0 (flat) to 3; 0 if `by` is `differences`.
 FRAMEWIRE_HOST_DEVICE constexpr int changed_model(int left, int above, int corners, bool second, Foretold by,
                                                   int slope) {
     return left + 3 * above + 9 * corners + 27 * second + 54 * (static_cast<int>(by) * 4 + slope);
 }
 
-/// Most steps a byte goes up or down.
+/// Maximum number of steps of a byte in blocks of changes. Predictions have no such bound.
 inline constexpr int max_steps = 255;
 
-/// What is expected of a byte's magnitude, in steps, and the model of how far off that is.
+/// Expected magnitude of a channel's step and the model for the difference from it.
 struct MagnitudeContext {
     int expected;  ///< at least 1
-    int model;
+    int model;     ///< number of the magnitude model
 };
 
-/// `steps(x, y, channel)`: those of the pixel (x, y) away, of what is coded. `before`: the channel of the same pixel
-/// coded before that changes too, else -1; `steps_before` its steps. `first`: the channel is the first in the order of
-/// coding.
+/// Returns the context for a channel's magnitude. `steps(x, y, channel)` returns the coded steps of the pixel at that
+/// offset. `sign` is the sign of the step, 1 or -1. `before` is the last channel of the same pixel that was coded and
+/// changes, or -1, and `steps_before` its steps. `first`: the channel is the first in the order of coding. `fine`: the
+/// step size is less than 3, or the block is one of changes.
 template <class Steps>
 [[gnu::always_inline]] FRAMEWIRE_HOST_DEVICE inline MagnitudeContext magnitude_context(const Steps& steps, int channel,
                                                                                        int sign, int before,
                                                                                        int steps_before, bool first,
                                                                                        bool fine) {
-    // Few branches: which neighbours change nobody can guess.
+    // Few branches, because the directions of the neighbours are unpredictable.
     const int left = steps(-1, 0, channel) * sign, above = steps(0, -1, channel) * sign;
     int expected, support;
     if (before >= 0 && steps_before * sign > 0) {
@@ -45,7 +48,7 @@ template <class Steps>
         const int by_left = left - left_before, by_above = above - above_before;
         const int both = use_left & use_above, more = (by_left & -use_left) + (by_above & -use_above);
         const int difference = by_left - by_above, apart = difference < 0 ? -difference : difference;
-        // Half of it, rounded towards zero, where both tell.
+        // If both neighbours count, half of the sum, rounded towards zero.
         expected = steps_before * sign + ((more + ((more < 0) & both)) >> both);
         expected = expected < 1 ? 1 : expected > max_steps ? max_steps : expected;
         support = both ? (apart > 2) + (apart > 7) : 4 - (use_left | use_above);
@@ -64,24 +67,26 @@ template <class Steps>
     return {expected, size + 3 * support + 30 * first + 60 * fine};
 }
 
-/// A magnitude folded around what was expected, nearest first: a number from 0 on.
+/// Folds a magnitude of at least 1 to a number of at least 0: `expected` becomes 0, and numbers close to it stay small.
 FRAMEWIRE_HOST_DEVICE inline int fold(int magnitude, int expected) {
     const int off = magnitude - expected, both = expected - 1;
     return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
 }
+/// Inverse of fold().
 FRAMEWIRE_HOST_DEVICE inline int unfold(int folded, int expected) {
     const int both = expected - 1, half = (folded + 1) >> 1, down = (folded & 1) - 1;
-    // Which way it goes nobody can guess.
+    // Computed without a branch, because the direction is unpredictable.
     const int near = expected + ((half ^ down) - down);
     return folded > 2 * both ? folded + 1 : near;
 }
 
-/// The same of magnitudes from 1 to max_steps only: a number from 0 to max_steps - 1.
+/// Variant of fold() for magnitudes 1 to max_steps. Returns a number from 0 to max_steps - 1.
 FRAMEWIRE_HOST_DEVICE inline int fold_within(int magnitude, int expected) {
     const int off = magnitude - expected, far = off < 0 ? -off : off;
     const int below = expected - 1, above = max_steps - expected, both = below < above ? below : above;
     return far > both ? far + both : off > 0 ? 2 * off - 1 : 2 * far;
 }
+/// Inverse of fold_within().
 FRAMEWIRE_HOST_DEVICE inline int unfold_within(int folded, int expected) {
     const int below = expected - 1, above = max_steps - expected, both = below < above ? below : above;
     if (folded > 2 * both) [[unlikely]]
@@ -90,10 +95,11 @@ FRAMEWIRE_HOST_DEVICE inline int unfold_within(int folded, int expected) {
     return expected + ((half ^ down) - down);
 }
 
-/// A folded number as a symbol and the bits that follow it.
+/// A folded number as a symbol of the magnitude model and raw bits.
 struct Token {
-    int symbol, bits, value;
+    int symbol, bits, value;  ///< the symbol, the number of raw bits, and their value
 };
+/// Returns the token for a folded number of at least 0.
 FRAMEWIRE_HOST_DEVICE constexpr Token token_of(int folded) {
     if (folded < 8) return {folded, 0, 0};
     int top = 3;
@@ -101,14 +107,16 @@ FRAMEWIRE_HOST_DEVICE constexpr Token token_of(int folded) {
     const int bits = top - 1;
     return {8 + 2 * (top - 3) + (folded >> bits & 1), bits, folded & ((1 << bits) - 1)};
 }
+/// Returns the number of raw bits that follow a symbol.
 FRAMEWIRE_HOST_DEVICE constexpr int token_bits(int symbol) { return symbol < 8 ? 0 : (symbol - 8) / 2 + 2; }
+/// Returns the folded number for a symbol and its raw bits.
 FRAMEWIRE_HOST_DEVICE constexpr int folded_of(int symbol, int value) {
     return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
 }
 
-/// The steps of a difference other than 0: how far beyond the threshold, with its sign. Differences count modulo 256,
-/// so each stands for two numbers, at least one of them beyond the threshold. The one nearer to `like`, what neighbours
-/// changed by, is most often the one that was before the modulus.
+/// Returns the signed steps of a nonzero difference: how far it is beyond the threshold. A difference is known modulo
+/// 256 only, so it has two readings, one up and one down, of which at least one is beyond the threshold. If both are,
+/// the reading closer to `like`, by which neighbours changed, is chosen; it is most often the true one.
 FRAMEWIRE_HOST_DEVICE inline int signed_steps(std::uint8_t difference, int threshold, int like) {
     const int positive = difference, negative = difference - 256;
     const int from_positive = positive < like ? like - positive : positive - like;
@@ -117,7 +125,7 @@ FRAMEWIRE_HOST_DEVICE inline int signed_steps(std::uint8_t difference, int thres
     return up ? positive - threshold : negative + threshold;
 }
 
-/// The order in which a pixel's channels are coded: green tells most of the other two.
+/// Order in which a pixel's channels are coded. Green comes first because it predicts the other two best.
 inline constexpr int channel_order[3] = {1, 0, 2};
 
 }  // namespace framewire::delta

@@ -9,9 +9,11 @@
 
 namespace framewire::delta {
 
-/// Patterns from the most frequent to the least, so that a reader finds them soon.
+/// Patterns in descending order of frequency, which is the order of the pattern model's symbols: a linear search in the
+/// decoder ends early.
 inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {
     13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
+/// Inverse of patterns_by_frequency: the symbol of each pattern.
 inline constexpr auto pattern_ranks = [] {
     std::array<std::uint8_t, patterns> ranks{};
     for (std::size_t rank = 0; rank < patterns_by_frequency.size(); ++rank)
@@ -19,7 +21,7 @@ inline constexpr auto pattern_ranks = [] {
     return ranks;
 }();
 
-/// Of each pattern which way each channel goes: 1, -1 or, where it stays, 0.
+/// Direction of each channel per pattern: 1 up, -1 down, 0 unchanged.
 inline constexpr auto pattern_signs = [] {
     std::array<std::array<std::int8_t, 3>, patterns> signs{};
     for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
@@ -32,7 +34,8 @@ inline constexpr auto pattern_signs = [] {
     return signs;
 }();
 
-/// The symbols of a pixel that changes: its pattern, then each changed channel's magnitude. `coded` has them already.
+/// Adds the symbols of a changed pixel to `symbols`: its pattern, then the magnitude of each changed channel. `coded`
+/// must already contain the pixel.
 template <class Sink>
 void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neighbours& near, int x, int y, int channels,
                int pattern, const int* steps, bool fine) {
@@ -53,8 +56,8 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
     }
 }
 
-/// Reads what add_pixel() wrote: fills `steps` of all channels, and what `coded` has of the pixel. Within its caller,
-/// so that the reader stays in registers.
+/// Reads what add_pixel() wrote: fills `steps` for all channels and updates `coded`. Inlined by force, so that the
+/// reader stays in registers.
 template <class Reader>
 [[gnu::always_inline]] inline void read_pixel(const StepModels& models, Reader& reader, CodedPixels& coded,
                                               const CodedPixels::Neighbours& near, int x, int y, int channels,
@@ -76,7 +79,7 @@ template <class Reader>
             models.read(reader, step_models::magnitude.at(context.model), step_models::magnitude.symbols);
         const int bits = token_bits(symbol);
         const int folded = folded_of(symbol, bits ? static_cast<int>(reader.bits(bits)) : 0);
-        // Too large a number is refused by whoever makes a byte of it.
+        // A magnitude that is too large for a byte is rejected where the byte is reconstructed.
         steps[channel] = sign * unfold(folded, context.expected);
         coded.set_steps(x, y, channel, steps[channel]);
         before = channel;

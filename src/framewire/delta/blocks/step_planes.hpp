@@ -9,19 +9,21 @@
 
 namespace framewire::delta {
 
-/// The steps of a block's pixels as vectors of rows of parts need them. Nothing outside the
-/// block counts, so a border of zeros lies around.
+/// Steps of a block's pixels in one plane per channel, as the SIMD encoder reads them: eight pixels of a row at a time.
+/// A border of zeros stands for the pixels outside the block.
 class StepPlanes {
 public:
+    /// Distance between rows in elements; the border has 8 columns on each side.
     static constexpr std::size_t stride = block_side + 2 * part_side;
 
+    /// Returns the address of a pixel's step; up to 8 columns to the left and right and 2 rows above are allowed.
     std::int16_t* steps(int channel, int x, int y) { return &steps_[static_cast<std::size_t>(channel)][at(x, y)]; }
-    /// Of each pixel whether none (0), some (1) or all (2) of its channels change.
+    /// Returns the address of a pixel's E: no (0), some (1) or all (2) of its channels change.
     std::uint8_t* extent(int x, int y) { return &extents_[at(x, y)]; }
-    /// Whether any goes up (1), any down (2), or both (3).
+    /// Returns the address of a pixel's D: some channel goes up (1), some goes down (2), or both (3).
     std::uint8_t* direction(int x, int y) { return &directions_[at(x, y)]; }
 
-    /// Makes a part what it was at first.
+    /// Clears the sub-block at (left, top). A block must be clear before it is coded.
     void clear_part(int left, int top) {
         for (int y = top; y < top + part_side; ++y) {
             for (int channel = 0; channel < 3; ++channel)

@@ -1,4 +1,5 @@
-// What is expected of magnitudes, of several pixels at once: include inside a SIMD source, after <hwy/highway.h>.
+// SIMD version of magnitude_context(), for several pixels at once. Include it inside a Highway target namespace, after
+// <hwy/highway.h>.
 
 #if defined(FRAMEWIRE_DELTA_STEP_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_DELTA_STEP_VECTORS_INL_HPP
@@ -19,31 +20,34 @@ namespace step_vectors {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Returns 1 in the lanes of `mask` and 0 in the others.
 template <class D, class Mask>
 HWY_INLINE hn::VFromD<D> one_if(D d, Mask mask) {
     return hn::IfThenElseZero(mask, hn::Set(d, 1));
 }
 
-/// A channel's steps of some pixels, of 16 bits each, and what is around them.
+/// Steps of one channel of several pixels, 16 bits each, and those of their neighbours.
 template <class V>
 struct Around {
     V here, left, above, corner;
 };
+/// Selects `yes` in the lanes of `mask` and `no` in the others.
 template <class Mask, class V>
 HWY_INLINE Around<V> where(Mask mask, const Around<V>& yes, const Around<V>& no) {
     return {hn::IfThenElse(mask, yes.here, no.here), hn::IfThenElse(mask, yes.left, no.left),
             hn::IfThenElse(mask, yes.above, no.above), hn::IfThenElse(mask, yes.corner, no.corner)};
 }
 
-/// magnitude_context() without the steps of the channel before, which add to what is expected where that goes the same
-/// way. All are at least 1 then.
+/// Result of expectation(): magnitude_context() before the steps of the previously coded channel are added. That
+/// channel matters only in lanes in which it goes in the same direction.
 template <class V>
 struct Expectation {
-    V expected;  ///< or where the channel before goes the same way, how much more than that
-    V support;
+    V expected;  ///< expected magnitude; in lanes of `same`, the amount to add to the magnitude of the previous channel
+    V support;   ///< the support u of format.md, 0 to 9
 };
-/// `down`: all bits where the channel goes down. `same`: where the one before goes the same way. Of neither what is
-/// `here` counts.
+/// Computes the expectation of one channel. `down`: all bits set in lanes in which the channel goes down. `same`: lanes
+/// in which the previously coded channel goes in the same direction. The members `here` of `of` and `before` are not
+/// read.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE Expectation<V> expectation(D d, V down, const Around<V>& of, const Around<V>& before, hn::Mask<D> same) {
     const auto zero = hn::Zero(d), one = hn::Set(d, 1);

@@ -1,4 +1,5 @@
-// Compares a frame's bytes with R's: include inside a SIMD source, after <hwy/highway.h>.
+// Comparison of a frame with the reference picture R. Include it inside a Highway target namespace, after
+// <hwy/highway.h>.
 
 #if defined(FRAMEWIRE_DELTA_COMPARE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_DELTA_COMPARE_INL_HPP
@@ -23,31 +24,34 @@ namespace comparing {
 namespace hn = hwy::HWY_NAMESPACE;
 using namespace framewire::HWY_NAMESPACE;
 
-/// So many bytes are compared at once.
+/// Number of bytes per call of on_changes().
 constexpr std::int64_t step_bytes = 64;
-/// Bytes of one comparison, so that its sums of squares fit 32 bits.
+/// Maximum number of bytes per Comparison, so that each lane's sum of squares fits into 32 bits.
 constexpr std::int64_t most_bytes = 256 << 10;
 
-/// A comparison of bytes with R, with the errors found so far. `small`: of thresholds up to `small_error`.
+/// A comparison of bytes with R that accumulates the remaining errors. `small` selects a faster sum of squares for
+/// thresholds up to `small_error`.
 template <bool small>
 class Comparison {
 public:
-    /// The squares of a step's errors, as many as fall on one sum of two, fit 16 bits where none is more than this.
+    /// For errors up to this one, the squares of one step that fall into one lane of 16 bits cannot overflow it.
     static constexpr int small_error = 63;
 
+    /// Begins a comparison with a threshold of 0..254, at most `small_error` if `small` is set.
     explicit Comparison(int threshold)
         : threshold_(threshold), limit_(hn::Set(Bytes(), static_cast<std::uint8_t>(threshold))) {}
 
-    /// Brings R up to the frame where it is off by more than the threshold, in so many bytes. Calls on_changes(i,
-    /// changed, differences) for each `step_bytes` from byte i on in which there are such: which of them, as bits, and
-    /// their differences, with 0 for the others and for those behind `bytes`.
+    /// Compares `bytes` bytes and updates R where it is off by more than the threshold. Calls on_changes(i, changed,
+    /// differences) for each group of `step_bytes` bytes from byte i on that has changes: `changed` has bit k set if
+    /// byte i + k changed; `differences` has `step_bytes` entries, which are 0 for unchanged bytes and for those beyond
+    /// `bytes`.
     template <class OnChanges>
     HWY_INLINE void add(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
                         OnChanges& on_changes) {
         const Bytes d8;
         const Pairs d16;
         const auto limit = limit_, zero = hn::Zero(d8);
-        // Not the members: any byte that is stored might be one of theirs, so those would not stay in registers.
+        // Local copies stay in registers. The members could not, because a stored byte may alias them.
         auto largest = largest_;
         auto squares = squares_;
         alignas(step_bytes) std::uint8_t differences[step_bytes] = {};
@@ -91,7 +95,7 @@ public:
         if (i < bytes) add_rest(current, reference, i, bytes, differences, on_changes);
     }
 
-    /// The errors that are left; the count is 0.
+    /// Returns the errors that remain; `count` is 0, because on_changes() counts the changes.
     Summary summary() const {
         auto summary = of_rest_;
         alignas(step_bytes) std::uint8_t largest[step_bytes];
@@ -110,10 +114,12 @@ private:
     static constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(Bytes()));
     static_assert(step_bytes / lanes * 2 * small_error * small_error <= 0x7fff);
 
+    // |now - held| of unsigned bytes: one of the two saturated differences is 0.
     static HWY_INLINE hn::VFromD<Bytes> distance_of(hn::VFromD<Bytes> now, hn::VFromD<Bytes> held) {
         return hn::Or(hn::SaturatedSub(now, held), hn::SaturatedSub(held, now));
     }
 
+    // Compares the last bytes, fewer than a group, one by one.
     template <class OnChanges>
     void add_rest(const std::uint8_t* current, std::uint8_t* reference, std::int64_t first, std::int64_t end,
                   std::uint8_t* differences, OnChanges& on_changes) {
@@ -137,10 +143,10 @@ private:
     int threshold_;
     hn::VFromD<Bytes> limit_, largest_ = hn::Zero(Bytes());
     hn::VFromD<Sums> squares_ = hn::Zero(Sums());
-    Summary of_rest_;  // of what is no whole step
+    Summary of_rest_;  // errors of the bytes that add_rest() compared
 };
 
-/// Calls body(comparison), with one for the threshold, and gives its summary.
+/// Calls body(comparison) with a Comparison that fits the threshold, and returns the summary of that comparison.
 template <class Body>
 HWY_INLINE Summary compare(int threshold, Body&& body) {
     const auto run = [&](auto comparison) HWY_ATTR {

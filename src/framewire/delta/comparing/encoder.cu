@@ -9,10 +9,18 @@
 #include <cstdint>
 #include <span>
 
-// One launch encodes a batch of streams, each wherever its memory is. A block takes one tile of 16 KiB, compares it
-// with the reference, writes the reference where it changed, and learns where its changes go by decoupled look-back
-// over the tiles before it in its stream. Tiles go round the streams, so that neighbours in a look-back are far apart
-// in time and rarely wait for each other.
+// Difference encoder on CUDA: one launch per batch of up to 32 streams. Each thread block takes one tile of 16 KiB,
+// compares it with the reference, updates the reference, and appends its changes to the list of its stream.
+//
+//     thread      4 groups of 16 bytes ("slabs" of 4 KiB per thread block): loads, compares, stores the reference
+//     block       scans the number of changes of all four slabs at once, 16 bits each
+//     warp 0      decoupled look-back over the earlier tiles: the place of the tile's first change
+//     warp 1      adds the errors to those of the stream
+//     block       changes -> shared memory -> positions and differences, in runs
+//
+// The look-back is that of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016. Tile
+// numbers are interleaved over the streams: neighbours in a look-back are then started at different times and rarely
+// wait for each other.
 
 namespace framewire::delta {
 namespace encoder_kernels {
@@ -23,9 +31,10 @@ constexpr int warps_per_block = threads_per_block / 32;
 constexpr int group_bytes = 16;                              // one vector load
 constexpr int slab_bytes = threads_per_block * group_bytes;  // one load of all threads
 constexpr int slabs = static_cast<int>(cuda_tile_bytes) / slab_bytes;
-constexpr int staged_changes = slab_bytes;  // room in shared memory: one slab with every byte changed
+constexpr int staged_changes = slab_bytes;  // shared memory holds one slab in which every byte changed
 static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
 
+// Arguments of the kernel for one stream.
 struct StreamJob {
     const std::uint8_t* current;
     std::uint8_t* reference;
@@ -46,25 +55,27 @@ struct Job {
 };
 static_assert(sizeof(Job) <= 4096, "arguments of a kernel");
 
-// The highest bit of each byte of the result says whether that byte of `distance` exceeds the threshold t.
-// For t < 128: the low 7 bits plus 127 - t carry into bit 7, or bit 7 was set. For t >= 128: both, with 255 - t.
+// Compares four distances with the threshold t at once. The highest bit of each byte of the result says whether that
+// byte exceeds t. If t < 128, a byte exceeds t if its low 7 bits plus 127 - t carry into bit 7, or if bit 7 was set. If
+// t >= 128, a byte exceeds t if bit 7 was set and its low 7 bits plus 255 - t carry.
 __device__ std::uint32_t changed_bytes(std::uint32_t distance, const StreamJob& job) {
     const auto sum = (distance & 0x7F7F7F7Fu) + job.threshold_addend;
     return ((sum & distance) | ((sum | distance) & job.threshold_low_mask)) & 0x80808080u;
 }
 
-// Bytes of 0 or 255 from their highest bits.
+// Expands the highest bit of each byte to the whole byte: 0 or 255.
 __device__ std::uint32_t spread(std::uint32_t highest_bits) {
     std::uint32_t bytes;
     asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(bytes) : "r"(highest_bits));
     return bytes;
 }
 
-// Where a group of 16 bytes lies, for views with gaps or odd alignment.
+// Returns the offset of a byte in a view whose rows may have gaps.
 __device__ std::int64_t address_of(std::uint32_t position, std::int64_t row_stride, std::uint32_t row_bytes) {
     return position / row_bytes * row_stride + position % row_bytes;
 }
 
+// Loads the 16 bytes at `position`, with 0 beyond the end of the frame. `streaming`: the data is not read again.
 template <bool vectors>
 __device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
                             std::int64_t row_stride, std::uint32_t row_bytes, bool streaming) {
@@ -80,6 +91,7 @@ __device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, s
     return {words[0], words[1], words[2], words[3]};
 }
 
+// Stores 16 bytes at `position`, but none beyond the end of the frame.
 template <bool vectors>
 __device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
                             std::int64_t row_stride, std::uint32_t row_bytes, uint4 group) {
@@ -105,10 +117,11 @@ struct Shared {
     std::uint8_t differences[staged_changes];
 };
 
-// One bit for each byte of a word whose highest bit is set: products of distinct powers of two, so nothing carries.
+// Gathers the highest bits of the four bytes in the low bits of the result. The product adds distinct powers of two, so
+// nothing carries.
 __device__ std::uint32_t gather_bits(std::uint32_t highest_bits) { return ((highest_bits >> 7) * 0x01020408u) >> 24; }
 
-// Lays a thread's changes of one slab, given by the bits of `changed`, into shared memory, from `rank` on.
+// Writes a thread's changes of one slab, the bits of `changed`, to shared memory from place `rank` on.
 __device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed,
                       uint4 differences) {
     for (; changed; changed &= changed - 1, ++rank) {
@@ -119,8 +132,8 @@ __device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, 
     }
 }
 
-// Adds a tile's errors to its stream's; the stream's last tile writes them out and clears them for the next launch, and
-// the launch's last tile counts the launch.
+// Adds a tile's errors to those of its stream. The last tile of a stream writes the sums to its summary and clears them
+// for the next launch. The last tile of the launch increments the number of launches.
 __device__ void finish_tile(const Job& job, std::uint32_t stream, std::uint32_t max_error,
                             unsigned long long squared_error) {
     auto& sums = job.workspace.sums[stream];
@@ -145,7 +158,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     const auto stream = blockIdx.x % job.stream_count, tile = blockIdx.x / job.stream_count;
     const auto& own = job.streams[stream];
     const auto begin = tile * static_cast<std::uint32_t>(cuda_tile_bytes);
-    // Read before this tile can be done, and so before the launch's last tile counts the launch.
+    // Read before this tile is done, and therefore before the last tile of the launch increments it.
     if (threadIdx.x == 0) shared.launch = job.workspace.progress->launches_done + 1;
     const auto position_of = [&](int slab) { return begin + slab * slab_bytes + threadIdx.x * group_bytes; };
 
@@ -158,13 +171,13 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
                                          job.row_bytes, false);
     }
 
-    std::uint32_t changed[slabs];   // a bit a byte
-    unsigned long long counts = 0;  // of each slab, 16 bits each
+    std::uint32_t changed[slabs];   // one bit per byte
+    unsigned long long counts = 0;  // number of changes per slab, 16 bits each
     std::uint32_t squared_error = 0, max_low = 0, max_high = 0;
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        // Gives the bits of the word's changed bytes, makes `now_word` the differences and `held_word` the updated
-        // reference.
+        // Returns bits for the changed bytes of a word. Replaces `now_word` by the differences and `held_word` by the
+        // updated reference.
         const auto compare = [&](std::uint32_t& now_word, std::uint32_t& held_word) {
             const auto distance = __vabsdiffu4(now_word, held_word);
             const auto bits = changed_bytes(distance, own);
@@ -188,11 +201,11 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
                                  job.row_bytes, held[slab]);
     }
 
-    // Scan of the counts over the block, all four slabs at once: a slab has at most 4096 changes.
+    // Prefix sum over the block, for all four slabs at once: a slab has at most 4096 changes, which fit into 16 bits.
     const auto rank_in_warp = shared.counts.begin(counts);
     const auto max_pairs = __vmaxu2(max_low, max_high);
     const auto max_error = cuda::warp_max(max(max_pairs & 0xFFFFu, max_pairs >> 16));
-    const auto warp_squared = cuda::warp_sum(squared_error);  // at most 2048 * 254^2: fits
+    const auto warp_squared = cuda::warp_sum(squared_error);  // at most 2048 * 254^2, which fits
     if (lane == 31) {
         shared.warp_max_error[warp] = max_error;
         shared.warp_squared_error[warp] = warp_squared;
@@ -224,7 +237,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
     if (tile_count == 0) return;
 
-    // Changes go through shared memory so that they leave in runs: all slabs at once where they fit, else one by one.
+    // Staging makes the writes contiguous. All slabs are staged together if they fit, otherwise one after the other.
     const bool at_once = tile_count <= staged_changes;
     std::uint32_t slab_begin = 0, written = 0;
 #pragma unroll
@@ -247,7 +260,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
 }
 
-// One frame of one stream of a launch.
+// One frame of one stream in a launch.
 struct StreamLaunch {
     DeviceView<const std::uint8_t> current;
     DeviceView<std::uint8_t> reference;
@@ -267,13 +280,14 @@ StreamJob job_of(const StreamLaunch& launch) {
             low ? ~0u : 0u};
 }
 
+// Returns true if the frame can be read as aligned vectors.
 template <class Byte>
 bool vectors_fit(DeviceView<Byte> frame) {
     return frame.dense_rows() && reinterpret_cast<std::uintptr_t>(frame.data()) % group_bytes == 0;
 }
 
-// Queues one launch for at most cuda_streams_per_launch streams. All frames have the shape `frame` and one row stride,
-// and so have all references.
+// Queues one launch for at most cuda_streams_per_launch streams. All current frames must have the shape `frame` and the
+// same row stride, and so must all references.
 void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, const CudaWorkspace& workspace,
                     const cuda::Stream& stream) {
     Job job{{},

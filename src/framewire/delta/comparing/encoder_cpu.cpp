@@ -11,14 +11,16 @@
 #include <algorithm>
 #include <bit>
 
+// Difference encoder on the CPU. Chunks of rows are compared in parallel, and each appends its changes at the place
+// that it would have if every byte before it had changed. Then the gaps between the chunks are closed.
 HWY_BEFORE_NAMESPACE();
 namespace framewire::delta::HWY_NAMESPACE {
 namespace {
 
-// Appends changes to a list.
+// Callback for Comparison::add() that appends changes to a list.
 class ListChanges {
 public:
-    // `position`: of the first byte. There is room for all `bytes`.
+    // `position` is that of the first byte. The list has a capacity for all `bytes`.
     ListChanges(std::uint32_t position, std::int64_t bytes, std::uint32_t* positions, std::uint8_t* differences)
         : position_(position), bytes_(bytes), positions_(positions), differences_(differences) {}
 
@@ -34,7 +36,8 @@ public:
             std::copy_n(step_differences, comparing::step_bytes, differences);
             return;
         }
-        // Four at a time, whether there are four or not: how many there are is what a branch predictor cannot guess.
+        // Written in fours, even if fewer remain: their number is unpredictable, so a loop per change mispredicts.
+        // Surplus entries are overwritten by the next ones.
         int done = 0;
         for (; done < changes && done + 4 <= room; done += 4)
             for (int next = done; next < done + 4; ++next, changed &= changed - 1) {
@@ -59,8 +62,8 @@ private:
 
 }  // namespace
 
-// Encodes `bytes` bytes of one frame, at most comparing::most_bytes, the first of which has position `position`.
-// Changes go to `positions` and `differences`; how many, and the errors, are added to `summary`.
+// Encodes `bytes` bytes of one frame, at most comparing::most_bytes, beginning at position `position`. Writes the
+// changes to `positions` and `differences`, and adds their number and the errors to `summary`.
 void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
                  std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
     ListChanges changes(position, bytes, positions, differences);
@@ -86,8 +89,8 @@ HWY_EXPORT(encode_span);
 
 namespace {
 
-// Chunks wrote their changes where they would lie if every byte before them had changed. The gaps are closed: first
-// those of chunks that lie where changes go, in order, then all others side by side.
+// Moves the changes of the chunks together. The chunks in the range that the final list occupies are moved in order by
+// one thread per stream; all others can then be moved in parallel, because their destination is free.
 class Gaps {
 public:
     Gaps(const Shape& shape, const CpuChunks& chunks, Summary* chunk_summaries,
@@ -97,11 +100,12 @@ public:
           chunk_summaries_(chunk_summaries),
           changes_(changes) {}
 
+    // Turns the counts of a stream's chunks into places, sums up the errors, and moves the first chunks.
     void close_first(int stream) {
         Summary total;
         for (std::int64_t chunk = 0; chunk < per_frame_; ++chunk) {
             auto& part = chunk_summaries_[stream * per_frame_ + chunk];
-            // From here on a chunk's count is where its changes go, so that nobody adds them up again.
+            // From here on a chunk's count is the place of its first change, so that later steps need not add up again.
             total.count += std::exchange(part.count, total.count);
             total.max_error = std::max(total.max_error, part.max_error);
             total.squared_error += part.squared_error;
@@ -109,6 +113,7 @@ public:
         changes_.summaries[stream] = total;
         for_chunks(stream, 0, first_apart(stream));
     }
+    // Moves the chunks from `begin` to `end` - 1 that close_first() did not move.
     void close_others(int stream, std::int64_t begin, std::int64_t end) {
         for_chunks(stream, std::max(begin, first_apart(stream)), end);
     }
@@ -118,7 +123,7 @@ private:
         return chunk < per_frame_ ? chunk_summaries_[stream * per_frame_ + chunk].count
                                   : changes_.summaries[stream].count;
     }
-    /// The first chunk that lies behind all changes.
+    // Returns the first chunk that begins after the end of the final list.
     std::int64_t first_apart(int stream) const {
         return std::min(per_frame_, (changes_.summaries[stream].count + chunk_bytes_ - 1) / chunk_bytes_);
     }

@@ -10,19 +10,20 @@
 
 namespace framewire::delta {
 
-/// Blocks of a frame that lie side by side, compared as one.
+/// Horizontally adjacent blocks of a frame that are compared together.
 struct Strip {
     static constexpr int most_blocks = 32;
 
-    int first_block;   ///< its number in the frame
-    int blocks;        ///< `most_blocks` at most
-    BlockPlace place;  ///< of all of them
+    int first_block;   ///< number of the leftmost block
+    int blocks;        ///< 1 to `most_blocks`
+    BlockPlace place;  ///< area of all of them
 };
 
-/// Brings R, `reference`, up to `current` where it is off by more than `threshold`, within a strip. `differences`
-/// begins with the strip's first pixel, has whole blocks and is 0: where a byte changes it becomes new minus old modulo
-/// 256. What changes is added to `changes`, one for each block. Gives how many bytes changed, and the errors that are
-/// left.
+/// Compares a strip of `current` with R (`reference`) and updates R where it is off by more than `threshold`.
+///
+/// `differences` starts at the strip's first pixel, has whole blocks, and must be 0; changed bytes get the new value
+/// minus the old one modulo 256. Adds each block's changes to its element of `changes`. Returns the number of changed
+/// bytes and the errors that remain. Thread-safe for disjoint strips.
 Summary compare_strip(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference, const Strip& strip,
                       int threshold, HostView<std::uint8_t> differences, std::span<BlockChanges> changes);
 

@@ -24,7 +24,8 @@ static_assert(block_side == step_bytes);  // a row of a block has as many steps 
 constexpr int rows_at_once = block_side / 2;
 static_assert(Strip::most_blocks * rows_at_once * block_side * 3 <= comparing::most_bytes);
 
-// Which of a step's bytes, as bits, lie in which column of a block's parts, from `first` on.
+// Masks of a step's bytes by column of sub-blocks. A step of 64 bytes covers a third of a block's row if there are 3
+// channels, so its first column is `first`, and columns may begin or end within a sub-block.
 template <int channels>
 struct StepColumns {
     static constexpr int most = channels == 1 ? parts_per_row : step_bytes / (part_side * channels) + 2;
@@ -44,6 +45,7 @@ struct StepColumns {
         }
         return steps;
     }
+    // Returns the columns that contain a changed byte, as bits.
     unsigned changed(std::uint64_t bits) const {
         unsigned columns = 0;
         for (std::size_t i = 0; i < most; ++i) columns |= unsigned{(bits & bytes[i]) != 0} << i;
@@ -51,7 +53,8 @@ struct StepColumns {
     }
 };
 
-// Takes a row's changes as differences, and notes in which parts of which blocks they are.
+// Callback for Comparison::add() that stores the differences of one row and records the changed sub-blocks of each
+// block.
 template <int channels>
 class RowChanges {
 public:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: symbols of one state or several, coded or read by a warp.
+// rANS encoding by one warp, with one or several interleaved states. For .cu files only.
 
 #include "framewire/delta/entropy/coder_tables.hpp"
 #include "framewire/delta/entropy/models/models.hpp"
@@ -10,19 +10,20 @@
 
 namespace framewire::delta {
 
-/// The first symbol of a model of that kind.
+/// Returns the first symbol of a model of the given kind.
 template <const ModelKind& kind>
 __device__ int first_symbol(int model) {
     constexpr int first = kind.first, symbols = kind.symbols;
     return first + model * symbols;
 }
 
+/// Loads a symbol from a table with one access.
 __device__ inline ChainSymbol chain_symbol(const ChainSymbol* table, int index) {
     const auto symbol = __ldg(reinterpret_cast<const uint4*>(table + index));
     return {symbol.x, symbol.y, symbol.z, symbol.w};
 }
 
-/// A number of `bits` bits, 1 to 11.
+/// Returns the symbol for a raw number of 1 to 11 bits.
 __device__ inline ChainSymbol chain_bits(std::uint32_t value, int bits) {
     const int rest = rans::probability_bits - bits;
     const auto complement = rans::probability_one - (1u << rest);
@@ -30,32 +31,33 @@ __device__ inline ChainSymbol chain_bits(std::uint32_t value, int bits) {
             complement << ChainSymbol::shift_bits | static_cast<std::uint32_t>(rest - 1)};
 }
 
-/// A state, from which a word has moved out if need be, after one more symbol.
+/// Returns the state after one more symbol. If necessary, a word must have been moved out before.
 __device__ inline std::uint32_t state_after(std::uint32_t state, const ChainSymbol& symbol) {
-    // Funnel shifts go by the lowest five bits.
+    // Funnel shifts use the lowest five bits of the shift operand.
     const auto quotient = __funnelshift_r(__umulhi(state, symbol.reciprocal), 0u, symbol.factor_and_shift);
     return state + symbol.bias + quotient * (symbol.factor_and_shift >> ChainSymbol::shift_bits);
 }
 
-/// Whether the symbol has a frequency of 1.
+/// Returns true if the symbol has a frequency of 1, for which state_after_word() has no short form.
 __device__ inline bool is_rarest(const ChainSymbol& symbol) { return symbol.reciprocal == ~0u; }
 
-/// The same, where a word moves out first if need be. `plain`: the symbol is not one of the rarest. (state >> 16) /
-/// frequency is (state / frequency) >> 16: so what comes of either is known as soon as whether one does.
+/// Moves a word out of the state if necessary and returns the state after the symbol. `plain`: the symbol is not one of
+/// frequency 1. Because (state >> 16) / frequency equals (state / frequency) >> 16, both outcomes can be computed
+/// before it is known which one applies.
 template <bool plain>
 __device__ inline std::uint32_t state_after_word(std::uint32_t state, const ChainSymbol& symbol) {
     const bool full = state >= symbol.first_too_large;
     if constexpr (!plain) return state_after(full ? state >> 16 : state, symbol);
     const auto product = __umulhi(state, symbol.reciprocal);
     const auto factor = symbol.factor_and_shift >> ChainSymbol::shift_bits;
-    // Shifts are 11 at most, so 16 more stay within their five bits.
+    // Shifts are at most 11, so adding 16 stays within five bits.
     const auto as_it_is = state + symbol.bias + __funnelshift_r(product, 0u, symbol.factor_and_shift) * factor;
     const auto without_word =
         (state >> 16) + symbol.bias + __funnelshift_r(product, 0u, symbol.factor_and_shift + 16u) * factor;
     return full ? without_word : as_it_is;
 }
 
-/// What a warp's chains have in shared memory: symbols to come, and the words they give.
+/// Shared memory of a warp's chains: symbols to encode next, and the words that result.
 struct ChainMemory {
     static constexpr int symbols_at_once = 128;
 
@@ -63,21 +65,22 @@ struct ChainMemory {
     std::uint16_t words[symbols_at_once];
 };
 
-/// States, one in each of a warp's first lanes, that take symbols in turn, the last one first: number i goes to state i
-/// modulo their number. Their words end before `word`. All lanes of a warp call together; those behind the states are
-/// given the same symbols again.
+/// Interleaved rANS states, one in each of a warp's first lanes. Symbol i goes to state i modulo their number, and the
+/// last symbol is encoded first. The words end before `word`. All lanes of the warp call together; lanes beyond the
+/// states encode the same symbols again, without effect.
 template <int states>
 class Chains {
 public:
+    /// Begins with states of value `state`. `memory` must not be used otherwise until finish().
     __device__ Chains(std::uint16_t* word, ChainMemory& memory, std::uint32_t state = rans::least_state)
         : state_(state), word_(word), memory_(&memory) {}
 
-    /// `count` symbols, each looked up by one lane: symbol_of(entry_at(i)). Both may read memory, and are called long
-    /// before the symbol is coded.
+    /// Encodes `count` symbols. Each is looked up by one lane as symbol_of(entry_at(i)); both callables may read memory
+    /// and are called well before the symbol is encoded.
     template <class EntryAt, class SymbolOf>
     __device__ void put_all(int count, EntryAt&& entry_at, SymbolOf&& symbol_of) {
         const int lane = static_cast<int>(threadIdx.x % 32);
-        // What comes next is looked up while others are coded: symbols one turn before, entries two.
+        // Pipelined: while one turn is encoded, the symbols of the next turn and the entries of the one after it load.
         constexpr int each = at_once / 32;
         std::uint32_t entries_after[each];
         ChainSymbol next[each];
@@ -113,7 +116,7 @@ public:
             rare ? put_turn<false>(min(count - from, at_once)) : put_turn<true>(min(count - from, at_once));
         }
     }
-    /// One symbol, where there is one state.
+    /// Encodes one symbol. Requires a single state.
     __device__ void put(const ChainSymbol& symbol) {
         static_assert(states == 1);
         if (state_ >= symbol.first_too_large) {
@@ -122,14 +125,14 @@ public:
         }
         state_ = state_after_word<false>(state_, symbol);
     }
-    /// Puts all states but the first before the words; the first one goes on alone.
+    /// Writes all states but the first before the words and returns a chain that continues with the first one.
     __device__ Chains<1> others_finished() const {
         const int lane = static_cast<int>(threadIdx.x % 32);
         auto* const word = word_ - 2 * (states - 1);
         if (lane > 0 && lane < states) write_state(word + 2 * lane - 2);
         return {word, *memory_, __shfl_sync(~0u, state_, 0)};
     }
-    /// The state itself, before which nothing more comes. Returns where the words begin.
+    /// Writes the state, which ends the chain, and returns the beginning of the words. Requires a single state.
     __device__ std::uint16_t* finish() const {
         static_assert(states == 1);
         if (threadIdx.x % 32 == 0) write_state(word_ - 2);
@@ -138,10 +141,10 @@ public:
 
 private:
     static constexpr int at_once = ChainMemory::symbols_at_once;
-    static constexpr int longest_run = 8;  // of symbols of a state
+    static constexpr int longest_run = 8;  // symbols of one state per step of put_turn()
     static_assert(32 % states == 0);
 
-    /// A state stays as it is.
+    // Returns a symbol that leaves the state unchanged.
     static __device__ ChainSymbol certain_symbol() { return {~0u, 0, 0, 0}; }
 
     __device__ void write_state(std::uint16_t* to) const {
@@ -149,9 +152,9 @@ private:
         to[1] = static_cast<std::uint16_t>(state_ >> 16);
     }
 
-    // The symbols in memory, of which `count` count. `plain`: none is among the rarest. What counts here is how many
-    // instructions wait for others: there is no other work for the warp. So states go through some symbols, and then
-    // the words that moved out on the way are written.
+    // Encodes the first `count` symbols in memory. `plain`: none has a frequency of 1. The warp has no other work, so
+    // the length of the dependency chain decides the speed: the states first pass through several symbols, and only
+    // then are the words that moved out on the way written.
     template <bool plain>
     __device__ void put_turn(int count) {
         const int lane = static_cast<int>(threadIdx.x % 32), of_each = (count + states - 1) / states;
@@ -180,7 +183,7 @@ private:
     __device__ void write_word(std::uint32_t state, bool full, int& at) {
         const auto lane = threadIdx.x % 32;
         if constexpr (states == 1) {
-            // Written in any case, it stays if it moves out.
+            // Written unconditionally; it is kept only if `at` moves.
             if (lane == 0) memory_->words[at] = static_cast<std::uint16_t>(state);
             at -= full;
         } else {

@@ -17,12 +17,13 @@ ChainSymbol chain_symbol(const rans::Symbol& symbol) {
             std::uint32_t{symbol.complement} << ChainSymbol::shift_bits | symbol.shift};
 }
 
+// Start and frequency of a symbol in one word.
 template <class Models>
 std::uint32_t range_of(const Models& models, int symbol) {
     return models.start(symbol) | models.frequency(symbol) << 16;
 }
 
-/// Tables one after the other, each from a multiple of 16 bytes on.
+// Concatenation of tables, each at a multiple of 16 bytes. add() returns the offset of the table.
 class Tables {
 public:
     template <class T>

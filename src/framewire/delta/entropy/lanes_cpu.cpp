@@ -15,7 +15,7 @@
 #include <span>
 #include <utility>
 
-// What all instruction sets share; once, though this source is compiled for each.
+// Shared by all targets. The guard keeps it from being compiled once per target.
 #ifndef FRAMEWIRE_DELTA_LANES_SHARED
 #define FRAMEWIRE_DELTA_LANES_SHARED
 
@@ -25,10 +25,11 @@ namespace lanes_shared {
 constexpr std::size_t most_at_once = 8;
 constexpr std::uint32_t other_residual = picture_models::small_symbols - 1;
 
-/// For each set of lanes, as bits, where words come from and go to.
+/// Shuffles that move words between their lanes and adjacent positions, for each set of lanes as bits.
 struct LaneOrders {
-    std::uint8_t spread[256][most_at_once];  ///< lane -> which of the words that lie one after the other is its own
-    std::uint8_t gathered4[16][most_at_once], gathered8[256][most_at_once];  ///< the lanes of the set, last things last
+    std::uint8_t spread[256][most_at_once];  ///< per lane: the index of its word among adjacent ones
+    std::uint8_t gathered4[16][most_at_once],
+        gathered8[256][most_at_once];  ///< the lanes of the set, at the end of the array
 };
 constexpr LaneOrders lane_orders = [] {
     LaneOrders orders{};
@@ -46,6 +47,7 @@ constexpr LaneOrders lane_orders = [] {
     return orders;
 }();
 
+// Codes one residual with one state.
 inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::uint32_t state, std::uint32_t residual,
                                   std::uint16_t*& word) {
     const bool other = small && residual >= other_residual;
@@ -53,7 +55,7 @@ inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::
     return rans::put(state, symbols[other ? other_residual : residual], word);
 }
 
-/// A block of steps half coded, from the last entry on, so that `count` are left.
+/// A block of a delta frame while it is coded, last entry first. `count` entries are left.
 struct LaneCoding {
     const LaneSymbol* symbols;
     const rans::Symbol* one_by_one;
@@ -71,7 +73,7 @@ struct LaneCoding {
         std::fill_n(states, step_states::most, rans::least_state);
     }
 
-    /// Codes those of the last turn, which has not one for each lane.
+    /// Codes the entries of the last turn, if it is incomplete.
     void put_last_turn(std::size_t lanes) {
         while (count % lanes != 0) {
             --count;
@@ -89,15 +91,15 @@ struct LaneCoding {
     }
 };
 
-/// Words to read in turns, each of at most so many bytes. Near their end a copy has zeros behind it, so that nobody
-/// need ask for each word whether it is there.
+/// Input words of read_all(), consumed turn by turn. A turn never reads more than `bytes_per_turn`, so close to the end
+/// the words are copied to memory with zeros behind them, and no single read needs a bound check.
 class TurnWords {
 public:
     static constexpr std::ptrdiff_t bytes_per_turn = 2 * 2 * residual_lanes, loaded_at_once = 2 * most_at_once;
 
     explicit TurnWords(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-    /// Where the words of a turn are.
+    /// Returns the address of the next turn's words.
     const std::uint8_t* begin_turn() {
         const auto left = end_ - at_;
         if (left < bytes_per_turn + loaded_at_once && !in_tail_) {
@@ -108,7 +110,7 @@ public:
         }
         return at_;
     }
-    /// `at`: where the next turn's are. False when that is behind the end.
+    /// `at` is the address after the words of the turn. Returns false if that is beyond the end.
     bool end_turn(const std::uint8_t* at) {
         at_ = at;
         return at_ <= end_;
@@ -122,9 +124,10 @@ private:
     std::uint8_t tail_[2 * (bytes_per_turn + loaded_at_once)] = {};
 };
 
+// Loads a little-endian word.
 inline std::uint32_t load_word(const std::uint8_t* from) { return static_cast<std::uint32_t>(from[0] | from[1] << 8); }
 
-/// One residual of one lane. `place`: what tables have of its class and place.
+/// Decodes one residual with one state. `place` is the entry of LaneTables::places for its class and place.
 inline void read_residual(std::uint32_t place, bool small, std::uint32_t& state, const std::uint8_t*& words,
                           std::uint8_t& residual) {
     state = (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
@@ -162,12 +165,14 @@ using D16 = hn::Rebind<std::uint16_t, D32>;
 using D8 = hn::Rebind<std::uint8_t, D32>;
 using DBytesOf16 = hn::Repartition<std::uint8_t, D16>;
 
+// Permutes lanes by a table of bytes.
 HWY_INLINE hn::VFromD<D32> reorder(hn::VFromD<D32> v, const std::uint8_t* order) {
     const D32 d32;
     return hn::TableLookupLanes(
         v, hn::IndicesFromVec(d32, hn::BitCast(DSigned(), hn::PromoteTo(d32, hn::LoadU(D8(), order)))));
 }
 
+// Returns a mask as bits.
 template <class Mask>
 HWY_INLINE unsigned bits_of(Mask mask) {
     std::uint8_t bits[8] = {};
@@ -175,6 +180,7 @@ HWY_INLINE unsigned bits_of(Mask mask) {
     return bits[0];
 }
 
+// Returns the upper halves of the 32x32-bit products.
 HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     const D32 d32;
     const D64 d64;
@@ -184,8 +190,8 @@ HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
 }
 
-/// The symbols number index(0), index(1) and so on, half as many as a vector has lanes. A gather takes longer than
-/// loading them one by one.
+/// Loads the symbols index(0), index(1) and so on, half as many as a vector has lanes. Single loads are faster here
+/// than a gather.
 template <class Index>
 HWY_INLINE hn::VFromD<D64> half_of(const LaneSymbol* symbols, Index index) {
     const hn::FixedTag<std::uint64_t, 2> two;
@@ -199,8 +205,8 @@ HWY_INLINE hn::VFromD<D64> half_of(const LaneSymbol* symbols, Index index) {
         return hn::Combine(D64(), pair(2), pair(0));
 }
 
-/// States after one more symbol each, as many as a vector has lanes: number index(i) into lane i. Words that move out
-/// go before `word`.
+/// Codes one symbol in each lane: symbol index(i) in lane i. Words that move out go before `word`. Returns the new
+/// states.
 template <class Index>
 HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn::VFromD<D32> state,
                                       std::uint16_t*& word) {
@@ -215,7 +221,8 @@ HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn
         hn::And(hn::ShiftRight<LaneTables::bias_bits>(step), hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
     const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
     const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
-    // From 2^15 / 4096 * 2^16 times the frequency on a word moves out; all of them are below 2^31.
+    // A word moves out from 2^15 / 4096 * 2^16 times the frequency on. All states are below 2^31, so signed comparison
+    // works.
     const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
     const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
     const auto set = bits_of(full);
@@ -228,7 +235,8 @@ HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn
     return hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement));
 }
 
-/// A block's states in registers: a vector of symbols waits for what it was before.
+/// The states of a block in registers. A block with 32 states needs several vectors, which are independent of each
+/// other.
 template <std::size_t vectors>
 class StatesInVectors {
 public:
@@ -236,13 +244,15 @@ public:
         : coding_(coding), symbols_(coding.symbols), end_(coding.entries + coding.count), word_(coding.word) {
         for (std::size_t i = 0; i < vectors; ++i) of_[i] = hn::Load(D32(), coding.states + i * hn::Lanes(D32()));
     }
-    /// Codes the last symbols of those left, as many as a vector has lanes. In turn of all vectors, the last one first.
+    /// Codes as many of the last remaining symbols as a vector has lanes. Call it for each vector in turn, the last one
+    /// first.
     HWY_INLINE void put(std::size_t vector) {
         end_ -= hn::Lanes(D32());
         const auto* const next = end_;
         of_[vector] = put_vector(
             symbols_, [next](std::size_t at) { return next[at]; }, of_[vector], word_);
     }
+    /// Writes the states and the position back to the LaneCoding.
     HWY_INLINE void give_back() {
         for (std::size_t i = 0; i < vectors; ++i) hn::Store(of_[i], D32(), coding_.states + i * hn::Lanes(D32()));
         coding_.count = static_cast<std::size_t>(end_ - coding_.entries);
@@ -257,6 +267,7 @@ private:
     hn::VFromD<D32> of_[vectors];
 };
 
+// Codes all remaining symbols; their number must be a multiple of `lanes`.
 template <std::size_t lanes>
 HWY_INLINE void put_left(LaneCoding& coding) {
     constexpr std::size_t vectors = lanes / hn::MaxLanes(D32());
@@ -292,6 +303,8 @@ std::array<PutSteps, 2> put_two_step_entries(LaneCoding& one, LaneCoding& other)
     return {one.finish(lanes), other.finish(lanes)};
 }
 
+// put_residuals() for one target. Whole vectors of residuals of one sub-block are coded together, unless one of them
+// needs raw bits; the others are coded one by one.
 std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, const ResidualPart* parts,
                        std::size_t part_count, const std::uint8_t* residuals, std::size_t index, std::uint16_t* word) {
     const D32 d32;
@@ -336,13 +349,13 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
 
 namespace {
 
-/// Lanes that give residuals back, with all states in registers.
+/// Decoder of residuals with all states in registers.
 class ResidualLanes {
     using V = hn::VFromD<D32>;
     static constexpr std::size_t n = hn::MaxLanes(D32()), vectors = residual_lanes / n;
 
 public:
-    /// `classes`: of all residuals, and of as many more as there are lanes.
+    /// `classes` has one entry for each residual, and `residual_lanes` more.
     HWY_INLINE ResidualLanes(const LaneTables& tables, const std::uint8_t* classes, const std::uint32_t* states)
         : places_(tables.places.data()), classes_(classes) {
         for (std::size_t v = 0; v < vectors; ++v) {
@@ -351,7 +364,7 @@ public:
         }
     }
 
-    /// Reads a residual each for the lanes of one vector: those from number `index` on.
+    /// Reads one residual for each lane of vector `v`; the first of them is residual `index`.
     HWY_INLINE void read(std::size_t v, std::size_t index, const std::uint8_t*& words, std::uint8_t* residuals) {
         const D32 d32;
         const DSigned d_signed;
@@ -359,14 +372,15 @@ public:
         const auto place = look_up(v);
         const auto symbol =
             hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
-        // One that may be another residual takes its bits before the next lane's word is read.
+        // A residual with raw bits reads them before the next lane reads its word, so the lanes must go in order.
         if (HWY_UNLIKELY(!hn::AllFalse(d_signed, hn::Eq(symbol, hn::Set(d_signed, LaneTables::other))))) {
             read_one_by_one(v, n, index, words, residuals);
         } else {
             const auto frequency = hn::And(hn::ShiftRight<LaneTables::place_bits>(place), place_mask);
             const auto state = hn::Add(hn::Mul(frequency, hn::ShiftRight<rans::probability_bits>(states_[v])),
                                        hn::And(place, place_mask));
-            // States of hostile bytes may have their highest bit set: those are not below it either.
+            // States of invalid streams may have the highest bit set. Those are not low either, so the test must be
+            // unsigned.
             const auto is_low = hn::Eq(hn::ShiftRight<15>(state), hn::Zero(d32));
             const auto set = bits_of(hn::RebindMask(d_signed, is_low));
             const auto ahead = hn::BitCast(D16(), hn::LoadU(DBytesOf16(), words));
@@ -378,7 +392,7 @@ public:
         find_next(v, classes_ + index + residual_lanes);
     }
 
-    /// The same of its first lanes, one after the other.
+    /// Variant of read() for the first `count` lanes, one after the other.
     void read_one_by_one(std::size_t v, std::size_t count, std::size_t index, const std::uint8_t*& words,
                          std::uint8_t* residuals) {
         HWY_ALIGN std::uint32_t lanes[n];
@@ -389,7 +403,7 @@ public:
         states_[v] = hn::Load(D32(), lanes);
     }
 
-    /// Whether the states are those that coding began with.
+    /// Returns true if all states have the value with which the encoder began.
     bool at_end() const {
         auto same = hn::Eq(states_[0], hn::Set(D32(), rans::least_state));
         for (std::size_t v = 1; v < vectors; ++v)
@@ -398,13 +412,13 @@ public:
     }
 
 private:
-    /// Where in the tables the next residuals of a vector's lanes are: their states' places in those of their classes.
+    // Computes the table index of each lane's next residual from its class and its state's place.
     HWY_INLINE void find_next(std::size_t v, const std::uint8_t* classes) {
         const D32 d32;
         const auto of_class = hn::ShiftLeft<rans::probability_bits>(hn::PromoteTo(d32, hn::LoadU(D8(), classes)));
         hn::Store(hn::Or(hn::And(states_[v], hn::Set(d32, rans::probability_one - 1)), of_class), d32, next_ + v * n);
     }
-    /// A gather takes longer than loads, and those leave vectors alone where they come by pairs.
+    // Looks up the lanes of a vector. Loads of pairs are faster here than a gather or loads into single lanes.
     template <class D = D64>
     HWY_INLINE V look_up(std::size_t v) const {
         const auto pair = [&](std::size_t at) HWY_ATTR {
@@ -429,6 +443,7 @@ private:
 
 }  // namespace
 
+// read_residuals() for one target.
 bool read_all(const LaneTables& tables, const std::uint8_t* classes, std::size_t count, const std::uint32_t* states,
               std::span<const std::uint8_t> bytes, std::uint8_t* residuals) {
     constexpr std::size_t n = hn::MaxLanes(D32());
@@ -496,7 +511,7 @@ bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const Residua
     std::memcpy(states, bytes.data(), state_bytes);
     for (const auto state : states)
         if (!rans::is_state(state)) return false;
-    // The class of each residual, and some behind them.
+    // Class of each residual. Whole sub-blocks of 64 are filled at once, so the array is longer than needed.
     std::array<std::uint8_t, most_residuals + most_each + residual_lanes> classes;
     auto* end = classes.data();
     for (const auto& part : parts) {

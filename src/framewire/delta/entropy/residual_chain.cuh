@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: residuals coded by a warp, whose lanes are their states.
+// Encoder of residuals on the device: the 32 lanes of a warp are the 32 states. For .cu files only.
 
 #include "framewire/delta/entropy/chain.cuh"
 #include "framewire/delta/entropy/lanes.hpp"
@@ -9,31 +9,33 @@
 
 namespace framewire::delta {
 
-/// The words of all lanes, before `end`; those that are not among the `room` last ones are only counted.
+/// Words of all lanes. They end at `end` and grow downwards. Words that do not fit into the last `room` ones are
+/// counted but not stored.
 struct ResidualWords {
     std::uint16_t* end;
-    int room, used;
+    int room, used;  ///< capacity and number of words
 
+    /// Stores a word after skipping `before` words of other lanes.
     __device__ void put(int before, std::uint32_t state) const {
         const int at = used + before;
         if (at < room) end[-1 - at] = static_cast<std::uint16_t>(state);
     }
 };
 
-/// The first symbol of the residuals of a class: LaneTables::first().
+/// Returns the first symbol of the residuals of a class: LaneTables::first() on the device.
 __device__ inline int first_residual(int part_class) {
     return part_class < picture_models::small_classes
                ? first_symbol<picture_models::small_residual>(part_class)
                : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
 }
 
-/// A residual on its way: how it is coded, and whether it is one of the others, told by bits.
+/// A residual that was looked up in advance: its symbol, and whether its value follows as raw bits.
 struct ComingResidual {
     ChainSymbol symbol;
     std::uint32_t residual;
     bool other;
 };
-/// `first`: the first symbol of its class.
+/// Looks up a residual. `first` is the first symbol of its class.
 __device__ inline ComingResidual coming_residual(const CoderTables& tables, int first, std::uint32_t residual) {
     constexpr std::uint32_t other_residual = picture_models::small_symbols - 1;
     constexpr int first_large = picture_models::large_residual.first;  // symbol of the classes without others
@@ -42,22 +44,21 @@ __device__ inline ComingResidual coming_residual(const CoderTables& tables, int 
             other};
 }
 
-/// Codes residuals, the last one first, 32 at a time, and then writes the states. look_up(number) gives their
-/// ComingResidual, and is called before the one behind it is coded. `whole_turns`: there are as many for each lane.
+/// Encodes `count` residuals, 32 at a time and the last ones first, and then writes the states. look_up(number) returns
+/// a ComingResidual and is called one turn in advance. `whole_turns`: `count` is a multiple of 32. One warp calls it.
 template <bool whole_turns, class LookUp>
 __device__ void put_residuals(int count, LookUp&& look_up, ResidualWords& words) {
     constexpr int lanes = residual_lanes;
     static_assert(lanes == 32);
     const int lane = static_cast<int>(threadIdx.x % lanes);
-    const auto later =
-        lane == 31 ? 0u : ~0u << (lane + 1);  // lanes whose words come before, their residuals being later
+    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes with later residuals, whose words come first
     std::uint32_t state = rans::least_state;
     int begin = (count - 1) / lanes * lanes;
     ComingResidual next{};
     if (begin + lane < count) next = look_up(begin + lane);
     for (; begin >= 0; begin -= lanes) {
         const auto now = next;
-        // What comes next is looked up while this is coded.
+        // Load the next turn's residuals while this turn is encoded.
         if (begin > 0) next = look_up(begin - lanes + lane);
         const bool active = whole_turns || begin + lane < count;
         const bool other = active && now.other;

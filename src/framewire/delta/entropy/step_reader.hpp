@@ -14,20 +14,25 @@
 
 namespace framewire::delta {
 
-/// Reads the symbols of a block of steps, of `count` states in turn. Words are those of bytes that nobody vouches for:
-/// behind their end there are zeros.
+/// Decoder for the symbols of a block of a delta frame, with `count` states in rotation. The bytes are untrusted. Words
+/// beyond their end read as 0, because StepBytes pads them; so a single read needs no bound check, but the caller must
+/// ask StepBytes::behind_end() regularly.
+///
+/// With several states, the array is a queue: each state is written `count` places further when it has been used. That
+/// avoids an index computation per symbol, but needs memory for as many states as symbols between two checks.
 template <int count>
 class StepReader {
     using State = std::conditional_t<count == 1, std::uint32_t, std::uint32_t*>;
 
 public:
-    /// What is read before StepBytes::behind_end() is asked again is not more than this.
+    /// Maximum number of symbols between two calls of StepBytes::behind_end().
     static constexpr std::size_t most_ahead = 640;
-    /// Room for so many states.
+    /// Number of states for which memory is needed.
     static constexpr std::size_t room = count > 1 ? count + most_ahead : 1;
 
+    /// Begins to read at `words` with a single state.
     explicit StepReader(const std::uint8_t* words) requires(count == 1) : words_(words), state_(next_state()) {}
-    /// `first` has said that there are so many states. They go to `states`.
+    /// Continues with `count` states after `first` has read their number. `states` must have `room` entries.
     template <int one>
     requires(one == 1 && count > 1) StepReader(const StepReader<one>& first, std::uint32_t* states)
         : words_(first.words_), state_(states) {
@@ -35,30 +40,34 @@ public:
         for (std::size_t i = 1; i < count; ++i) states[i] = next_state();
     }
 
-    /// Where it stands. Functions that are not inlined take this and give it back: a reader itself would not stay in
-    /// registers.
+    /// Position of a reader. Functions that are not inlined take and return this instead of a reference to the reader,
+    /// because a reader whose address is taken does not stay in registers.
     struct Position {
         const std::uint8_t* words;
         State state;
     };
+    /// Makes a reader at a position.
     explicit StepReader(const Position& position) : words_(position.words), state_(position.state) {}
+    /// Returns the position.
     Position position() const { return {words_, state_}; }
+    /// Moves to a position that a function returned.
     void go_to(const Position& position) {
         words_ = position.words;
         state_ = position.state;
         asm("" : "+r"(words_));
     }
 
-    /// As rans::Reader does.
+    /// Returns the place of the next symbol, like rans::Reader.
     std::uint32_t place() const { return state() & (rans::probability_one - 1); }
+    /// Removes the symbol with the given range, like rans::Reader.
     [[gnu::always_inline]] void take(std::uint32_t start, std::uint32_t frequency) {
         take_offset(place() - start, frequency);
     }
-    /// The same by how far behind the symbol's start the place is.
+    /// Variant of take(): `offset` is the place minus the start of the symbol.
     [[gnu::always_inline]] void take_offset(std::uint32_t offset, std::uint32_t frequency) {
         move_on_filled(frequency * (state() >> rans::probability_bits) + offset);
     }
-    /// A symbol from place 0 on that takes few bits, so that there is seldom a word to read.
+    /// Variant of take() for a symbol that starts at place 0 and is likely, so that a word is rarely read.
     [[gnu::always_inline]] void take_likely(std::uint32_t frequency) {
         auto state = frequency * (this->state() >> rans::probability_bits) + place();
         if (state < rans::least_state) [[unlikely]] {
@@ -67,6 +76,7 @@ public:
         }
         move_on(state);
     }
+    /// Reads a raw number of `bit_count` bits.
     [[gnu::always_inline]] std::uint32_t bits(int bit_count) {
         const auto taken = rans::take_bits(state(), bit_count);
         move_on_filled(taken.state);
@@ -84,15 +94,15 @@ private:
         else
             return *state_;
     }
-    /// The next state has its turn. Where there are several, each goes behind the others: so none is looked for.
+    // Stores the state and makes the next one current. With several states it goes to the end of the queue.
     [[gnu::always_inline]] void move_on(std::uint32_t state) {
         if constexpr (count == 1)
             state_ = state;
         else
             *(state_++ + count) = state;
     }
-    /// Whether a state lacks a word nobody can guess, so there is no branch. The empty statements keep compilers from
-    /// making one, and from keeping `words_` in a vector.
+    // Stores a state after reading a word if it needs one. Without a branch, because that is unpredictable. The empty
+    // asm statements keep the compiler from making a branch, and from keeping `words_` in a vector register.
     [[gnu::always_inline]] void move_on_filled(std::uint32_t state) {
         auto with_word = state << 16 | word();
         asm("" : "+r"(with_word));
@@ -117,14 +127,15 @@ private:
     State state_;
 };
 
-/// The bytes of a block of steps.
+/// Input of StepReader: a padded copy of a block's bytes, and the memory for its states. Not thread-safe; keeps its
+/// memory between blocks.
 class StepBytes {
 public:
-    /// Returns body(reader, models), with the StepReader of the block's first symbol and the set of models it was coded
-    /// with.
+    /// Reads the head of a block and returns body(reader, models): a StepReader at the first symbol, and the set of
+    /// models that the block uses. The reader refers to this object.
     template <class Body>
     auto read(std::span<const std::uint8_t> bytes, Body&& body) {
-        // So that readers need not ask for each word whether it is there.
+        // The padding makes bound checks for single words unnecessary.
         padded_.assign(bytes.begin(), bytes.end());
         padded_.resize(bytes.size() + 2 * StepReader<1>::most_ahead);
         end_ = padded_.data() + bytes.size();
@@ -140,7 +151,8 @@ public:
         }
     }
 
-    /// Whether more was read than there is. To be asked at least once for each part.
+    /// Returns true if more was read than there is. Must be called at least once per sub-block; also moves the queue of
+    /// states back to the beginning of its memory.
     template <int count>
     bool behind_end(StepReader<count>& reader) {
         if constexpr (count > 1) {
@@ -151,17 +163,17 @@ public:
         }
         return reader.words_ > end_;
     }
-    /// The bytes behind what was read; none where more was read than there is.
+    /// Returns the bytes after those that were read; empty if more was read than there is.
     template <int count>
     std::span<const std::uint8_t> rest(const StepReader<count>& reader) const {
         return {std::min(reader.words_, end_), end_};
     }
-    /// Whether all was read and no more, and the states are those that coding began with.
+    /// Returns true if exactly all bytes were read and all states have the value with which the encoder began.
     template <int count>
     bool at_end(const StepReader<count>& reader) const {
         return reader.words_ == end_ && states_end(reader);
     }
-    /// The same where bytes may be left.
+    /// Variant of at_end() that allows bytes to be left.
     template <int count>
     bool states_end(const StepReader<count>& reader) const {
         std::uint32_t other = 0;

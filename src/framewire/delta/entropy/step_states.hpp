@@ -8,35 +8,39 @@
 
 namespace framewire::delta {
 
-/// How many states the symbols of a block of steps take turns with: a block says so with a symbol of its own model.
-/// Large blocks have many, so that vectors and warps code symbols side by side; each takes about 3 bytes.
+/// Number of rANS states of a block of a delta frame, which the block signals by a symbol of a model of its own. Large
+/// blocks have many states, so that vectors and warps can code symbols in parallel; each state adds about 3 bytes.
 namespace step_states {
 
+/// Number of choices, and the maximum number of states.
 inline constexpr int choices = 3, most = 32;
 
-/// How many it is of each choice.
+/// Returns the number of states of a choice.
 FRAMEWIRE_HOST_DEVICE constexpr int count(int choice) { return choice == 0 ? 1 : choice == 1 ? 8 : most; }
-/// What an encoder chooses for a block whose symbols, numbers of bits aside, cost so much, in 1/8 bits: states may take
-/// a fiftieth of it.
+/// Returns the choice of an encoder for a block whose symbols, without raw bits, cost `cost` eighths of a bit. The
+/// limits keep the states below about a fiftieth of the block.
 FRAMEWIRE_HOST_DEVICE constexpr int choice_for(std::uint64_t cost) {
     constexpr std::uint64_t kilobyte = 1024 * 64;
     return cost < kilobyte ? 0 : cost < 5 * kilobyte ? 1 : 2;
 }
 
-/// The model: where a choice starts, and its frequency.
+/// Returns the first place of a choice in the model.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t start(int choice) { return choice == 0 ? 0 : choice == 1 ? 3840 : 4032; }
+/// Returns the frequency of a choice in the model.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t frequency(int choice) {
     return (choice == 2 ? rans::probability_one : start(choice + 1)) - start(choice);
 }
+/// Returns the choice that has a place.
 FRAMEWIRE_HOST_DEVICE constexpr int choice_at(std::uint32_t place) { return (place >= start(1)) + (place >= start(2)); }
 
-/// A set of models is told with so many bits.
+/// Number of bits that select the set of models.
 inline constexpr int set_bits = 2;
 
-/// The first four bytes of a block of changes in runs, before what all blocks of steps have: their first state is never
-/// that small.
+/// First four bytes of a block of changes in runs, before the states. A state is never that small.
 inline constexpr std::uint32_t runs_form = 3;
+/// Size of that number in bytes.
 inline constexpr std::size_t form_bytes = 4;
+/// Returns true if the block begins with that number.
 FRAMEWIRE_HOST_DEVICE constexpr bool is_in_runs(const std::uint8_t* block, std::size_t size) {
     return size >= form_bytes && block[0] == runs_form && (block[1] | block[2] | block[3]) == 0;
 }

@@ -13,7 +13,7 @@ std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     const auto& costs = step_costs();
     std::array<std::uint64_t, step_models::sets> total{};
     const auto* entry = entries_.data();
-    constexpr std::size_t at_once = 0xffff / max_symbol_cost;  // four sums of 16 bits do not overflow
+    constexpr std::size_t at_once = 0xffff / max_symbol_cost;  // so that four sums of 16 bits do not overflow
     for (auto left = count_; left > 0;) {
         const auto count = std::min(left, at_once);
         std::uint64_t some = 0, others = 0;
@@ -44,8 +44,8 @@ std::uint64_t Symbols::cost() const {
     return *std::min_element(costs.begin(), costs.end()) + 8 * bits;
 }
 
-/// A block half coded: from the last entry on, so that those before `entry` are left. Several states are coded all at
-/// once; then only the first is left.
+/// A block while it is coded, last entry first; those before `entry` are left. With several states, all entries are
+/// coded at once and only the first state is left.
 struct Symbols::Coding {
     const rans::Symbol* symbols;
     const std::uint16_t* first;
@@ -55,7 +55,7 @@ struct Symbols::Coding {
 
     std::size_t left() const { return static_cast<std::size_t>(entry - first); }
     std::span<const std::uint16_t> entries() const { return {first, entry}; }
-    /// With all entries coded.
+    /// Returns the coding after all entries.
     Coding put(const PutSteps& all) const { return {symbols, first, first, all.first_state, all.words}; }
 };
 
@@ -81,10 +81,10 @@ std::array<Symbols::Coding, 2> Symbols::code_two_in_lanes(Symbols& one, int set,
     return {coding.put(put[0]), other_coding.put(put[1])};
 }
 
-/// Codes as many entries of each. A state waits for what it was before, so a processor has time for several.
+// Codes `entries` entries of each block. A chain has a long latency per symbol; several independent ones share it.
 template <std::size_t count>
 void Symbols::code(Coding* const* codings, std::size_t entries) {
-    // Each in registers of its own.
+    // The copies stay in registers.
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         Coding of[count] = {*codings[i]...};
         const auto code_one = [](Coding& to) { to.state = rans::put(to.state, to.symbols[*--to.entry], to.word); };
@@ -94,7 +94,7 @@ void Symbols::code(Coding* const* codings, std::size_t entries) {
     (std::make_index_sequence<count>());
 }
 
-/// Codes `count` blocks until one is over or more of them, and returns how many are left, which lie first then.
+// Codes `count` blocks until at least one of them is finished. Returns how many are left; those come first in `active`.
 template <std::size_t count>
 std::size_t Symbols::code_some(std::span<Coding*> active) {
     const auto least = [](const Coding* a, const Coding* b) { return a->left() < b->left(); };
@@ -129,10 +129,12 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         blocks = blocks.subspan(most);
         sizes = sizes.subspan(most);
     }
+    // Blocks with one state are coded four at a time, a new one whenever one is finished; those with 8 states in pairs;
+    // those with 32 states alone.
     std::array<Best, most> best;
     std::array<Coding, most> codings;
     std::array<Coding*, at_once> active;
-    std::array<std::size_t, most> of_eight;  // blocks with 8 states
+    std::array<std::size_t, most> of_eight;  // the blocks with 8 states
     std::size_t active_count = 0, eights = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         best[i] = blocks[i].best();
@@ -148,7 +150,7 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         active[active_count++] = &codings[i];
         while (active_count == at_once) active_count = code_some<at_once>(active);
     }
-    // Two of nearly the same length together: what one has more is coded alone.
+    // Pair blocks of similar length, because the excess of the longer one is coded alone.
     std::sort(of_eight.begin(), of_eight.begin() + static_cast<std::ptrdiff_t>(eights),
               [&](std::size_t a, std::size_t b) { return blocks[a].count_ < blocks[b].count_; });
     for (; eights > 1; eights -= 2) {

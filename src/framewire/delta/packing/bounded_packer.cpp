@@ -29,13 +29,13 @@ struct BoundedPacker::State {
     Shape shape;
     BlockGrid grid;
     const ThreadPool* pool;
-    HostImage after;  // of the blocks that are coded
+    HostImage after;  // reconstruction of the coded blocks
     std::vector<Summary> found;
     std::vector<int> coded;
-    std::vector<PredictionEncoder> encoders;  // of each worker
+    std::vector<PredictionEncoder> encoders;  // one per worker
     PicturePacker pictures;
     BlockWriter writer;
-    std::vector<std::uint8_t> whole;  // a first picture without loss
+    std::vector<std::uint8_t> whole;  // a lossless keyframe
 
     State(const Shape& of, int effort, const ThreadPool* pool_)
         : shape(of),
@@ -49,7 +49,8 @@ struct BoundedPacker::State {
         coded.reserve(found.size());
     }
 
-    /// Codes the blocks of `coded` and copies them into `reference`. Leaves in `found` how far they are off then.
+    // Codes the blocks listed in `coded`, copies their reconstruction to `reference`, and stores the remaining errors
+    // in `found`.
     void pack(PackedHead::Kind kind, int within, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
               std::vector<std::uint8_t>& out) {
         const HostView<const std::uint8_t> before = reference;
@@ -102,6 +103,7 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     std::fill(state.found.begin(), state.found.end(), Summary{});
     state.whole.clear();
     state.pictures.pack(camera, threshold, state.whole);
+    // Both keyframes are packed. The near one is taken only if it is much smaller.
     const int within = first_threshold(threshold);
     const auto before = out.size();
     if (within > 0) {

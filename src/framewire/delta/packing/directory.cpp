@@ -3,9 +3,10 @@
 namespace framewire::delta {
 namespace {
 
-constexpr int number_bits = 7;  // of a byte; the eighth says that more follow
+constexpr int number_bits = 7;  // per byte; the eighth bit says that more bytes follow
 constexpr int max_number_bytes = 4;
 
+// Reads a number and removes its bytes. Returns nothing if it is truncated or too long.
 std::optional<std::uint32_t> read_number(std::span<const std::uint8_t>& bytes) {
     std::uint32_t number = 0;
     for (int i = 0; i < max_number_bytes && !bytes.empty(); ++i) {
@@ -30,7 +31,7 @@ void DirectoryWriter::pass_over(int blocks) {
 
 void DirectoryWriter::add(int block, std::size_t bytes) {
     pass_over(block - next_);
-    put(static_cast<std::uint32_t>(bytes));  // twice its words: even
+    put(static_cast<std::uint32_t>(bytes));  // even, because blocks consist of 16-bit words
     next_ = block + 1;
 }
 
@@ -40,7 +41,7 @@ bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector
     coded.clear();
     std::size_t total = 0;
     int block = 0;
-    // Sizes first: where the bytes begin is known when all are read.
+    // The sizes come first. The contents begin where the directory ends.
     while (block < blocks) {
         const auto number = read_number(bytes);
         if (!number) return false;

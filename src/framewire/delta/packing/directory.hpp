@@ -8,21 +8,23 @@
 
 namespace framewire::delta {
 
-/// Which blocks of a frame are coded, and how many bytes each takes; see format.md.
+/// A coded block of a packed frame, as the directory lists it (format.md, "A frame").
 struct CodedBlock {
-    int block;
-    std::span<const std::uint8_t> bytes;
+    int block;                            ///< its number in the frame
+    std::span<const std::uint8_t> bytes;  ///< its bytes, owned by the packed frame
 };
 
-/// What a block's place in the directory seldom takes more than, with blocks passed over before it: two numbers.
+/// Size in bytes that two directory numbers rarely exceed: skipped blocks and the size of a block.
 inline constexpr std::size_t place_bytes = 4;
 
-/// Appends a directory of blocks, by their number and ascending, each with the size of its bytes (an even number).
+/// Writer for the directory of a frame.
 class DirectoryWriter {
 public:
+    /// Appends to `out`, which must outlive this object.
     explicit DirectoryWriter(std::vector<std::uint8_t>& out) : out_(&out) {}
+    /// Adds a block with `bytes` bytes, an even number. Blocks must ascend.
     void add(int block, std::size_t bytes);
-    /// After the last one, of a frame of `blocks`.
+    /// Ends the directory of a frame with `blocks` blocks.
     void finish(int blocks);
 
 private:
@@ -33,8 +35,8 @@ private:
     int next_ = 0;
 };
 
-/// Reads a directory of `blocks` and gives the blocks with their bytes, which lie behind it; nothing where `bytes` do
-/// not fit together. Fills `coded` without allocating where it has room for all blocks.
+/// Reads the directory of a frame with `blocks` blocks and fills `coded` with the blocks and their bytes, which follow
+/// the directory. Returns false if `bytes` are inconsistent. Does not allocate if `coded` has a capacity of `blocks`.
 bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded);
 
 }  // namespace framewire::delta

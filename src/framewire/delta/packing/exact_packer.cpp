@@ -16,11 +16,12 @@
 namespace framewire::delta {
 namespace {
 
-/// The strips of a frame, so many that each of several workers gets some.
+// Partition of a frame into strips: enough of them that every worker gets several.
 class Strips {
 public:
+    // Chooses the width of the strips for a number of workers.
     Strips(const BlockGrid& grid, std::size_t workers) : grid_(grid) {
-        constexpr int each = 6;  // of a worker, at least: the last ones end at nearly the same time
+        constexpr int each = 6;  // strips per worker, at least: workers then finish at nearly the same time
         const int wanted = (each * static_cast<int>(workers) + grid.rows() - 1) / grid.rows();
         const int needed = (grid.columns() + Strip::most_blocks - 1) / Strip::most_blocks;
         const int per_row = std::min(std::max(wanted, needed), grid.columns());
@@ -29,9 +30,10 @@ public:
     }
 
     std::size_t count() const { return static_cast<std::size_t>(per_row_ * grid_.rows()); }
-    /// In blocks; some have fewer.
+    // Width of a strip in blocks; the last one of a row may be narrower.
     int width() const { return blocks_; }
 
+    // Returns the strip with a number from 0 to count() - 1, row by row.
     Strip operator[](std::size_t index) const {
         const int row = static_cast<int>(index) / per_row_, column = static_cast<int>(index) % per_row_ * blocks_;
         const int blocks = std::min(blocks_, grid_.columns() - column);
@@ -58,7 +60,7 @@ struct ExactPacker::State {
     PicturePacker pictures;
 
     struct Worker {
-        HostImage differences;  // of a strip, 0 in between
+        HostImage differences;  // of a strip; 0 between calls
         ChangesEncoder encoder;
         Summary found;
     };
@@ -84,7 +86,8 @@ struct ExactPacker::State {
         validate(reference, shape, "the exact packer's reference");
     }
 
-    /// Calls took(block, bytes) for each block that changes.
+    // Compares one strip and codes its changed blocks. Calls took(block, bytes) for each coded block, in the order of
+    // `bytes`.
     template <class Took>
     void pack(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
               int threshold, std::vector<std::uint8_t>& bytes, Took&& took) {
@@ -100,7 +103,7 @@ struct ExactPacker::State {
             const auto place = grid.place(strip.first_block + block);
             *end++ = {{block * block_side, 0, place.width, place.height}, parts, static_cast<int>(count)};
         }
-        // Blocks of nearly the same length are coded side by side.
+        // Blocks of similar length are coded together, which keeps the interleaved chains busy.
         std::sort(changed.begin(), end,
                   [](const ChangedBlock& a, const ChangedBlock& b) { return a.samples > b.samples; });
         constexpr auto at_once = ChangesEncoder::at_once;

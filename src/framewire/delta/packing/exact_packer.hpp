@@ -10,23 +10,24 @@
 
 namespace framewire::delta {
 
-/// The difference encoder's modes `exact` and `lossless` on the CPU where nobody wants the list of changes: compares a
-/// frame with R and packs the step at once, into the bytes that Packer makes of what Encoder finds. While one thread
-/// waits for pictures from memory, another one codes. Move-only; not for two threads at once.
+/// Encoder for the modes `exact` and `lossless` on the CPU: compares a frame with R and packs the delta frame in one
+/// pass, without a list of changes, to the same bytes that Packer makes from the changes of Encoder. Comparing and
+/// coding overlap: while one thread waits for memory, another one codes. Move-only; not thread-safe.
 class ExactPacker {
 public:
-    /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share each frame;
-    /// the bytes are the same. Throws Error{usage} on another shape.
+    /// For frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
+    /// share each frame, and the bytes are the same. Throws Error{usage} if the shape is invalid.
     explicit ExactPacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~ExactPacker();
     ExactPacker(ExactPacker&&) noexcept;
     ExactPacker& operator=(ExactPacker&&) noexcept;
 
-    /// Sets `reference` to `camera` and appends it packed; `threshold` (0..254) is only told. The summary is 0.
+    /// Appends `camera` as a lossless keyframe to `out` and copies it to `reference`. `threshold` (0..254) is only
+    /// written to the head. Returns an empty summary. Throws Error{usage} if an argument is invalid.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
-    /// Brings `reference` up to `camera` where it is off by more than `threshold` (0..254), as Encoder does, and
-    /// appends the step packed. Throws Error{usage} on another threshold or shape. Any strides; no overlap.
+    /// Updates `reference` where it differs from `camera` by more than `threshold` (0..254), as Encoder does, and
+    /// appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
     Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                       std::vector<std::uint8_t>& out);
 

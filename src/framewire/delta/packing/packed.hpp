@@ -14,30 +14,34 @@
 
 namespace framewire::delta {
 
-/// What packed bytes begin with: of which kind they are, and with which threshold they were made.
+/// Head of a packed frame: its kind and the threshold of its encoder (format.md, "A frame").
 struct PackedHead {
+    /// The kinds of packed frames. The values are those of the format.
     enum class Kind : std::uint8_t {
-        changes = 0,        ///< differences from the picture before
-        picture = 1,        ///< a whole picture as it is
-        prediction = 2,     ///< what becomes of the picture before, within the threshold
-        first_picture = 3,  ///< the same where there is none before
-        blocks = 4          ///< some blocks of a picture as they are
+        changes = 0,        ///< delta frame: differences from the previous picture
+        picture = 1,        ///< lossless keyframe
+        prediction = 2,     ///< delta frame: the new picture, predicted from the previous one
+        first_picture = 3,  ///< keyframe: like `prediction`, but predicted only within the blocks themselves
+        blocks = 4          ///< some blocks of a lossless keyframe
     };
+    /// Size of the head.
     static constexpr std::size_t bytes = 2;
+    /// Maximum threshold that a head can have.
     static constexpr int max_threshold = 254;
 
     Kind kind;
     int threshold;
 };
 
-/// So many threads take blocks of a frame at most; bytes do not depend on their number.
+/// Maximum number of threads that share the blocks of a frame. The bytes do not depend on the number of threads.
 inline constexpr std::size_t most_block_workers = 16;
+/// Returns the number of workers for a pool; 1 if it is null.
 inline std::size_t block_workers(const ThreadPool* pool) {
     return pool ? std::min(most_block_workers, static_cast<std::size_t>(pool->threads())) : 1;
 }
 
-/// Calls body(worker, group) for so many groups of blocks, on the pool where there is one: who is done with one takes
-/// the next. Of calls with the same worker one follows the other.
+/// Calls body(worker, group) for each group of blocks, on the threads of the pool if it is not null. A worker that is
+/// done with a group takes the next one. Calls with the same worker never overlap. Returns when all are done.
 template <class Body>
 void for_block_groups(const ThreadPool* pool, std::size_t groups, Body&& body) {
     std::atomic<std::size_t> next = 0;
@@ -50,10 +54,10 @@ void for_block_groups(const ThreadPool* pool, std::size_t groups, Body&& body) {
         work(0, 0, 0);
 }
 
-/// Calls body(worker, begin, end) for groups of `count` blocks, of which each takes about as long as the others.
+/// Calls body(worker, begin, end) for ranges of `count` blocks that take about equally long.
 template <class Body>
 void for_blocks(const ThreadPool* pool, std::size_t count, Body&& body) {
-    constexpr std::size_t groups_each = 8;  // of a worker: the last ones end at nearly the same time
+    constexpr std::size_t groups_each = 8;  // groups per worker: workers then finish at nearly the same time
     const auto workers = block_workers(pool), groups = workers == 1 ? 1 : groups_each * workers;
     const auto each = std::max<std::size_t>(1, (count + groups - 1) / groups);
     for_block_groups(pool, (count + each - 1) / each, [&](std::size_t worker, std::size_t group) {
@@ -61,11 +65,13 @@ void for_blocks(const ThreadPool* pool, std::size_t count, Body&& body) {
     });
 }
 
-/// Coded blocks of one frame, put together from what threads wrote side by side.
+/// Joins the blocks of one frame, which several threads code, to a packed frame. Not thread-safe; keeps its memory
+/// between frames.
 class BlockWriter {
 public:
-    /// Codes the blocks `coded` (ascending) of a frame of `blocks`, each by encode(worker, block, bytes), which appends
-    /// to `bytes`, and appends head, directory and blocks to `out`.
+    /// Codes the blocks `coded` (ascending) of a frame with `blocks` blocks and appends head, directory and blocks to
+    /// `out`. encode(worker, block, bytes) must append the coded block to `bytes`; calls with the same worker never
+    /// overlap.
     template <class Encode>
     void write(const PackedHead& head, std::span<const int> coded, int blocks, const ThreadPool* pool,
                std::vector<std::uint8_t>& out, Encode&& encode) {
@@ -80,8 +86,9 @@ public:
         });
         finish(head, coded, blocks, out);
     }
-    /// The same of groups of blocks, each by encode(worker, of, bytes, sizes), which says how many bytes each block
-    /// takes. `order`: which of `coded` come one after the other; `ends`: where in it groups end, of `most` at most.
+    /// Variant of write() that codes blocks in groups: encode(worker, of, bytes, sizes) appends the blocks `of` and
+    /// stores their sizes. `order` lists indices into `coded` in the order of coding; `ends` are the ends of the groups
+    /// in `order`, at most `most` blocks each.
     template <std::size_t most, class Encode>
     void write_groups(const PackedHead& head, std::span<const int> coded, std::span<const std::size_t> order,
                       std::span<const std::size_t> ends, int blocks, const ThreadPool* pool,
@@ -98,8 +105,8 @@ public:
         });
         finish(head, coded, blocks, out);
     }
-    /// The same where it is seen only then which blocks are to be coded, in so many groups: encode(worker, group,
-    /// bytes, took) calls took(block, bytes) for each that it appended, in the same order.
+    /// Variant of write() for blocks that are found only while coding, in `groups` groups: encode(worker, group, bytes,
+    /// took) calls took(block, bytes) for each block that it appended, in the same order.
     template <class Encode>
     void write_found(const PackedHead& head, std::size_t groups, int blocks, const ThreadPool* pool,
                      std::vector<std::uint8_t>& out, Encode&& encode) {
@@ -130,19 +137,20 @@ private:
     };
     Place& place_of(int block) { return places_[static_cast<std::size_t>(block)]; }
 
-    std::vector<Place> places_;  // of each block that is coded, in what workers wrote
-    std::vector<int> found_;     // of write_found(): those blocks
+    std::vector<Place> places_;  // per block: its place in the bytes of a worker
+    std::vector<int> found_;     // the blocks that write_found() found
     std::array<std::vector<std::uint8_t>, most_block_workers> bytes_;
 };
 
-/// Appends head, directory and bytes of blocks that were coded before: `coded`, ascending, of a frame of `blocks`.
+/// Appends a frame made of blocks that are coded already: head, directory, and the bytes of `coded` (ascending). The
+/// frame has `blocks` blocks.
 void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, int blocks,
                    std::vector<std::uint8_t>& out);
 
-/// Throws Error{usage} unless `shape` is one frame; `what` names it.
+/// Throws Error{usage} unless `shape` is valid and a single frame. `what` names it in the message.
 void validate_one_frame(const Shape& shape, const char* what);
 
-/// Throws Error{usage} unless `threshold` is one that packed bytes can tell.
+/// Throws Error{usage} unless `threshold` is in 0..254, the range that a head can have.
 void validate_packed_threshold(int threshold);
 
 }  // namespace framewire::delta

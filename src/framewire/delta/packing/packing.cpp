@@ -17,7 +17,7 @@ namespace {
 
 using Kind = PackedHead::Kind;
 
-/// Differences of a frame, rows without gaps, which are zero wherever a block has none.
+// Differences of a frame, in rows without gaps. They are 0 between frames.
 class Differences {
 public:
     explicit Differences(const Shape& shape) : image_(shape) {
@@ -37,13 +37,13 @@ struct Packer::State {
     const ThreadPool* pool;
     Differences differences;
     std::array<std::uint8_t, std::size_t{3} * block_side>
-        column_bits;                       // of a block's bytes: part_bit() of the first row
-    std::vector<BlockChanges> changed;     // of all blocks
-    std::vector<int> coded;                // the blocks to code, ascending
-    std::vector<std::size_t> order, ends;  // of those, see BlockWriter
+        column_bits;                       // per byte of a block's row: part_bit() of its column, in the first row
+    std::vector<BlockChanges> changed;     // per block
+    std::vector<int> coded;                // changed blocks, ascending
+    std::vector<std::size_t> order, ends;  // grouping of `coded`, see BlockWriter::write_groups()
     BlockWriter writer;
 
-    std::vector<ChangesEncoder> encoders;  // of each worker
+    std::vector<ChangesEncoder> encoders;  // one per worker
     PicturePacker pictures;
 
     State(const Shape& of, const ThreadPool* pool_)
@@ -59,13 +59,14 @@ struct Packer::State {
                 part_bit(static_cast<int>(i) / (part_side * shape.channels) % parts_per_row, 0));
     }
 
-    /// Writes the changes from number `from` to before `to` as differences, and notes what of which block they are.
+    // Writes the changes `from` to `to` - 1 as differences and records the changed sub-blocks of each block.
     void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
-        constexpr std::ptrdiff_t run = 8;  // no longer than a part's row: then its ends say which parts it is in
+        constexpr std::ptrdiff_t run =
+            8;  // at most a row of a sub-block, so that both ends show which sub-blocks it touches
         auto* const bytes = differences.view().data();
         const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
         const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
-        for (auto i = from; i < to;) {  // rows of blocks, as far as they change
+        for (auto i = from; i < to;) {  // one row of a block per iteration
             const auto y = positions[i] / row_bytes, column = (positions[i] - y * row_bytes) / block_bytes;
             const auto begin = y * row_bytes + column * block_bytes;
             const auto end = begin + std::min(block_bytes, row_bytes - column * block_bytes);
@@ -88,8 +89,8 @@ struct Packer::State {
         }
     }
 
-    /// Lists the blocks that change, and puts them into groups: those with the most changes first, so that threads end
-    /// at nearly the same time, and blocks of nearly the same length together, as they are coded side by side.
+    // Lists the changed blocks and groups them: blocks with many changes first, so that threads finish at nearly the
+    // same time, and blocks of similar length together, because they are coded together.
     void group_changed() {
         coded.clear();
         std::size_t left = 0;
@@ -137,6 +138,8 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
              frame_bytes);
     if (count && changes.positions[count - 1] >= frame_bytes)
         fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
+    // Rows of blocks are independent, so that threads can write their differences in parallel. Positions ascend, so a
+    // binary search finds the changes of each row.
     for_block_groups(state.pool, static_cast<std::size_t>(state.grid.rows()), [&](std::size_t, std::size_t row) {
         const auto first = static_cast<std::int64_t>(row) * block_side * shape.row_bytes();
         const auto last = std::min(frame_bytes, first + block_side * shape.row_bytes());

@@ -13,23 +13,23 @@
 
 namespace framewire::delta {
 
-/// Puts the changes of one frame, or a whole picture, into bytes to send, as delta/format.md says. Servers and files
-/// know the directory of these bytes, too. Move-only; not for two
-/// threads at once.
+/// Encoder that turns a list of changes, or a picture, into a packed frame as delta/format.md specifies. Keeps its
+/// memory between frames. Move-only; not thread-safe.
 class Packer {
 public:
-    /// For frames of `shape` (one frame). Where there is a `pool`, which lives longer, its threads share the blocks of
-    /// each frame; the bytes are the same.
+    /// For frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
+    /// share the blocks of each frame, and the bytes are the same. Throws Error{usage} if the shape is invalid.
     explicit Packer(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Packer();
     Packer(Packer&&) noexcept;
     Packer& operator=(Packer&&) noexcept;
 
-    /// The changes of one stream (of `changes`, which holds one), each further than `threshold` from what was there, as
-    /// bytes appended to `out`. Throws Error{usage} on a threshold not in 0..254, on more changes than bytes and on
-    /// positions outside the frame.
+    /// Packs the changes of one stream as a delta frame and appends it to `out`. `changes` has one stream; its
+    /// positions must ascend, and each change must be larger than `threshold`. Throws Error{usage} if `threshold` is
+    /// not in 0..254, if there are more changes than bytes, or if a position is outside the frame.
     void pack_changes(const ChangesView<MemorySpace::host>& changes, int threshold, std::vector<std::uint8_t>& out);
-    /// The whole picture, as it is, as bytes appended to `out`; `threshold` is only told. Throws likewise.
+    /// Packs `picture` as a lossless keyframe and appends it to `out`. Any strides. `threshold` is only written to the
+    /// head. Throws Error{usage} if it is not in 0..254 or the shape is wrong.
     void pack_picture(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out);
 
 private:
@@ -37,32 +37,38 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Undoes the Packer. Everything it reads is taken for hostile: it throws Error{source_lost} on bytes no Packer of this
-/// shape makes, and allocates nothing by what they say.
+/// Decoder for packed frames. Treats its input as hostile: throws Error{source_lost} on bytes that no encoder for this
+/// shape writes, never accesses memory out of bounds, and never allocates according to sizes in the input. Move-only;
+/// not thread-safe.
 class Unpacker {
 public:
-    /// `pool` as the Packer's.
+    /// For frames of `shape`, whose `frames` must be 1. `pool` as for Packer. Throws Error{usage} if the shape is
+    /// invalid.
     explicit Unpacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Unpacker();
     Unpacker(Unpacker&&) noexcept;
     Unpacker& operator=(Unpacker&&) noexcept;
 
-    /// Applies packed changes to `reference`; untouched when they are broken.
+    /// Applies a delta frame (kinds changes, prediction and blocks) to `reference`. If the bytes are broken, throws
+    /// Error{source_lost} and leaves `reference` as it was.
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
-    /// Replaces `reference` by a packed picture; its content is unspecified when that is broken.
+    /// Replaces `reference` by a keyframe (kinds picture and first picture). If the bytes are broken, throws
+    /// Error{source_lost}; the content of `reference` is then unspecified.
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
-    /// The same where `left_out`, one number for each block of the frame, is not 0 for blocks that stay as they are:
-    /// those whose bytes are damaged, and before changes those that are not as they should be. Blocks whose bytes make
-    /// no sense, and those that are foretold by such before, stay as they are too, and are marked. Throws when head or
-    /// directory are broken, with `reference` untouched, and Error{usage} on another number of blocks.
+    /// Variant for damaged streams. `left_out` has one entry per block of the frame. On entry, nonzero entries mark
+    /// blocks that must stay as they are: those whose bytes are damaged and, for delta frames, those whose pixels are
+    /// already wrong. On return, blocks that could not be decoded, or that would be predicted from blocks marked on
+    /// entry, are marked too; they stay as they are. Throws Error{source_lost}, with `reference` untouched, if head or
+    /// directory are broken, and Error{usage} if `left_out` has the wrong size.
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
+    /// Variant for damaged streams; see apply_changes().
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
-    /// What the last frame applied tells of the threshold it was made with; 0 before the first.
+    /// Returns the threshold in the head of the last frame; 0 before the first one.
     int last_threshold() const;
-    /// The count of changes the last apply_changes() made; 0 after a picture.
+    /// Returns the number of bytes that the last apply_changes() changed; 0 after a keyframe.
     std::uint32_t last_count() const;
-    /// Those changes as the encoder gave them: positions, differences and count. Throws Error{usage} where `changes`
-    /// have no room for every byte of the frame.
+    /// Writes those changes to `changes` as an Encoder would: positions, differences and count. Throws Error{usage}
+    /// unless `changes` has a capacity for every byte of the frame.
     void last_changes(const ChangesView<MemorySpace::host>& changes) const;
 
 private:
@@ -70,7 +76,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// The most bytes a packed picture or packed changes of `shape` can take; what a reader accepts at most.
+/// Returns an upper bound for the size in bytes of a packed frame of `shape`. Readers reject longer ones.
 std::size_t max_packed_bytes(const Shape& shape);
 
 }  // namespace framewire::delta

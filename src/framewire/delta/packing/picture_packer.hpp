@@ -11,21 +11,21 @@
 
 namespace framewire::delta {
 
-/// Packs whole pictures as they are. Not for two threads at once.
+/// Encoder for lossless keyframes. Not thread-safe.
 class PicturePacker {
 public:
-    /// Of `shape`, one frame. Where there is a `pool`, which lives longer, its threads share the blocks of each
-    /// picture.
+    /// For pictures of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
+    /// share the blocks of each picture.
     PicturePacker(const Shape& shape, const ThreadPool* pool);
 
-    /// Appends a picture of that shape to `out`; `threshold`, 0..254, is only told.
+    /// Appends a picture of this shape to `out` as a packed frame. `threshold` (0..254) is only written to the head.
     void pack(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out);
 
 private:
     BlockGrid grid_;
     const ThreadPool* pool_;
     std::vector<int> blocks_;               // all of them
-    std::vector<PictureEncoder> encoders_;  // of each worker
+    std::vector<PictureEncoder> encoders_;  // one per worker
     BlockWriter writer_;
 };
 

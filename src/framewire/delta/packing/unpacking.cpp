@@ -27,18 +27,18 @@ struct Unpacker::State {
     Shape shape;
     BlockGrid grid;
     const ThreadPool* pool;
-    HostBuffer tiles;                // the last changes, of each coded block
-    HostImage after;                 // of the blocks that a prediction makes
-    std::vector<CodedBlock> coded;   // where the last changes are; the bytes are gone
-    std::vector<PartSet> parts;      // of each of them, those with differences
-    std::vector<std::size_t> order;  // in which they are read
+    HostBuffer tiles;                // differences of the last frame, one tile per coded block
+    HostImage after;                 // reconstruction of predicted blocks
+    std::vector<CodedBlock> coded;   // the coded blocks of the last frame; their bytes may be gone
+    std::vector<PartSet> parts;      // per coded block: its sub-blocks with differences
+    std::vector<std::size_t> order;  // order of decoding
     std::uint32_t last_count = 0;
     int last_threshold = 0;
 
-    // Of the frame being read:
-    BlockSet* left_out = nullptr;       // blocks that stay as they are; none: broken ones break the frame
-    BlockSet left_out_before;           // the same, before the frame
-    std::vector<std::uint8_t> skipped;  // of the coded blocks, those of them
+    // State of the frame that is being read:
+    BlockSet* left_out = nullptr;       // blocks that stay as they are; null: a broken block breaks the frame
+    BlockSet left_out_before;           // its content before the frame
+    std::vector<std::uint8_t> skipped;  // per coded block: it stays as it is
 
     struct Worker {
         ChangesDecoder changes;
@@ -62,17 +62,18 @@ struct Unpacker::State {
     static std::size_t tile_bytes(const Shape& of) {
         return std::size_t{block_side} * block_side * static_cast<std::size_t>(of.channels);
     }
-    /// The differences of a coded block, of a whole block's pixels. What of them counts `parts` says.
+    // Returns the tile of a coded block, 64x64 pixels. Only the sub-blocks in `parts` are valid.
     HostView<std::uint8_t> tile(std::size_t of) {
         return {tiles.data() + of * tile_bytes(shape), {1, block_side, block_side, shape.channels}};
     }
 
+    // Discards the result of the last frame.
     void forget() {
         coded.clear();
         last_count = 0;
     }
 
-    /// Reads head and directory.
+    // Reads head and directory.
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
@@ -95,8 +96,8 @@ struct Unpacker::State {
         return head;
     }
 
-    /// Calls body(worker, place, number, bytes) for a coded block unless it is left out. Where that says false it is
-    /// left out from then on, and no longer `whole`.
+    // Calls body(worker, place, number, bytes) for a coded block unless it is skipped. If body returns false, the block
+    // is skipped from then on and `whole` becomes false.
     template <class Body>
     void read_block(std::size_t worker, std::size_t i, std::atomic<bool>& whole, Body& body) {
         if (skipped[i] || body(workers[worker], grid.place(coded[i].block), i, coded[i].bytes)) return;
@@ -104,7 +105,7 @@ struct Unpacker::State {
         skipped[i] = 1;
         if (left_out) (*left_out)[static_cast<std::size_t>(coded[i].block)] = 1;
     }
-    /// The same for each block that is coded. False where one is broken, and none may be left out.
+    // Calls read_block() for each coded block. Returns false if one is broken and broken blocks are not allowed.
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
@@ -113,8 +114,8 @@ struct Unpacker::State {
         });
         return whole || left_out;
     }
-    /// The same where some blocks take much longer than others: those with most bytes come first, so that threads end
-    /// at nearly the same time.
+    // Variant of for_each_block() for blocks that differ much in cost. Those with the most bytes come first, so that
+    // threads finish at nearly the same time.
     template <class Body>
     bool for_each_longest_first(Body&& body) {
         order.resize(coded.size());
@@ -127,7 +128,8 @@ struct Unpacker::State {
         return whole || left_out;
     }
 
-    /// False, with nothing applied, when they are broken.
+    // Applies the kind "changes". Returns false, with nothing applied, if a block is broken: blocks are added as soon
+    // as they are decoded, and subtracted again in that case.
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         if (!for_each_longest_first(
@@ -147,7 +149,7 @@ struct Unpacker::State {
         return true;
     }
 
-    /// What `after` has of the coded blocks becomes the reference's.
+    // Copies the coded blocks of `after` to the reference and stores the differences in the tiles.
     void take_after(HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         for_each_block([&](Worker&, const BlockPlace& place, std::size_t i, std::span<const std::uint8_t>) {
@@ -170,6 +172,8 @@ struct Unpacker::State {
         last_count = count;
     }
 
+    // Applies the kind "prediction". All blocks are decoded to `after` first, because they are predicted from the
+    // complete previous picture.
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
         const AvoidedBlocks avoided(shape, left_out_before);
@@ -183,7 +187,8 @@ struct Unpacker::State {
         return true;
     }
 
-    /// Blocks as they are: `after` takes them first, for a broken one may have been written in part when that shows.
+    // Applies the kind "blocks". Blocks are decoded to `after` first, because a broken one may already be partly
+    // written when the error is found.
     bool apply_blocks(HostView<std::uint8_t> reference) {
         if (!for_each_block(
                 [&](Worker& worker, const BlockPlace& place, std::size_t, std::span<const std::uint8_t> bytes) {
@@ -194,7 +199,7 @@ struct Unpacker::State {
         return true;
     }
 
-    // Apply whole frames; see Unpacker.
+    // Applies a delta frame; see Unpacker::apply_changes().
     void change(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet* to_leave_out) {
         validate(reference, shape, "the unpacker's reference");
         const auto head = open(bytes, to_leave_out);
@@ -215,13 +220,15 @@ struct Unpacker::State {
         }
     }
 
+    // Applies a keyframe; see Unpacker::apply_picture().
     void replace(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet* to_leave_out) {
         validate(reference, shape, "the unpacker's reference");
         const auto head = open(bytes, to_leave_out);
         last_threshold = head.threshold;
         const bool all = coded.size() == static_cast<std::size_t>(grid.count());
         const bool first = head.kind == Kind::first_picture;
-        // Broken blocks may have been written in part when that shows.
+        // With `left_out`, broken blocks must stay as they are, but may already be partly written when the error is
+        // found.
         const auto picture = left_out ? after.view() : reference;
         const bool whole =
             all && (first || head.kind == Kind::picture) &&
@@ -273,7 +280,7 @@ void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const
             }
         }
     };
-    // Rows of blocks one after the other, and in each of them the rows of its coded blocks.
+    // Raster order: for each row of blocks, each row of pixels of its coded blocks.
     for (std::size_t begin = 0, end; begin < state.coded.size(); begin = end) {
         const auto first = state.grid.place(state.coded[begin].block);
         for (end = begin; end < state.coded.size() && state.grid.place(state.coded[end].block).y == first.y;) ++end;

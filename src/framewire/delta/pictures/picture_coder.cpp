@@ -10,16 +10,18 @@
 namespace framewire::delta {
 namespace {
 
+// Appends the number with which a block begins.
 void put_form(std::vector<std::uint8_t>& out, std::uint32_t form) {
     for (int byte = 0; byte < form_bytes; ++byte) out.push_back(static_cast<std::uint8_t>(form >> (8 * byte)));
 }
 
+// Returns that number, or 0 if the bytes are too short.
 std::uint32_t form_of(std::span<const std::uint8_t> bytes) {
     if (bytes.size() < form_bytes) return 0;
     return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
 }
 
-/// Calls body(plane, left, top, width, height) for the parts of a block in the order in which they are coded.
+// Calls body(plane, left, top, width, height) for each sub-block in the order of coding.
 template <class Body>
 void for_each_part(const BlockPlace& block, int planes, Body&& body) {
     for (int plane = 0; plane < planes; ++plane)
@@ -31,6 +33,7 @@ void for_each_part(const BlockPlace& block, int planes, Body&& body) {
 
 }  // namespace
 
+// Chooses for each sub-block the predictor with the least sum of absolute residuals, and folds the residuals.
 void PictureEncoder::choose(const BlockPlace& block, int planes) {
     std::array<ResidualSums, parts_per_row> sums;
     std::size_t part = 0;
@@ -57,7 +60,8 @@ void PictureEncoder::encode(HostView<const std::uint8_t> picture, const BlockPla
     planes_.take(picture, block);
     choose(block, planes);
 
-    // Last things first: the residuals of all lanes, then the lanes' states, then the parts.
+    // rANS codes the last symbol first: the residuals, their states, and then the predictors and classes of the
+    // sub-blocks.
     const auto& models = trained_picture_models();
     const auto parts = static_cast<std::size_t>(planes * block.part_columns() * block.part_rows());
     const auto samples = static_cast<std::size_t>(planes * block.pixels());

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::ptrdiff_t plane_stride = BlockPlanes::stride;
 
-/// Residuals as numbers from 0 on, the smallest first.
+// Folds signed residuals to numbers from 0 on, small absolute values first.
 template <class V>
 HWY_INLINE V fold(V residual) {
     const hn::DFromV<V> d;
@@ -26,6 +26,7 @@ HWY_INLINE V fold(V residual) {
         hn::BitCast(d, hn::VecFromMask(d_signed, hn::Lt(hn::BitCast(d_signed, residual), hn::Zero(d_signed))));
     return hn::Xor(hn::Add(residual, residual), negative);
 }
+// Inverse of fold().
 template <class V>
 HWY_INLINE V unfold(V folded) {
     const hn::DFromV<V> d;
@@ -35,6 +36,7 @@ HWY_INLINE V unfold(V folded) {
     return hn::Xor(half, hn::Sub(hn::Zero(d), hn::And(folded, one)));
 }
 
+// Returns the residuals of adjacent samples.
 template <class D>
 HWY_INLINE hn::VFromD<D> residual_of(D d, const std::uint8_t* sample, Predictor by) {
     const auto here = hn::LoadU(d, sample);
@@ -46,6 +48,7 @@ HWY_INLINE hn::VFromD<D> residual_of(D d, const std::uint8_t* sample, Predictor 
 
 }  // namespace
 
+// Splits pixels into planes: green, blue - green, red - green.
 void take_colours(const std::uint8_t* pixel, int width, std::uint8_t* green, std::uint8_t* blue, std::uint8_t* red) {
     const hn::CappedTag<std::uint8_t, 32> d;
     const int n = static_cast<int>(hn::Lanes(d));
@@ -64,6 +67,7 @@ void take_colours(const std::uint8_t* pixel, int width, std::uint8_t* green, std
     }
 }
 
+// Inverse of take_colours().
 void give_colours(const std::uint8_t* green, const std::uint8_t* blue, const std::uint8_t* red, int width,
                   std::uint8_t* pixel) {
     const hn::CappedTag<std::uint8_t, 32> d;
@@ -81,6 +85,7 @@ void give_colours(const std::uint8_t* green, const std::uint8_t* blue, const std
     }
 }
 
+// sum_residuals() for a row of sub-blocks.
 void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_row>& sums) {
     const hn::CappedTag<std::uint8_t, 32> d;
     const hn::RebindToSigned<decltype(d)> d_signed;
@@ -104,16 +109,18 @@ void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_ro
     }
 }
 
+// take_residuals() for 8x8 samples.
 void take_part(const std::uint8_t* sample, Predictor by, std::uint8_t* residuals) {
     const hn::CappedTag<std::uint8_t, part_side> d;
     for (int y = 0; y < part_side; ++y)
         hn::StoreU(fold(residual_of(d, sample + y * plane_stride, by)), d, residuals + y * part_side);
 }
 
+// add_residuals() for 8x8 samples. Within a row, prediction from the left is a prefix sum, computed in three steps.
 void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals) {
     const hn::CappedTag<std::uint8_t, part_side> d;
     const hn::Repartition<std::uint64_t, decltype(d)> d64;
-    // Along a row residuals add up, whichever of the left ones is the first.
+    // Prefix sum over the eight samples of a row.
     const auto along = [&](hn::VFromD<decltype(d)> v) HWY_ATTR {
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<8>(hn::BitCast(d64, v))));
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d64, v))));
@@ -149,6 +156,7 @@ HWY_EXPORT(add_part);
 
 namespace {
 
+// Returns the prediction of one sample.
 std::uint8_t foretold_by(Predictor by, const std::uint8_t* sample) {
     constexpr std::ptrdiff_t above = -BlockPlanes::stride;
     switch (by) {
@@ -161,7 +169,7 @@ std::uint8_t foretold_by(Predictor by, const std::uint8_t* sample) {
 
 bool is_full(int width, int height) { return width == part_side && height == part_side; }
 
-/// Calls body(sample, i) for each sample of a part.
+// Calls body(sample, i) for each sample of a sub-block.
 template <class Sample, class Body>
 void for_samples(Sample* sample, int width, int height, Body&& body) {
     for (int y = 0, i = 0; y < height; ++y, sample += BlockPlanes::stride)

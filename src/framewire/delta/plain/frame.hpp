@@ -10,29 +10,35 @@
 #include <string>
 #include <vector>
 
-/// The section "A frame" of format.md, and what all sections read from.
+// Section "A frame" of format.md, and the input that all sections read.
 namespace framewire::delta::plain {
 
+/// Throws Error{source_lost} with a reason.
 [[noreturn]] inline void broken(const char* what) {
     fail(ErrorCode::source_lost, (std::string("packed bytes are broken: ") + what).c_str());
 }
 
+/// Throws Error{source_lost} unless a condition holds.
 inline void check(bool holds, const char* what) {
     if (!holds) broken(what);
 }
 
+/// Returns true if low <= value <= high.
 inline bool between(int low, int value, int high) { return low <= value && value <= high; }
 
+/// Clamps `value` to the range between `a` and `b`, in either order.
 inline int clamp_between(int value, int a, int b) { return std::clamp(value, std::min(a, b), std::max(a, b)); }
 
+/// Sides of blocks and sub-blocks in pixels.
 inline constexpr int block_side = 64, part_side = 8;
 
-/// A rectangle of pixels: a block in the picture or a part in its block.
+/// A rectangle of pixels: a block in the picture, or a sub-block in its block.
 struct Area {
     int x, y, width, height;
 };
 
-/// `width` x `height` cut into squares of `side`, row by row; those at the right and the lower edge are smaller.
+/// Divides an area of `width` x `height` into squares of `side`, row by row; those at the right and the lower edge may
+/// be smaller.
 inline std::vector<Area> cut(int width, int height, int side) {
     std::vector<Area> areas;
     for (int y = 0; y < height; y += side)
@@ -41,40 +47,45 @@ inline std::vector<Area> cut(int width, int height, int side) {
     return areas;
 }
 
-/// One picture, rows without gaps.
+/// A picture in rows without gaps.
 struct Picture {
     Shape shape;
     std::vector<std::uint8_t> bytes;
 
+    /// Returns the index of a sample.
     std::size_t place(int x, int y, int channel) const {
         return static_cast<std::size_t>((std::int64_t{y} * shape.width + x) * shape.channels + channel);
     }
+    /// Returns a sample.
     std::uint8_t& at(int x, int y, int channel) { return bytes[place(x, y, channel)]; }
-    /// The nearest pixel's where (x, y) is outside.
+    /// Returns a sample of the pixel nearest to (x, y), which may be outside the picture.
     int nearest(int x, int y, int channel) const {
         return bytes[place(std::clamp(x, 0, shape.width - 1), std::clamp(y, 0, shape.height - 1), channel)];
     }
 };
 
-/// Takes bytes from the front of a run.
+/// Reads bytes and numbers from the front of `left`. Throws Error{source_lost} at the end.
 struct Reader {
     std::span<const std::uint8_t> left;
 
+    /// Reads a byte.
     int byte() {
         check(!left.empty(), "they end too early");
         const int value = left.front();
         left = left.subspan(1);
         return value;
     }
+    /// Reads a word of 16 bits.
     std::uint32_t word() {
         const int low = byte();
         return static_cast<std::uint32_t>(low + 256 * byte());
     }
+    /// Reads two words, the low one first.
     std::uint32_t two_words() {
         const auto low = word();
         return low + 65536 * word();
     }
-    /// A number of the directory.
+    /// Reads a number of the directory.
     int number() {
         int value = 0;
         for (int i = 0; i < 4; ++i) {
@@ -84,6 +95,7 @@ struct Reader {
         }
         broken("a number in the directory has more than 4 bytes");
     }
+    /// Returns the next `count` bytes.
     std::span<const std::uint8_t> take(std::size_t count) {
         check(count <= left.size(), "they end too early");
         const auto taken = left.first(count);
@@ -92,7 +104,7 @@ struct Reader {
     }
 };
 
-/// The bytes in each block; none where it is passed over.
+/// Reads the directory and returns the bytes of each block; empty for skipped blocks.
 inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader, std::size_t blocks) {
     std::vector<int> sizes;
     while (sizes.size() < blocks) {

@@ -13,34 +13,36 @@
 #include <optional>
 #include <vector>
 
-/// Packed bytes that no encoder writes: a decoder that makes up the symbols it should read, and writes them down. They
-/// reach what the page allows and encoders do not use, and just beyond.
+// Random streams that no encoder writes: a decoder that draws the symbols it should read, and records them. They reach
+// what format.md allows and encoders do not use, and slightly beyond.
 namespace framewire::delta::plain {
 
-/// A number of 0 to `below` - 1; decides everything about an invention.
+/// Source of randomness: returns a number from 0 to `below` - 1.
 using Choose = std::function<int(int below)>;
 
-/// One symbol, of the state `lane`.
+/// A recorded symbol of state `lane`.
 struct Said {
     std::size_t lane;
     std::uint32_t start, frequency;
 };
 
-/// How symbols are made up, so that most of them are allowed.
+/// How symbols are drawn, so that most of them are valid.
 struct Fancy {
     const Choose& choose;
-    int draws;                ///< of so many places the one with the most frequent symbol is taken
-    int mode_low, mode_high;  ///< which modes parts have, but for one in 1000
+    int draws;                ///< number of draws, of which the most frequent symbol is taken
+    int mode_low, mode_high;  ///< range of modes, with one exception in 1000
 };
 
+/// Symbols that are drawn instead of read.
 struct Invented final : Symbols {
     const Fancy& fancy;
     std::vector<Said>& said;
     std::size_t first, lanes, symbols = 0;
 
-    /// Of `count` states in turn from `lane` on.
+    /// Draws for `count` states in rotation, beginning with `lane`.
     Invented(const Fancy& by, std::vector<Said>& to, std::size_t lane, std::size_t count = 1)
         : fancy(by), said(to), first(lane), lanes(count) {}
+    /// Records a symbol.
     void say(int start, int frequency) {
         said.push_back(
             {first + symbols++ % lanes, static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(frequency)});
@@ -70,13 +72,14 @@ struct Invented final : Symbols {
     }
 };
 
+/// Appends a word of 16 bits, little-endian.
 inline void append_word(std::vector<std::uint8_t>& out, std::uint32_t word) {
     out.push_back(static_cast<std::uint8_t>(word));
     out.push_back(static_cast<std::uint8_t>(word >> 8));
 }
 
-/// The section "Symbols" backwards: appends to `out` the states of `count` lanes and the words from which they read
-/// what was said. The first lane says the first `alone` of it before the others are there.
+/// Inverse of the section "Symbols": appends to `out` the states of `count` lanes and the words from which a decoder
+/// reads what was recorded. The first `alone` symbols belong to the first lane, before the other states begin.
 inline void write_symbols(const std::vector<Said>& said, std::size_t count, std::size_t alone,
                           std::vector<std::uint8_t>& out) {
     std::vector<std::uint32_t> states(count, State::least), words;  // the last word first
@@ -100,25 +103,26 @@ inline void write_symbols(const std::vector<Said>& said, std::size_t count, std:
     for (auto word = words.rbegin(); word != words.rend(); ++word) append_word(out, *word);
 }
 
-/// A frame that somebody made up.
+/// A random packed frame and its result.
 struct Invention {
-    std::vector<std::uint8_t> packed, after;
-    bool allowed = true;  ///< false where it went beyond the page; then `after` says nothing
+    std::vector<std::uint8_t> packed, after;  ///< the bytes, and the picture after them
+    bool allowed = true;                      ///< false if the frame violates format.md; `after` is then meaningless
 };
 
-/// Of so many states; what they say goes to `said`.
+/// Returns 32 sources of symbols, one for each state; they record to `said`.
 inline std::vector<Invented> invented_lanes(const Fancy& fancy, std::vector<Said>& said) {
     std::vector<Invented> symbols;
     for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
     return symbols;
 }
 
+/// Appends a number of the directory.
 inline void append_number(std::vector<std::uint8_t>& out, std::size_t number) {
     for (; number >= 128; number /= 128) out.push_back(static_cast<std::uint8_t>(128 + number % 128));
     out.push_back(static_cast<std::uint8_t>(number));
 }
 
-/// The bytes of one block.
+/// Returns the bytes of a random block, and applies it to `after`.
 inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Area& block, const Picture& before,
                                               const Fancy& fancy, Invention& invention, Picture& after) {
     std::vector<std::uint8_t> bytes;
@@ -177,7 +181,7 @@ inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Are
     return bytes;
 }
 
-/// A frame of `shape` as `choose` wants it, and what it makes of `before`.
+/// Returns a random frame of `shape` and the picture that results from `before`.
 inline Invention invent(const Shape& shape, const std::vector<std::uint8_t>& before, const Choose& choose) {
     constexpr int thresholds[] = {0, 1, 8, 20, 100, 254};
     const int kind = choose(4), threshold = thresholds[choose(6)];

@@ -7,22 +7,24 @@
 #include <cstdint>
 #include <vector>
 
-/// The section "Pictures" of format.md.
+// Section "Pictures" of format.md.
 namespace framewire::delta::plain {
 
-/// A block of one plane, samples outside of which are 0.
+/// One plane of a block. Samples outside of it are 0.
 struct Plane {
     Area block;
     std::array<std::array<std::uint8_t, block_side>, block_side> samples{};
 
+    /// Returns a sample.
     int at(int x, int y) const { return x < 0 || y < 0 ? 0 : samples[std::size_t(y)][std::size_t(x)]; }
+    /// Returns the prediction of a sample.
     int foretold(int predictor, int x, int y) const {
         if (predictor == 0) return at(x - 1, y) + at(x, y - 1) - at(x - 1, y - 1);
         return predictor == 1 ? at(x - 1, y) : at(x, y - 1);
     }
 };
 
-/// The number f of a residual.
+/// Reads the number f of a residual of a class.
 inline int read_folded(Symbols& symbols, int part_class) {
     const auto& models = picture_models();
     if (part_class >= 8) return symbols.symbol(models.large_residual[std::size_t(part_class - 8)]);
@@ -30,17 +32,18 @@ inline int read_folded(Symbols& symbols, int part_class) {
     return f == 32 ? symbols.bits(8) : f;
 }
 
+/// Reads a residual.
 inline int read_residual(Symbols& symbols, int part_class) {
     const int f = read_folded(symbols, part_class);
     return f % 2 ? -(f + 1) / 2 : f / 2;
 }
 
-/// How a part's samples are coded.
+/// Predictor and class of a sub-block.
 struct Coding {
     int predictor, part_class;
 };
 
-/// Of all parts of all planes of a block.
+/// Reads predictor and class of all sub-blocks in all planes.
 inline std::vector<Coding> read_codings(Symbols& symbols, const Area& block, int planes) {
     std::vector<Coding> codings;
     int part_class = 0;
@@ -52,9 +55,10 @@ inline std::vector<Coding> read_codings(Symbols& symbols, const Area& block, int
     return codings;
 }
 
+/// Number of states for residuals.
 inline constexpr std::size_t lanes = 32;
 
-/// Reads a whole block, residuals by turns from 32 of `symbols`.
+/// Reads a block in the form "whole". Residuals come from the 32 `symbols` in rotation.
 template <class From>
 void read_whole(const std::vector<Coding>& codings, std::vector<From>& symbols, const Area& block, Picture& picture) {
     const int planes = picture.shape.channels;
@@ -86,6 +90,7 @@ void read_whole(const std::vector<Coding>& codings, std::vector<From>& symbols, 
         }
 }
 
+/// Reads a block in the form "plain".
 inline void read_plain(Reader& reader, const Area& block, Picture& picture) {
     for (int y = 0; y < block.height; ++y)
         for (int x = 0; x < block.width; ++x)

@@ -8,38 +8,40 @@
 #include <cstdlib>
 #include <vector>
 
-/// The section "A pixel" of format.md.
+// Section "A pixel" of format.md.
 namespace framewire::delta::plain {
 
+/// Pattern and steps of a pixel.
 struct Pixel {
     int pattern = 0;
     std::array<int, 3> steps{};
 };
 
-/// The pixels of a block, nothing in those that are not coded yet or lie outside.
+/// Pixels of a block. Those that are not coded yet or lie outside have no pattern and no steps.
 struct Pixels {
     Area block;
     std::array<std::array<Pixel, block_side>, block_side> coded{};
 
+    /// Returns a pixel.
     Pixel at(int x, int y) const {
         const bool inside = x >= 0 && y >= 0 && x < block.width && y < block.height;
         return inside ? coded[std::size_t(y)][std::size_t(x)] : Pixel{};
     }
 };
 
-/// 0 stays, 1 up, 2 down.
+/// Returns the direction of a channel in a pattern: 0 stays, 1 up, 2 down.
 inline int channel_of(int pattern, int channel) {
     const int power[] = {1, 3, 9};
     return pattern / power[channel] % 3;
 }
 
-/// E of the page.
+/// Returns E of the specification.
 inline int extent(int pattern) {
     if (pattern == 0) return 0;
     return channel_of(pattern, 0) && channel_of(pattern, 1) && channel_of(pattern, 2) ? 2 : 1;
 }
 
-/// D of the page.
+/// Returns D of the specification.
 inline int direction(int pattern) {
     bool up = false, down = false;
     for (int c = 0; c < 3; ++c) {
@@ -49,12 +51,13 @@ inline int direction(int pattern) {
     return up + 2 * down;
 }
 
-/// What a magnitude is expected to be, and what says so.
+/// Expected magnitude e and support u.
 struct Expected {
     int e, u;
 };
 
-/// For `channel` at (x, y), whose sign is `sign`; `last` is the channel of the pixel coded before it, or -1.
+/// Returns the expectation for `channel` at (x, y), whose step has the sign `sign`. `last` is the channel of this pixel
+/// that was coded before it, or -1.
 inline Expected expect(const Pixels& pixels, const Pixel& now, int x, int y, int channel, int sign, int last) {
     const auto steps = [&](const Pixel& pixel, int of) { return pixel.steps[std::size_t(of)] * sign; };
     const auto left = pixels.at(x - 1, y), above = pixels.at(x, y - 1), corner = pixels.at(x - 1, y - 1);
@@ -81,13 +84,14 @@ inline Expected expect(const Pixels& pixels, const Pixel& now, int x, int y, int
     return {1, 9};
 }
 
-/// What is off by the number f from what is expected.
+/// Returns the magnitude for a number f and the expected magnitude e.
 inline int magnitude_of(int f, int e) {
     const int b = e - 1;
     if (f > 2 * b) return e + f - b;
     return f % 2 ? e + (f + 1) / 2 : e - f / 2;
 }
 
+/// Reads a magnitude.
 inline int read_magnitude(Symbols& symbols, const Model& model, int e) {
     int f = symbols.symbol(model);
     if (const int y = f; y >= 8) {
@@ -97,13 +101,13 @@ inline int read_magnitude(Symbols& symbols, const Model& model, int e) {
     return magnitude_of(f, e);
 }
 
-/// What of a pixel's surroundings lies outside its steps.
+/// Context of a pixel that does not depend on its neighbours.
 struct Setting {
     int by, slope;
     bool fine;
 };
 
-/// Reads the pattern of the pixel at (x, y) of the block: 0 if it does not change.
+/// Reads the pattern of the pixel at (x, y) of the block; 0 if it does not change.
 inline int read_pattern(Symbols& symbols, const StepModels& models, const Pixels& pixels, int x, int y, int channels,
                         const Setting& setting) {
     const int left = pixels.at(x - 1, y).pattern, above = pixels.at(x, y - 1).pattern;
@@ -121,13 +125,13 @@ inline int read_pattern(Symbols& symbols, const StepModels& models, const Pixels
     return symbols.symbol(models.sign[std::size_t(directions)]) ? 26 : 13;
 }
 
-/// The channels of a pixel in the order in which they are coded.
+/// Returns the channels in the order of coding.
 inline std::vector<int> coded_channels(int channels) {
     if (channels == 1) return {0};
     return {1, 0, 2};
 }
 
-/// Gives a pixel its steps. `magnitude(channel, expected)`: that of each channel that changes.
+/// Sets the steps of a pixel. magnitude(channel, expected) returns the magnitude of each channel that changes.
 template <class Magnitude>
 void set_steps(Pixel& pixel, const Pixels& pixels, int x, int y, int channels, Magnitude&& magnitude) {
     int last = -1;

@@ -20,11 +20,13 @@
 
 namespace framewire::delta::plain {
 
-/// Holds a stream to its promise, frame by frame: a viewer sees what the encoder holds, and each byte of that is within
-/// the frame's threshold of the camera's. The ends are those of the product, on the CPU.
+/// Checks the bound of a stream, frame by frame: a viewer sees exactly what the encoder holds in R, and each byte of
+/// that is within the frame's threshold of the camera's. Runs the product's encoders and decoder on the CPU. Not
+/// thread-safe.
 class Promise {
 public:
-    /// Frame i is within `thresholds[i]`, and over again behind the last; in mode lossless within 0. Keeps references.
+    /// Frame i is encoded with thresholds[i], cyclically; in mode lossless with 0. `thresholds` and `executor` must
+    /// outlive this object.
     Promise(const Shape& shape, Mode mode, int effort, std::span<const int> thresholds, Executor& executor)
         : mode_(mode), thresholds_(thresholds), held_(shape), seen_(shape), unpacker_(shape, &executor.pool()) {
         if (mode == Mode::bounded) {
@@ -36,8 +38,8 @@ public:
         }
     }
 
-    /// The next frame, rows without gaps. `plainly`: the plain decoder is to see the same. Throws Error{internal} where
-    /// the promise is broken.
+    /// Encodes and decodes the next frame, in rows without gaps. `plainly`: the reference decoder must produce the same
+    /// picture. Throws Error{internal} if the bound is violated.
     void check(HostView<const std::uint8_t> camera, bool plainly) {
         const int within = mode_ == Mode::lossless ? 0 : thresholds_[frames_ % thresholds_.size()];
         const auto& shape = seen_.shape();
@@ -63,8 +65,9 @@ public:
         ++frames_;
     }
 
-    /// Whether a byte of some frame was as far off as it may be.
+    /// Returns true if some byte of some frame was off by exactly the threshold.
     bool reaches_its_bound() const { return reaches_its_bound_; }
+    /// Returns the number of bytes packed so far.
     std::int64_t packed_bytes() const { return packed_bytes_; }
 
 private:
@@ -86,7 +89,7 @@ private:
     std::optional<Encoder> encoder_;
     std::optional<Packer> packer_;
     std::optional<HostChanges> found_;
-    std::optional<BoundedPacker> bounded_;  // or else the three before
+    std::optional<BoundedPacker> bounded_;  // empty unless the mode is bounded; then the three members above are
     HostImage held_, seen_;
     Unpacker unpacker_;
     Bytes packed_;

@@ -8,19 +8,19 @@
 #include <cstddef>
 #include <vector>
 
-/// The section "Changes in runs" of format.md.
+// Section "Changes in runs" of format.md.
 namespace framewire::delta::plain {
 
-/// A row of a part, as the row below it asks.
+/// Kind and edge of a row of a sub-block, as the row below it needs them.
 struct Row {
     int kind = 0, edge = 0;
 };
 
-/// Which pixels of a block change and how, and how what they change by is coded.
+/// Contents of a block in runs before the magnitudes: the patterns of its pixels, and the classes of the magnitudes.
 struct Runs {
     Pixels pixels;
-    std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< by y and the part's column
-    /// The channels of each part that change anywhere, in the order in which they are coded.
+    std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< by y and the sub-block's column
+    /// One entry for each channel of each sub-block that changes anywhere, in the order of coding.
     struct Magnitudes {
         Area part;
         int channel, part_class;
@@ -30,7 +30,7 @@ struct Runs {
     explicit Runs(const Area& block) : pixels{block} {}
 };
 
-/// Reads a row of a part; its first pixel is (left, y) of the block.
+/// Reads a row of a sub-block; its first pixel is (left, y) of the block.
 inline void read_row(Symbols& symbols, const StepModels& models, Runs& runs, int left, int y, int width, int channels) {
     const auto column = std::size_t(left / part_side);
     const Row above = y > 0 ? runs.rows[std::size_t(y - 1)][column] : Row{};
@@ -56,7 +56,7 @@ inline void read_row(Symbols& symbols, const StepModels& models, Runs& runs, int
     }
 }
 
-/// Reads what comes before the magnitudes.
+/// Reads everything before the magnitudes.
 inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& block, int channels) {
     Runs runs(block);
     Parts parts;
@@ -82,7 +82,7 @@ inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& bl
     return runs;
 }
 
-/// What is off by the number f from what is expected, of those from 1 to 255.
+/// Returns the magnitude from 1 to 255 for a number f and the expected magnitude e.
 inline int magnitude_within(int f, int e) {
     check(f < 255, "a magnitude is not from 1 to 255");
     const int b = std::min(e - 1, 255 - e);
@@ -90,10 +90,10 @@ inline int magnitude_within(int f, int e) {
     return e - 1 < 255 - e ? e + f - b : e - f + b;
 }
 
-/// Reads the magnitudes, by turns from 32 of `symbols`, and changes the picture.
+/// Reads the magnitudes from the 32 `symbols` in rotation and changes the picture.
 template <class From>
 void read_magnitudes(Runs& runs, std::vector<From>& symbols, int threshold, Picture& picture) {
-    // The numbers f, of all samples that change.
+    // The numbers f of all samples that change.
     std::array<std::array<std::array<int, 3>, block_side>, block_side> folded{};
     std::size_t coded = 0;
     for (const auto& [part, channel, part_class] : runs.magnitudes)

@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-/// Scenes for tests of the packed form.
+// Scenes for tests of packed frames.
 namespace framewire::delta::plain {
 
-/// A number that looks random and is the same everywhere (splitmix64).
+/// Returns a pseudorandom function of `number` that is the same on all machines: splitmix64 (Steele, Lea and Flood,
+/// "Fast Splittable Pseudorandom Number Generators", 2014).
 inline std::uint64_t scatter(std::uint64_t number) {
     number += 0x9E3779B97F4A7C15u;
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9u;
@@ -17,8 +18,8 @@ inline std::uint64_t scatter(std::uint64_t number) {
     return number ^ number >> 31;
 }
 
-/// The picture number `time` of a film: slopes that slowly pass by, a box with a pattern that moves 3 pixels to the
-/// right and one down each time, and noise of up to `noise` on every byte. The same for the same seed.
+/// Draws frame `time` of a synthetic film: slopes that move slowly, a patterned box that moves 3 pixels to the right
+/// and one down per frame, and noise of at most `noise` on each byte. The same arguments give the same bytes.
 inline void film(HostView<std::uint8_t> to, int time, int noise, std::uint64_t seed) {
     const auto& shape = to.shape();
     const auto wave = [](int at) { return std::abs(at % 128 - 64); };

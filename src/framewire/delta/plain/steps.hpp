@@ -8,28 +8,32 @@
 #include <cstdint>
 #include <cstdlib>
 
-/// The sections "Changes" and "Prediction" of format.md.
+// Sections "Changes" and "Prediction" of format.md.
 namespace framewire::delta::plain {
 
 // Section "Changes".
 
+/// Context of pixels in blocks of changes.
 inline constexpr Setting changes_setting{3, 0, true};
 
-/// The modes of a block's parts; 5 where there is none.
+/// Modes of a block's sub-blocks; 5 where there is none.
 struct Parts {
     static constexpr int side = block_side / part_side;
     std::array<std::array<int, side>, side> modes{};
 
+    /// Returns the mode of a sub-block; -1 is allowed for both coordinates.
     int at(int column, int row) const {
         return column < 0 || row < 0 ? 5 : modes[std::size_t(row)][std::size_t(column)];
     }
+    /// Reads the mode of a sub-block.
     int read(Symbols& symbols, const StepModels& models, int column, int row) {
         const int model = 6 * at(column - 1, row) + at(column, row - 1);
         return modes[std::size_t(row)][std::size_t(column)] = symbols.symbol(models.mode[std::size_t(model)]);
     }
 };
 
-/// Changes the samples of the pixel at (x, y) of a block by its steps.
+/// Changes the samples of the pixel at (x, y) of a block by its steps. Throws Error{source_lost} if a change is too
+/// large.
 inline void change(Picture& picture, const Area& block, int x, int y, const Pixel& pixel, int threshold) {
     for (int c = 0; c < picture.shape.channels; ++c) {
         const int steps = pixel.steps[std::size_t(c)];
@@ -40,6 +44,7 @@ inline void change(Picture& picture, const Area& block, int x, int y, const Pixe
     }
 }
 
+/// Reads a block in the form "changes".
 inline void read_changes(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
                          Picture& picture) {
     Parts parts;
@@ -60,11 +65,12 @@ inline void read_changes(Symbols& symbols, const StepModels& models, const Area&
 
 // Section "Prediction".
 
+/// A motion vector in quarters of a pixel.
 struct Vector {
     int x = 0, y = 0;
 };
 
-/// Reads the vector of the part at (column, row) of a block, whose `vectors` are those of the parts before.
+/// Reads the vector of the sub-block at (column, row); `vectors` has those of the sub-blocks before it.
 inline Vector read_vector(Symbols& symbols, const StepModels& models, const Parts& parts,
                           const std::array<std::array<Vector, Parts::side>, Parts::side>& vectors, int column,
                           int row) {
@@ -89,7 +95,7 @@ inline Vector read_vector(Symbols& symbols, const StepModels& models, const Part
     return vector;
 }
 
-/// "Another place": the sample of (x, y) `vector` away.
+/// "Another position": returns the predicted sample at (x, y) of the picture under `vector`.
 inline int from_place(const Picture& before, int x, int y, int channel, const Vector& vector) {
     const int qx = (vector.x + 64) % 4, qy = (vector.y + 64) % 4;
     const int at_x = x + (vector.x - qx) / 4, at_y = y + (vector.y - qy) / 4;
@@ -98,14 +104,15 @@ inline int from_place(const Picture& before, int x, int y, int channel, const Ve
     return ((a * (4 - qx) + b * qx) * (4 - qy) + (c * (4 - qx) + d * qx) * qy + 8) / 16;
 }
 
-/// What the samples of one block are foretold by.
+/// Prediction of the samples of a sub-block.
 struct Foretelling {
     const Picture& before;
     Picture& after;
     Area block;
     int mode;
-    Vector vector;  // nothing but of modes 2 and 3
+    Vector vector;  // 0 except in modes 2 and 3
 
+    /// Returns the prediction of the sample at (x, y) of the block.
     int sample(int x, int y, int channel) const {
         if (mode < 4) return from_place(before, block.x + x, block.y + y, channel, vector);
         const auto at = [&](int to_x, int to_y) { return int{after.at(block.x + to_x, block.y + to_y, channel)}; };
@@ -115,6 +122,7 @@ struct Foretelling {
         const int l = at(x - 1, y), a = at(x, y - 1), c = at(x - 1, y - 1);
         return clamp_between(l + a - c, l, a);
     }
+    /// Returns the rise of the prediction, from which the slope follows.
     int rise(int x, int y) const {
         const int channel = after.shape.channels == 3 ? 1 : 0;
         if (mode < 4)
@@ -127,6 +135,7 @@ struct Foretelling {
     }
 };
 
+/// Reads a block in the form "prediction".
 inline void read_prediction(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
                             bool first_picture, const Picture& before, Picture& after) {
     const int size = symbols.bits(2);

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
-/// What tests and fuzzers of the packed form do at both ends of a stream.
+// Both ends of a stream, for tests and fuzzers of packed frames.
 namespace framewire::delta::plain {
 
+/// Packed frames, and pictures without gaps.
 using Bytes = std::vector<std::uint8_t>;
 
+/// Returns the bytes of a picture in rows without gaps.
 inline Bytes bytes_of(HostView<const std::uint8_t> picture) {
     Bytes bytes;
     for (int y = 0; y < picture.shape().height; ++y)
@@ -21,7 +23,7 @@ inline Bytes bytes_of(HostView<const std::uint8_t> picture) {
     return bytes;
 }
 
-/// What the Unpacker makes of `packed` and `before`; throws Error as that does.
+/// Returns the picture that the Unpacker makes from `packed` and the previous picture. Throws what the Unpacker throws.
 inline Bytes unpack(const Shape& shape, const Bytes& packed, const Bytes& before) {
     HostImage picture(shape);
     copy(HostView<const std::uint8_t>(before.data(), shape), picture.view());
@@ -31,10 +33,10 @@ inline Bytes unpack(const Shape& shape, const Bytes& packed, const Bytes& before
     return bytes_of(std::as_const(picture).view());
 }
 
-/// The encoder's end of a stream: what it writes for each picture, and what it holds then.
+/// Encoder's end of a stream: packs frames and holds R.
 class Sender {
 public:
-    /// `bounded`: as the BoundedPacker does it with `effort`; else exactly what changed.
+    /// `bounded` selects BoundedPacker with `effort`, otherwise frames are packed exactly.
     Sender(const Shape& shape, int threshold, bool bounded, int effort)
         : threshold_(threshold),
           bounded_(bounded),
@@ -43,6 +45,7 @@ public:
           packer_(shape),
           bounded_packer_(shape, effort) {}
 
+    /// Packs the next frame; the first one as a keyframe.
     Bytes send(HostView<const std::uint8_t> camera) {
         Bytes packed;
         if (bounded_) {
@@ -58,6 +61,7 @@ public:
         first_ = false;
         return packed;
     }
+    /// Returns R.
     Bytes held() const { return bytes_of(std::as_const(held_).view()); }
 
 private:

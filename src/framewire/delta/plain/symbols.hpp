@@ -8,40 +8,43 @@
 #include <string_view>
 #include <vector>
 
-/// The section "Symbols" of format.md.
+// Section "Symbols" of format.md.
 namespace framewire::delta::plain {
 
-/// The frequency of each symbol; the next one starts where it ends.
+/// Frequency of each symbol. A symbol starts where the previous one ends.
 using Model = std::vector<int>;
 
-inline constexpr int scale = 4096;  ///< what the frequencies of a model add up to
+inline constexpr int scale = 4096;  ///< sum of a model's frequencies
 
-/// Where symbols come from.
+/// Source of symbols.
 struct Symbols {
     virtual ~Symbols() = default;
+    /// Returns the next symbol of a model.
     virtual int symbol(const Model& model) = 0;
-    /// A number of `count` bits.
+    /// Returns a number of `count` bits.
     virtual int bits(int count) = 0;
 };
 
-/// A place among the symbols of a model, and the symbol there.
+/// A symbol and its start.
 struct Found {
     int symbol, start;
 };
 
+/// Returns the symbol that has a place.
 inline Found find(const Model& model, int place) {
     Found found{0, 0};
     while (found.start + model[std::size_t(found.symbol)] <= place) found.start += model[std::size_t(found.symbol++)];
     return found;
 }
 
-/// They come from words by range asymmetric numeral systems.
+/// Source that decodes symbols from words with one rANS state.
 struct State final : Symbols {
     static constexpr std::uint32_t least = 1u << 15, beyond = 1u << 31;
 
     Reader& words;
     std::uint32_t state;
 
+    /// Reads the state from `reader`, which must outlive this object.
     explicit State(Reader& reader) : words(reader), state(reader.two_words()) {
         check(state >= least && state < beyond, "a state is out of its range");
     }
@@ -54,32 +57,38 @@ struct State final : Symbols {
         return symbol;
     }
     int bits(int count) override { return symbol(Model(std::size_t{1} << count, scale >> count)); }
+    /// Reads a word if the state is too small.
     void refill() {
         if (state < least) state = state * 65536 + words.word();
     }
+    /// Throws Error{source_lost} unless the state has its initial value.
     void end() const { check(state == least, "a state does not end at 2^15"); }
 };
 
-/// How many states a block of steps has, by its own model.
+/// Model of the number of states of a block of a delta frame, and these numbers.
 inline const Model states_model = {3840, 192, 64};
 inline constexpr int states_counts[] = {1, 8, 32};
 
-/// Several states, whose turn it is one after the other.
+/// Source that uses several states in rotation.
 struct States final : Symbols {
     std::vector<State> states;
     std::size_t coded = 0;
 
+    /// Continues with `count` states after `first`.
     States(const State& first, Reader& reader, int count) : states{first} {
         while (static_cast<int>(states.size()) < count) states.emplace_back(reader);
     }
+    /// Returns the state for the next symbol.
     State& next() { return states[coded++ % states.size()]; }
     int symbol(const Model& model) override { return next().symbol(model); }
     int bits(int count) override { return next().bits(count); }
+    /// Throws Error{source_lost} unless all states have their initial value.
     void end() const {
         for (const auto& state : states) state.end();
     }
 };
 
+/// Returns a model for a string of levels, as the section "Frequencies" specifies.
 inline Model make_model(std::string_view characters) {
     constexpr int w[] = {65536, 60096, 55108, 50535, 46340, 42494, 38967, 35733};
     Model weights;
@@ -99,7 +108,7 @@ inline Model make_model(std::string_view characters) {
     return model;
 }
 
-/// Takes `count` models of `symbols` each from the front of `characters`.
+/// Removes `count` models with `symbols` symbols each from the front of `characters` and returns them.
 inline std::vector<Model> take_models(std::string_view& characters, int count, std::size_t symbols) {
     std::vector<Model> models;
     for (int i = 0; i < count; ++i) {
@@ -109,6 +118,7 @@ inline std::vector<Model> take_models(std::string_view& characters, int count, s
     return models;
 }
 
+/// One set of models for delta frames.
 struct StepModels {
     std::vector<Model> mode, changed, pattern, sign, magnitude, vector_kind, vector_bits, row, edge, part_class;
 
@@ -125,6 +135,7 @@ struct StepModels {
           part_class(take_models(characters, 24, 12)) {}
 };
 
+/// Returns a set of models for delta frames.
 inline const StepModels& step_models(int set) {
     static constexpr std::string_view characters[] = {
 #include "framewire/delta/entropy/models/trained_steps.inc"
@@ -134,6 +145,7 @@ inline const StepModels& step_models(int set) {
     return sets[set];
 }
 
+/// The models for keyframes.
 struct PictureModels {
     std::vector<Model> small_residual, large_residual, part;
 
@@ -143,6 +155,7 @@ struct PictureModels {
           part(take_models(characters, 12, 36)) {}
 };
 
+/// Returns the models for keyframes.
 inline const PictureModels& picture_models() {
     static const PictureModels models(
 #include "framewire/delta/entropy/models/trained_pictures.inc"

@@ -8,8 +8,8 @@
 
 namespace framewire::delta {
 
-/// Compares two pictures of one shape within a block: how many bytes are further apart than `threshold`, the furthest,
-/// and the sum of all squares.
+/// Compares a block of two pictures of one shape. Returns the number of bytes that differ by more than `threshold`, and
+/// the maximum and the sum of squares of all differences. Thread-safe.
 Summary block_distance(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                        const BlockPlace& block, int threshold);
 

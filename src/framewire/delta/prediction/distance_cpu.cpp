@@ -20,7 +20,7 @@ using namespace framewire::HWY_NAMESPACE;
 
 }  // namespace
 
-// Rows of a block: at most 64 of 192 bytes.
+// Compares rows of a block: at most 64 rows of 192 bytes, so that the sums of squares fit into 32 bits.
 void rows_distance(const std::uint8_t* camera, std::int64_t camera_stride, const std::uint8_t* reference,
                    std::int64_t reference_stride, int rows, int bytes, int threshold, Summary& sum) {
     const hn::ScalableTag<std::uint8_t> d8;

@@ -2,14 +2,15 @@
 
 namespace framewire::delta {
 
-/// How long an encoder looks for motion.
+/// Thoroughness of the motion search.
 struct Effort {
-    int range = 12;      ///< pixels that motion is looked for within, each way; 0 to 15
-    int candidates = 4;  ///< vectors whose cost is found exactly, at most 8
+    int range = 12;      ///< search range in pixels in each direction; 0 to 15
+    int candidates = 4;  ///< number of vectors whose cost is computed exactly; at most 8
 
+    /// Maximum level.
     static constexpr int most = 2;
-    /// The effort of a level that users choose: 0 no motion search, 1 a short one, 2 a thorough one. Throws
-    /// Error{usage} for another level.
+    /// Returns the effort for a level as users choose it: 0 neighbouring vectors and fractions of a pixel only, 1 a
+    /// short search, 2 a thorough one. Throws Error{usage} for another level.
     static Effort of(int level);
 };
 

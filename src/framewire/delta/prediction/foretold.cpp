@@ -11,10 +11,10 @@ namespace framewire::delta {
 void ForetoldPart::move(HostView<const std::uint8_t> before, int x, int y, MotionVector vector) {
     const auto& shape = before.shape();
     channels_ = shape.channels;
-    // Whole pixels round down, so that fractions are 0 to 3.
+    // The whole pixels round down, so that the fractions are 0 to 3.
     const int fraction_x = vector.x & (quarters - 1), fraction_y = vector.y & (quarters - 1);
     const int from_x = x + (vector.x - fraction_x) / quarters - 1, from_y = y + (vector.y - fraction_y) / quarters - 1;
-    constexpr int rows = side + 1, row_bytes = 48;  // with those below and to the right, and room for whole vectors
+    constexpr int rows = side + 1, row_bytes = 48;  // one row more for interpolation, and padding for whole vectors
     const bool is_inside = from_x >= 0 && from_y >= 0 && from_y + rows <= shape.height &&
                            std::int64_t{from_x} * channels_ + row_bytes <= shape.row_bytes();
     std::array<std::uint8_t, static_cast<std::size_t>(rows * row_bytes)> window;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int window_margin = 8;  // bytes, before a row's first pixel
 constexpr int window_row = window_margin + part_row;
-/// A part as it becomes, with the row above and the pixel to the left.
+// Reconstruction of a sub-block with the row above it and the pixel to the left of each row.
 using Window = std::array<std::uint8_t, static_cast<std::size_t>((part_side + 1) * window_row)>;
 
 template <int channels>
@@ -59,7 +59,7 @@ void quantize_inside(const Quantizer& quantizer, const PartSamples& camera, Host
     Window window;
     const auto at = [&](int y) { return done.row(0, block.y + top + y) + std::int64_t{block.x + left} * channels; };
     const auto to = [&](int y) { return &window[static_cast<std::size_t>((y + 1) * window_row + window_margin)]; };
-    // What lies outside the block counts for nothing, but is looked at.
+    // Pixels outside the block are loaded too, but the result does not depend on them.
     const auto take = [&](bool is_there, int y, int first, int count) {
         if (is_there)
             std::memcpy(to(y) + first, at(y) + first, static_cast<std::size_t>(count));

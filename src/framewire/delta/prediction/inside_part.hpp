@@ -8,8 +8,9 @@
 
 namespace framewire::delta {
 
-/// Fills `part` as foretell_inside() foretells it: each pixel by those before it, of this part as they become.
-/// (`left`, `top`) is the part's place in the block, of which `done` has what comes before it; `camera` is the part's.
+/// Quantizes a sub-block that is predicted by foretell_inside(). Each pixel depends on the reconstruction of those
+/// before it, so this cannot use vectors. (`left`, `top`) is its position in the block; `done` has the reconstruction
+/// of the sub-blocks before it; `camera` has its samples.
 void quantize_inside(const Quantizer& quantizer, const PartSamples& camera, HostView<const std::uint8_t> done,
                      const BlockPlace& block, int left, int top, QuantizedPart& part);
 

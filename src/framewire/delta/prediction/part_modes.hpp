@@ -9,36 +9,42 @@
 
 namespace framewire::delta {
 
-/// How a part of a block comes to be; see format.md.
+/// Mode of a sub-block; the values are those of the format.
 enum class PartMode : std::uint8_t {
-    stays = 0,          ///< as it was
-    changes = 1,        ///< as it was, and steps
-    moved = 2,          ///< from elsewhere in the picture before
-    moved_changes = 3,  ///< the same, and steps
-    inside = 4,         ///< from the part's own neighbours, and steps
-    none = 5            ///< there is no such part
+    stays = 0,          ///< equal to the previous picture
+    changes = 1,        ///< predicted from the previous picture, with steps
+    moved = 2,          ///< predicted from another position of the previous picture
+    moved_changes = 3,  ///< the same, with steps
+    inside = 4,         ///< predicted from neighbours in the block, with steps
+    none = 5            ///< no such sub-block
 };
 
-/// The parts of a block coded so far.
+/// Modes and vectors of the sub-blocks of a block that are coded so far, as context for the next ones. The same object
+/// serves block after block: sub-blocks are set in raster order before they are read.
 class CodedParts {
 public:
+    /// Stores the mode of a sub-block, and its vector if it has one.
     void set(int column, int row, PartMode mode, MotionVector vector = {}) { parts_[at(column, row)] = {mode, vector}; }
-    /// The model of a part's mode, by those to its left and above it.
+    /// Returns the first symbol of the model for the mode of a sub-block, which depends on those to its left and above
+    /// it.
     int mode_model(int column, int row) const {
         return step_models::mode.at(static_cast<int>(left(column, row).mode) * 6 +
                                     static_cast<int>(above(column, row).mode));
     }
 
-    /// What the neighbours tell of a part's vector.
+    /// Context for the vector of a sub-block.
     struct Motion {
-        bool has_left, has_above;
+        bool has_left, has_above;  ///< these neighbours have a vector
         MotionVector left, above;
 
+        /// Returns the first symbol of the model for the vector kind.
         int kind_model() const { return step_models::vector_kind.at(has_left + 2 * has_above); }
-        /// The vector that a new one is told by its distance from.
+        /// Returns the prediction of a new vector.
         MotionVector near() const { return has_left ? left : above; }
+        /// Returns the first symbol of the model for the number of bits; axis 0 is x, 1 is y.
         int bits_model(int axis) const { return step_models::vector_bits.at(axis + 2 * (has_left || has_above)); }
     };
+    /// Returns the context for the vector of a sub-block.
     Motion motion(int column, int row) const {
         const auto a = left(column, row), b = above(column, row);
         return {moves(a), moves(b), moves(a) ? a.vector : MotionVector{}, moves(b) ? b.vector : MotionVector{}};
@@ -57,7 +63,7 @@ private:
     std::array<Part, static_cast<std::size_t>(parts_per_row* parts_per_row)> parts_;
 };
 
-/// How a vector is told: as the neighbour's to the left, as the one's above, or by its distance from one of them.
+/// Coding of a vector: equal to the left one, equal to the one above, or a difference from its prediction.
 enum VectorKind { as_left = 0, as_above = 1, new_vector = 2 };
 
 }  // namespace framewire::delta

@@ -9,7 +9,7 @@
 namespace framewire::delta {
 namespace {
 
-/// One axis of a vector: its distance from the one near it.
+// Reads a component of a vector difference.
 template <class Reader>
 int read_distance(const StepModels& models, Reader& reader, int model) {
     const int bits = models.read(reader, model, step_models::vector_bits.symbols);
@@ -19,6 +19,7 @@ int read_distance(const StepModels& models, Reader& reader, int model) {
     return reader.bits(1) ? -distance : distance;
 }
 
+// Reads a vector. Returns nothing if it refers to a neighbour without one, or is too long.
 template <class Reader>
 std::optional<MotionVector> read_vector(const StepModels& models, Reader& reader, const CodedParts::Motion& motion) {
     const int kind = models.read(reader, motion.kind_model(), step_models::vector_kind.symbols);
@@ -31,8 +32,8 @@ std::optional<MotionVector> read_vector(const StepModels& models, Reader& reader
     return vector;
 }
 
-// Whether the samples that foretell a part from another place of the picture before are of blocks to be avoided.
-// Parts with steps look one pixel further, for slopes.
+// Returns true if the prediction of a sub-block from the previous picture reads samples of avoided blocks. Sub-blocks
+// with steps read one pixel more on each side, for slopes.
 bool needs(const AvoidedBlocks& avoided, const BlockPlace& block, int left, int top, MotionVector vector,
            bool has_steps) {
     const auto from = [&](int at, int moved) { return at + (moved - (moved & (quarters - 1))) / quarters - has_steps; };

@@ -15,16 +15,17 @@
 
 namespace framewire::delta {
 
-/// Reads blocks in the form "prediction" of format.md.
+/// Decoder for the form "prediction" of format.md. Not thread-safe; keeps its memory between calls.
 class PredictionDecoder {
 public:
-    /// Writes the block of `after`, of the frame's shape, from the whole picture `before`; they do not overlap. False
-    /// when `bytes` are broken, or it is foretold by one of the blocks `avoided`: what the block is then nobody knows.
+    /// Decodes a block from the complete previous picture `before` and writes it to `after`; both have the frame's
+    /// shape and must not overlap. Returns false if `bytes` are broken, or if the block is predicted from one of the
+    /// blocks `avoided`; the content of the block is then unspecified.
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                 HostView<const std::uint8_t> before, HostView<std::uint8_t> after,
                 const AvoidedBlocks* avoided = nullptr);
 
-    /// The same where there is no picture before: only parts foretold from inside the block are allowed.
+    /// Variant for keyframes: allows only sub-blocks that are predicted from inside the block.
     bool decode_fresh(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                       HostView<std::uint8_t> picture) {
         return decode(bytes, block, threshold, {}, picture);

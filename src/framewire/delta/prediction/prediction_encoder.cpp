@@ -13,6 +13,7 @@
 #include <cstring>
 
 namespace framewire::delta {
+// Arguments of encode() and what follows from them.
 struct PredictionEncoder::Job {
     HostView<const std::uint8_t> camera, before;
     BlockPlace block;
@@ -24,7 +25,7 @@ struct PredictionEncoder::Job {
     int width(int left) const { return std::min(part_side, block.width - left); }
     int height(int top) const { return std::min(part_side, block.height - top); }
 
-    /// Whether the part is within the threshold of the camera as it was.
+    // Returns true if the sub-block of the previous picture is within the threshold of the camera's.
     bool may_stay(int left, int top) const {
         const auto from = std::int64_t{block.x + left} * channels, count = std::int64_t{width(left)} * channels;
         for (int y = block.y + top; y < block.y + top + height(top); ++y) {
@@ -35,6 +36,7 @@ struct PredictionEncoder::Job {
         }
         return true;
     }
+    // Copies the sub-block of the previous picture.
     void stay(int left, int top) const {
         const auto from = std::int64_t{block.x + left} * channels;
         for (int y = block.y + top; y < block.y + top + height(top); ++y)
@@ -43,6 +45,7 @@ struct PredictionEncoder::Job {
     }
 };
 
+// Loads the camera's samples of a sub-block.
 void PredictionEncoder::load_part(const Job& job, int left, int top) {
     const auto bytes = static_cast<std::size_t>(job.width(left) * job.channels);
     mask_.fill(0);
@@ -82,6 +85,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
                 row_patterns[static_cast<std::size_t>(x)] = pattern_of<channels>(steps + x * channels);
         coded_.set_row<channels>(left, top + y, row_patterns, steps);
         if (mode == PartMode::moved) continue;
+        // The contributions of the row above to eight flags are computed at once.
         auto above = coded_.changed_above(left, top + y);
         int before = coded_.extent(left - 1, top + y), second = coded_.extent(left - 2, top + y);
         for (int x = 0; x < width; ++x, above >>= 8) {
@@ -126,8 +130,8 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
             best = i;
             best_at = 1 - best_at;
         };
-        // The first candidate, that from inside, takes longest. Last it is often broken off; it wins where two are
-        // even.
+        // The first candidate, prediction from inside, is the slowest. Tried last, it can often stop early; the +1 lets
+        // it win if it is as cheap as the best of the others.
         for (std::size_t i = 1; i < candidates_.size(); ++i) attempt(i, least);
         attempt(0, least + 1);
     } else {
@@ -142,6 +146,7 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
                     static_cast<std::size_t>(job.width(left) * job.channels));
 }
 
+// Adds up the steps of a sub-block for the choice of the step size.
 void PredictionEncoder::count_steps(const QuantizedPart& part, int rows) {
     for (int y = 0; y < rows; ++y) {
         auto changed = part.changed[static_cast<std::size_t>(y)];
@@ -193,6 +198,7 @@ void PredictionEncoder::code_block(const Job& job, bool fresh, bool look, Symbol
         }
 }
 
+// Saves the reconstruction of the block before the second attempt.
 void PredictionEncoder::keep(const Job& job) {
     auto* to = kept_.data();
     const auto row_bytes = std::int64_t{job.block.width} * job.channels;
@@ -200,6 +206,7 @@ void PredictionEncoder::keep(const Job& job) {
         std::memcpy(to, job.row(y), static_cast<std::size_t>(row_bytes));
 }
 
+// Restores it if the second attempt was not better.
 void PredictionEncoder::restore(const Job& job) const {
     const auto* from = kept_.data();
     const auto row_bytes = std::int64_t{job.block.width} * job.channels;
@@ -216,6 +223,7 @@ void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<con
     };
     const auto furthest = fresh ? 0u : block_distance(camera, before, block, threshold).max_error;
     const auto job = job_of(first_step_size(threshold, static_cast<int>(furthest), fresh));
+    // First attempt with a small step size; its steps indicate whether the largest size is worth a second one.
     code_block(job, fresh, true, symbols_);
     if (tries_largest(threshold, all_steps_, changed_samples_)) {
         keep(job);

@@ -10,28 +10,29 @@
 namespace framewire::delta {
 namespace {
 
-// The bucket leaks so much of the rate allowed, so that what varies from second to second stays below all of it.
+// The bucket drains at this share of the allowed rate, so that fluctuations from second to second stay within it.
 constexpr double share_used = 0.9;
+// The capacity: bytes of so many seconds, but of at least so many frames.
 constexpr double bucket_seconds = 1, bucket_frames = 10;
-// It holds no more than this, so that what nobody could have avoided is forgotten in so many seconds.
+// Upper bound of the fullness, so that an unavoidable excess is forgotten after that many seconds.
 constexpr double most_fullness = 2;
-// So full it is taken to be before the first step, and while none is sent: were it empty, the first second would take
-// what leaks and what fills it.
+// Fullness before the first delta frame and while none is sent. From an empty bucket, the first second would take both
+// what drains and what fills the bucket.
 constexpr double first_fullness = 0.5;
-// Where the threshold begins to rise, and where it is the greatest.
+// Fullness at which the threshold begins to rise, and at which it is the maximum.
 constexpr double low_fullness = 0.1, high_fullness = 0.9;
-// Thresholds grow by even ratios from this below 0: the bytes of a step halve with every so many per cent more, but
-// near 0 each single one counts.
+// Thresholds grow by equal ratios of their distance from this number below 0: the size of a delta frame halves with a
+// fixed percentage of the threshold, but near 0 every unit counts.
 constexpr double ratio_origin = 8;
-// Steps' sizes vary from frame to frame. The threshold holds until it might be lower by so much of itself.
+// Sizes fluctuate from frame to frame. The threshold falls only if it could be lower by this share of itself.
 constexpr double slack = 1.0 / 12;
 constexpr double least_slack = 1;
-// From the greatest to the least takes this long at least.
+// Minimum time from the maximum to the minimum, and largest single step as a share of the threshold.
 constexpr double sinking_seconds = 2;
 constexpr double largest_step = 1.0 / 8;
-// What steps took of late is the mean over about this time.
+// Time constant of the mean of recent bytes per second.
 constexpr double flow_seconds = 0.25;
-// Times further apart are not believed.
+// Longer gaps between frames are considered implausible.
 constexpr double longest_gap_seconds = 1e6;
 
 }  // namespace
@@ -82,7 +83,7 @@ int RateControl::threshold(double seconds) {
     asked_at_ = seconds;
     if (!std::exchange(asked_, true)) return least_;
     steady_seconds_ += gap;
-    // Frames that are not known yet are taken to be what the rate allows.
+    // Frames that are not reported yet are assumed to have what the rate allows.
     const double want = wanted((bytes_ - gap * bytes_per_second_) / capacity_bytes_);
     if (want >= threshold_ + 0.5) {
         threshold_ = static_cast<int>(std::lround(want));

@@ -5,54 +5,60 @@
 
 namespace framewire::delta {
 
-/// What the steps of a stream may take.
+/// Bounds for the bitrate and the threshold of a stream.
 struct RateLimits {
+    /// Range of bits_per_second.
     static constexpr double least_bits = 1e3, most_bits = 1e12;
+    /// Default of threshold_max.
     static constexpr int usual_threshold_max = 64;
 
-    double bits_per_second = 0;  ///< over any second, least_bits to most_bits
-    /// The greatest threshold in force; none: usual_threshold_max, or the least one where that is more.
+    double bits_per_second = 0;  ///< maximum over any second; least_bits to most_bits
+    /// Optional. Maximum threshold. If empty, usual_threshold_max, or the minimum threshold if that is larger.
     std::optional<int> threshold_max{};
 
+    /// Returns the maximum threshold for a minimum of `least`.
     int greatest_threshold(int least) const;
 };
 
-/// Throws Error{usage} unless the limits are allowed for a stream whose threshold is at least `threshold`.
+/// Throws Error{usage} unless the limits are valid for a stream whose minimum threshold is `threshold`.
 void validate(const RateLimits& limits, int threshold);
 
-/// Chooses the threshold of each frame so that the steps of a stream take no more than so many bits per second: higher
-/// where they would, lower again where there is room. Knows no clock: times are those of the frames.
+/// Rate control: chooses the threshold of each frame so that the delta frames of a stream stay within a bitrate.
+/// Keyframes do not count. Uses no clock: times are those of the frames. Not thread-safe.
 ///
-/// The steps fill a bucket that holds what one second may take and leaks at nearly the rate allowed. The threshold
-/// follows how full it is, as in MPEG-2's Test Model 5 (section 10, step 2) quantizers follow the fullness of a virtual
-/// buffer: the least while it is nearly empty, the greatest when it is nearly full, even ratios between. So it rises as
-/// fast as the bucket fills. Before anything is sent the bucket counts as half full, so that the first second holds the
-/// rate, too. A lower threshold sends at once all that the higher one withheld: it sinks in small steps,
-/// each when it is known what the one before took.
+/// The model is a leaky bucket that holds the bytes of one second and drains at slightly less than the allowed rate. As
+/// in MPEG-2 Test Model 5 (section 10, step 2), where the fullness of a virtual buffer sets the quantizer, the fullness
+/// sets the threshold: the minimum while the bucket is nearly empty, the maximum when it is nearly full, and equal
+/// ratios in between. So the threshold rises as fast as the bucket fills. Initially the bucket counts as half full, so
+/// that the first second keeps the rate as well.
 ///
-/// Not for two threads at once.
+/// A lower threshold at once sends everything that a higher one withheld. Therefore the threshold falls in small steps,
+/// each taken only when the cost of the previous one is known.
 class RateControl {
 public:
-    /// The least threshold in force is `threshold`. `frames_per_second`, above 0, counts where times make no sense.
-    /// Throws as validate(limits, threshold) does.
+    /// `threshold` is the minimum threshold. `frames_per_second` (above 0) gives the distance of frames whose times are
+    /// implausible. Throws Error{usage} if it or the limits are invalid.
     RateControl(const RateLimits& limits, int threshold, double frames_per_second);
 
-    /// The threshold of the frame at `seconds`, the one after those asked for before. Several may be asked for before
-    /// it is known what they took. The first frame has the least: it is a whole picture, which does not count.
+    /// Returns the threshold of the next frame, at `seconds`. It may be called for several frames before their sizes
+    /// are known. The first frame is a keyframe and gets the minimum.
     int threshold(double seconds);
-    /// Another least threshold from the next frame on, no more than the greatest, which stays.
+    /// Changes the minimum threshold from the next frame on; the maximum stays. Throws Error{usage} if `threshold` is
+    /// not in 0..maximum.
     void set_least(int threshold);
-    /// The step to the frame at `seconds`, within `threshold`, took `bytes`: 0 where none was sent. In the frames'
-    /// order.
+    /// Reports that the delta frame at `seconds` with `threshold` had `bytes` bytes, 0 if none was sent. Call it in the
+    /// order of the frames.
     void took(double seconds, int threshold, std::int64_t bytes);
 
-    /// What may be sent on top after the last frame known without raising the threshold: 0 while that is above the
-    /// least.
+    /// Returns how many additional bytes may be sent after the last reported frame without raising the threshold. 0
+    /// while the threshold is above the minimum.
     double room_bytes() const;
 
-    /// Of the bucket after the last frame known: 1 is full. More was sent than the rate allows where it is above.
+    /// Returns the fullness of the bucket after the last reported frame: 1 is full; above 1, more was sent than the
+    /// rate allows.
     double fullness() const { return bytes_ / capacity_bytes_; }
-    /// How many steps came to a full bucket while those within the greatest threshold took more than the rate allows.
+    /// Returns how many delta frames met a full bucket although the maximum threshold was in force, while the stream
+    /// exceeded the rate.
     std::int64_t over() const { return over_; }
 
 private:
@@ -61,12 +67,12 @@ private:
 
     int least_, greatest_;
     double bytes_per_second_, frame_seconds_, capacity_bytes_;
-    // Of the frames whose steps are known.
+    // State of the reported frames.
     double bytes_, known_at_ = 0;
-    double flow_ = 0;  // bytes per second of late, within the threshold of the last one
+    double flow_ = 0;  // recent bytes per second at the last threshold
     int known_threshold_;
     std::int64_t over_ = 0;
-    // Of the frames asked for.
+    // State of the frames for which threshold() was called.
     bool asked_ = false;
     double asked_at_ = 0, steady_seconds_ = 0;
     int threshold_;

@@ -11,17 +11,17 @@
 namespace framewire::delta {
 namespace {
 
-// The mean is that of so many frames for each time that a cell rests.
+// Number of samples in the mean after the time after which a cell counts as static.
 constexpr int samples_wanted = 12;
-// What is allowed comes together for a while, so that a step is worth its message, and no longer than another while, so
-// that none is large.
+// The budget accumulates for the first time, so that a delta frame is worth its overhead, and for no more than the
+// second one, so that none is large.
 constexpr double least_saved_seconds = 0.1, most_saved_seconds = 0.5;
-// Looking at all cells takes so much of the time that they rest.
+// All cells are examined within this share of the time after which a cell counts as static.
 constexpr double looking_share = 0.5;
 constexpr double first_bytes_per_change = 1;  // until it is known
-constexpr double news = 0.25;                 // how fast it is learnt
+constexpr double news = 0.25;                 // weight of a new observation
 constexpr double longest_pause_seconds = 3600;
-// The share of what the stream took is saved for no longer than it may be spent in.
+// The saved share of the stream's bytes is limited to what can be spent in this time.
 constexpr double longest_saved_seconds = 60;
 constexpr double most_room_bytes = 1e12;
 
@@ -49,7 +49,7 @@ RestBudget::RestBudget(const Shape& shape, double seconds, int threshold)
     parts_per_change_.fill(first_bytes_per_change * static_cast<double>(byte_parts));
 }
 
-// What may be taken in the time of a frame.
+// Returns the budget that the time since the last frame adds.
 double RestBudget::earned(double gap, double stream_bytes) {
     const double most = gap * bytes_per_second_;
     if (!std::isfinite(stream_bytes)) return most;
@@ -70,8 +70,8 @@ RestTurn RestBudget::next(double seconds, int within, double room_bytes, double 
         frame_seconds_ = gap;
         now_ += nanoseconds(gap);
     }
-    // Cells take samples in turns, so that frames cost about the same. The turns are odd in number: every other frame
-    // may be brighter.
+    // Cells take samples in turns, so that all frames cost about the same. The number of turns is odd, because lighting
+    // may make every other frame brighter.
     const double frames = frame_seconds_ > 0 ? seconds_ / samples_wanted / frame_seconds_ : 1;
     const auto turns = 1 + 2 * std::llround(std::clamp((frames - 1) / 2, 0.0, 1e6));
     const double looked_at = std::min(1.0, frame_seconds_ / (looking_share * seconds_)) * cells_;

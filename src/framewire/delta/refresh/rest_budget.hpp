@@ -10,8 +10,8 @@
 
 namespace framewire::delta {
 
-/// The clock of what rests, and what steps may take: all that a RestSharpener decides without a look at pictures. One
-/// thread takes turns, another may tell what steps took.
+/// Schedule and byte budget of refinement: everything that RestSharpener decides without looking at pictures. One
+/// thread may call next() while another one calls took().
 class RestBudget {
 public:
     /// As RestSharpener.
@@ -19,10 +19,10 @@ public:
 
     /// With the next turn.
     void begin_anew() { anew_ = true; }
-    /// The turn of a frame at `seconds`, held to `within`, beside which so many bytes may be sent, of a stream that
-    /// took `stream_bytes` so far.
+    /// Returns the parameters for the frame at `seconds`, whose threshold is `within`. `room_bytes` may be sent besides
+    /// it; `stream_bytes` is what the stream has taken so far.
     RestTurn next(double seconds, int within, double room_bytes, double stream_bytes);
-    /// What a step that is not empty took.
+    /// Reports that a refinement that was not empty took `bytes` bytes when packed. Thread-safe.
     void took(const SharperStep& step, std::int64_t bytes);
 
 private:
@@ -35,12 +35,12 @@ private:
 
     bool begun_ = false, anew_ = true;
     double frame_at_ = 0, frame_seconds_ = 0;
-    std::int64_t now_ = 0;  // the frames' time without leaps
+    std::int64_t now_ = 0;  // time of the frames in nanoseconds, without implausible gaps
     std::int64_t turn_ = 0;
-    double stream_bytes_ = 0;  // known so far
-    double saved_bytes_ = 0;   // of the share of them, not allowed yet
+    double stream_bytes_ = 0;  // as reported last
+    double saved_bytes_ = 0;   // share of the stream's bytes that was not spent yet
 
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards the members below
     std::int64_t correction_ = 0, done_ = 0;
     std::array<double, rest_stages> parts_per_change_;
 };

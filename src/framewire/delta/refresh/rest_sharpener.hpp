@@ -12,25 +12,28 @@
 
 namespace framewire::delta {
 
-/// Sharpens what rests. A threshold leaves specks of noise and ghosts in R. Cells of the picture that nothing but noise
-/// changed for some seconds are brought to the mean of what the camera showed meanwhile: first the bytes further from
-/// it than half of the threshold, after as long again those further than a quarter, at last all. Every byte stays
-/// within the threshold of the frame at hand. A change of single bytes, as by noise, brings the second stage again;
-/// where more changes, a cell begins anew. Cells that are done are looked at again from time to time.
+/// Refinement of static regions. A threshold leaves specks of noise and ghosts in R. Cells that have not changed,
+/// except by noise, for some seconds converge to the camera's temporal mean in three stages: first bytes further from
+/// the mean than half of the threshold, then those further than a quarter, then all. Every byte stays within the
+/// threshold of the current frame.
 ///
-/// Works where the executor's backend does, with the same bytes. Knows no clock: times are those of the frames. One
-/// thread sharpens, another may tell what steps took. Move-only.
+/// If single bytes of a cell change, as by noise, it goes back to the second stage; if more change, it starts over.
+/// Cells that are done start over from time to time, because slow changes of light go unnoticed otherwise.
+///
+/// Runs on the executor's backend; both backends produce the same bytes. Uses no clock: times are those of the frames.
+/// One thread may refine while another one calls took(). Move-only.
 class RestSharpener {
 public:
+    /// Range of the time after which a cell counts as static.
     static constexpr double least_seconds = 0.1, most_seconds = 3600;
-    /// Takes at most so much, by the frames' times.
+    /// Maximum bitrate of refinement, by the times of the frames.
     static constexpr double bits_per_pixel_and_second = 0.5;
-    /// And at most this share of what the stream takes without it, or, where that is next to nothing, so little.
+    /// Maximum share of the stream's own bitrate, and the bitrate that is allowed even if that share is lower.
     static constexpr double share_of_stream = 0.1, least_bits_per_pixel_and_second = 0.01;
 
-    /// For frames of `shape` (one frame) within `threshold`, whose cells rest for `seconds`. Keeps a reference to
-    /// `executor`. Throws Error{usage} on seconds and a threshold that are not allowed, Error{config} without memory; a
-    /// threshold of 0 leaves nothing to sharpen.
+    /// For frames of `shape`, whose `frames` must be 1, with the given threshold. Cells count as static after
+    /// `seconds`. Keeps a reference to `executor`. Throws Error{usage} if an argument is invalid, Error{config} if
+    /// memory is exhausted. With a threshold of 0 there is nothing to refine.
     RestSharpener(const Shape& shape, double seconds, int threshold, Executor& executor);
     ~RestSharpener();
     RestSharpener(RestSharpener&&) noexcept;
@@ -39,31 +42,39 @@ public:
     /// R is new, or nobody needs it any more: nothing rests yet.
     void begin_anew();
 
-    /// What the encoder's step to the next frame changed: its changes, or how many bytes of each block it found to be
-    /// off. To be called before sharpen(), for each frame. Where it is not, nothing changed. Device: queued.
+    /// Reports the changes of the encoder's delta frame to the next frame, either as a list or as the number of bytes
+    /// per block that were off. Call it for each frame before sharpen(); without it nothing counts as changed. The
+    /// device variant is queued on the executor's stream.
     void take_step(const ChangesView<MemorySpace::host>& changes);
+    /// Variant of take_step() for changes in device memory.
     void take_step(const ChangesView<MemorySpace::device>& changes);
+    /// Variant of take_step() for changes per block.
     void take_step(std::span<const Summary> blocks);
-    /// Device: `off`, in device memory, is of each block how many.
+    /// Variant for the CUDA backend: `off` is in device memory and has the number of changed bytes per block.
     void take_blocks(const std::uint32_t* off);
 
+    /// The current frame and its limits.
     struct Moment {
-        double seconds = 0;     ///< of the frame
-        int within = 0;         ///< the threshold of the frame, which R keeps
-        double room_bytes = 0;  ///< that may be sent beside the encoder's step
-        /// What the stream took so far, its first picture included, but nothing that sharpened it. Default: no share
-        /// of it bounds what may be taken.
+        double seconds = 0;     ///< time of the frame
+        int within = 0;         ///< threshold of the frame, within which R stays
+        double room_bytes = 0;  ///< bytes that may be sent besides the encoder's delta frame
+        /// Bytes that the stream has taken so far, including keyframes but not refinement. Default: infinite, so that
+        /// no share of it limits refinement.
         double stream_bytes = std::numeric_limits<double>::infinity();
     };
-    /// Looks at the frame and at R, which that step led to. Where it is time and there is room, makes R sharper and
-    /// leaves in `step` how, else an empty step. Allocates nothing. Device: queued on the executor's stream; `step`,
-    /// made for that executor, is to be waited for.
+    /// Examines the frame and R (after the encoder's delta frame). If cells are due and the budget allows it, refines R
+    /// and stores the changes in `step`; otherwise `step` becomes empty. Allocates nothing. Throws Error{usage} if a
+    /// view has the wrong shape.
+    ///
+    /// Host: returns when done. Device: queued on the executor's stream; call step.wait() before reading `step`, which
+    /// must have been made for the same executor.
     void sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
                  SharperStep& step);
+    /// Variant of sharpen() for device memory.
     void sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const Moment& moment,
                  SharperStep& step);
 
-    /// What a step that is not empty took.
+    /// Reports how many bytes a step that was not empty took when packed. Thread-safe with respect to sharpen().
     void took(const SharperStep& step, std::int64_t bytes);
 
 private:

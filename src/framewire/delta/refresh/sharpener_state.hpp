@@ -9,14 +9,16 @@
 
 namespace framewire::delta {
 
+// State of RestSharpener, shared by the sources of both backends.
 struct RestSharpener::State {
     Shape shape;
     RestBudget budget;
-    std::optional<RestOnHost> on_host;  // one of the two
+    std::optional<RestOnHost> on_host;  // exactly one of the two has a value
     std::optional<RestOnGpu> on_gpu;
 
     State(const Shape& of, double seconds, int threshold) : shape(of), budget(of, seconds, threshold) {}
 
+    // Validates the arguments and returns the parameters for the frame.
     template <class Frame, class Reference>
     RestTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, SharperStep& step) {
         validate(camera, shape, "the frame that R is sharpened by");

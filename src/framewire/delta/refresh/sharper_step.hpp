@@ -13,26 +13,32 @@
 
 namespace framewire::delta {
 
-/// What makes resting places of R sharper: changes for a Packer. RestSharpener writes it. On the CUDA backend it comes
-/// down on a way of its own. Move-only.
+/// Refinement of R: changes for a Packer. RestSharpener writes it. On the CUDA backend the changes are downloaded on a
+/// stream of their own. Move-only; not thread-safe.
 class SharperStep {
 public:
-    /// For frames of `shape` (one frame), empty. Keeps a reference to `executor`. Throws Error{config} without memory.
+    /// Makes an empty refinement for frames of `shape`, whose `frames` must be 1. Keeps a reference to `executor`.
+    /// Throws Error{config} if memory is exhausted.
     SharperStep(const Shape& shape, const Executor& executor);
 
-    /// Returns when it is on the host; throws what the way there failed with. Only then it says something.
+    /// Waits until the changes are on the host. The other members are meaningful only afterwards. Throws if the
+    /// download failed.
     void wait();
+    /// Makes it empty.
     void clear();
 
+    /// Returns true if nothing changes.
     bool empty() const { return told_.count == 0; }
-    /// How many bytes change.
+    /// Returns the number of bytes that change.
     std::uint32_t count() const { return told_.count; }
-    /// Each changes by more.
+    /// Returns the threshold that each change exceeds.
     int threshold() const { return told_.threshold; }
+    /// Returns the changes, valid until the next write.
     ChangesView<MemorySpace::host> changes() const { return changes_.view(); }
     /// Makes the changes to R elsewhere, too.
     void apply_to(HostView<std::uint8_t> reference) const;
-    /// Keeps the errors of R against the frame true; max_error stays that of R before where that is more.
+    /// Updates the errors of R against the frame. `max_error` only grows: it stays that of R before the refinement if
+    /// that was larger.
     void add_errors_to(Summary& errors) const;
 
 private:
@@ -47,11 +53,11 @@ private:
         cuda::DeviceBuffer told;
         HostBuffer landed;
         bool under_way = false;
-        cuda::Transfer transfer;  // last: it is over before what it copies goes
+        cuda::Transfer transfer;  // last member: its destructor waits before the buffers above are freed
     };
 
     ToldStep told_;
-    HostChanges changes_;  // has room for every byte; its memory is taken when it is written
+    HostChanges changes_;  // has a capacity for every byte; memory is committed when it is written
     std::optional<OnGpu> on_gpu_;
 };
 

@@ -6,11 +6,11 @@ namespace framewire::delta {
 
 /// What is known of a step that sharpens, beside its changes.
 struct ToldStep {
-    std::int32_t stage = 0, threshold = 0;  ///< of RestSharpener; each byte changes by more
-    std::uint32_t count = 0;                ///< bytes that change
-    std::uint32_t max_error = 0;            ///< the largest |camera - R| of these since
-    std::uint64_t squared_error = 0;        ///< what (camera - R)^2 of all bytes has more since, modulo 2^64
-    std::int64_t expected_parts = 0;        ///< that it will take when it is packed
+    std::int32_t stage = 0, threshold = 0;  ///< stage of RestSharpener, and its threshold, which each change exceeds
+    std::uint32_t count = 0;                ///< number of bytes that change
+    std::uint32_t max_error = 0;            ///< largest |camera - R| of these bytes afterwards
+    std::uint64_t squared_error = 0;        ///< change of the sum of (camera - R)^2 over all bytes, modulo 2^64
+    std::int64_t expected_parts = 0;        ///< expected packed size in 1/1024 byte
 };
 
 }  // namespace framewire::delta

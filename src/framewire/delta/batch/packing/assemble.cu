@@ -6,7 +6,11 @@
 
 #include <cstdint>
 
-// Two launches: where each stream's blocks go and where each frame begins, and the copies.
+// Joins coded blocks to packed frames in two launches, because the place of a block depends on the sizes of all before
+// it.
+//
+//     layout_kernel   one thread block per stream   sizes of all blocks -> places, headings; the last one: begins
+//     copy_kernel     one thread block per 4 blocks places, begins, slots -> directory entries and bytes
 
 namespace framewire::delta {
 namespace assemble_kernels {
@@ -26,18 +30,21 @@ struct Job {
     PackedFrames to;
 };
 
+// Returns how many bytes a directory number takes, 7 bits in each.
 __device__ int number_bytes(std::uint32_t number) {
     return 1 + (number >= 1u << 7) + (number >= 1u << 14) + (number >= 1u << 21);
 }
+// Writes a directory number, lowest bits first, and returns the byte after it.
 __device__ std::uint8_t* put_number(std::uint8_t* to, std::uint32_t number) {
     for (; number >= 0x80; number >>= 7) *to++ = static_cast<std::uint8_t>(number | 0x80);
     *to++ = static_cast<std::uint8_t>(number);
     return to;
 }
-/// What tells that blocks are passed over; 0 is nothing to tell.
+// Returns the directory number that skips `blocks` blocks; 0 if there is nothing to skip.
 __device__ std::uint32_t passed_over(int blocks) { return blocks > 0 ? static_cast<std::uint32_t>(blocks) * 2 - 1 : 0; }
 
-/// What the blocks up to one take: of the directory, and their own bytes.
+// Bytes that a range of blocks takes in the directory and in the frame's contents. The padding makes the size a
+// multiple of 8.
 struct Taken {
     unsigned long long contents = 0;
     std::uint32_t directory = 0, padding = 0;
@@ -53,18 +60,22 @@ struct Taken {
 struct LayoutMemory {
     cuda::BlockScan<Taken, layout_warps> taken;
     cuda::BlockScan<unsigned long long, layout_warps> frames;
-    int next[layout_warps];  // behind the last coded block of a warp's, 0 without
-    bool last;
+    int next[layout_warps];  // per warp: the index after its last coded block, 0 if it has none
+    bool last;               // this thread block is the last one to finish
 };
 
-// Finds where the blocks of a stream go, writes that where it is wanted, and returns how long the frame is. By all
-// threads.
+// Computes the places of a stream's blocks by a prefix sum over 512 blocks at a time, writes them if `write` is set,
+// and returns the size of the frame. All threads call it.
+//
+// The directory entry of a block depends on how many blocks were skipped before it, so each thread first needs the
+// index of the last coded block: from its warp by a ballot, from other warps through shared memory, else from earlier
+// rounds.
 __device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, int stream, bool write,
                                       LayoutMemory& memory) {
     const int count = job.blocks.grid.count(), first = stream * count;
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
     Taken before{0, PackedHead::bytes, 0};
-    int next = 0;  // behind the last coded block so far
+    int next = 0;  // the index after the last coded block so far
     for (int begin = 0; begin < count; begin += layout_threads) {
         const int block = begin + static_cast<int>(threadIdx.x);
         const auto size = block < count ? coded.sizes[first + block] : 0u;
@@ -101,7 +112,7 @@ __device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, 
     return before.directory + before.contents;
 }
 
-// Where each frame begins, from how long each is. By all threads.
+// Turns the sizes of the frames in begins[1..] into offsets by a prefix sum. All threads call it.
 __device__ void add_up(volatile unsigned long long* begins, int streams, LayoutMemory& memory) {
     unsigned long long before = 0;
     for (int first = 0; first < streams; first += layout_threads) {
@@ -116,8 +127,8 @@ __device__ void add_up(volatile unsigned long long* begins, int streams, LayoutM
     }
 }
 
-// A thread block for each stream. The one that is done last, as the number at the beginning of `begins` tells, adds up
-// how long the frames are.
+// One thread block per stream. begins[0] counts the thread blocks that are done; the last one adds up the sizes of the
+// frames and sets it back to 0.
 __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     __shared__ LayoutMemory memory;
     const int stream = static_cast<int>(blockIdx.x);
@@ -140,7 +151,7 @@ __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     if (threadIdx.x == 0) job.to.begins[0] = 0;
 }
 
-// Copies by a thread block, four bytes at a time. `from` is even, and some bytes behind it may be read.
+// Copies bytes with one thread block, four at a time. `from` is even. A few bytes after the source may be read.
 __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::uint8_t* to) {
     const auto before = min(size, static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(to) & 3u));
     if (threadIdx.x < before) to[threadIdx.x] = from[threadIdx.x];
@@ -149,7 +160,7 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     size -= before;
     const auto misplaced = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) & 3u);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(from - misplaced);
-    // Some words are read before the first one is written, so that reads do not wait for each other.
+    // Several words are read before the first one is written, so that the reads are in flight together.
     constexpr int read_ahead = 4;
     for (auto first = threadIdx.x; first < size / 4; first += copy_threads * read_ahead) {
         std::uint32_t read[read_ahead];
@@ -166,7 +177,8 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     if (threadIdx.x < left) to[size - left + threadIdx.x] = from[size - left + threadIdx.x];
 }
 
-// A thread block writes some blocks, and what the directory says of them.
+// One thread block writes some blocks and their directory entries. The thread block of a stream's first block also
+// writes the head.
 __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
     const int first = static_cast<int>(blockIdx.x) * copied_at_once;
     struct Copy {
@@ -174,7 +186,7 @@ __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
         FramePlace place;
         std::uint32_t heading, size;
         bool chosen;
-    } copies[copied_at_once];  // all is read first, so that reads do not wait for each other
+    } copies[copied_at_once];  // everything is loaded first, so that the loads are in flight together
 #pragma unroll
     for (int i = 0; i < copied_at_once; ++i) {
         const int block = min(first + i, job.blocks.count() - 1), stream = job.blocks.stream(block);

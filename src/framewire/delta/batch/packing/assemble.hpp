@@ -8,30 +8,32 @@
 
 namespace framewire::delta {
 
-/// Where a coded block goes within its stream's frame.
+/// Position of a coded block within the packed frame of its stream.
 struct FramePlace {
-    std::uint32_t directory;      ///< where the directory tells of it
-    std::uint32_t passed;         ///< what the directory tells before: that blocks are passed over; 0 for nothing
-    unsigned long long contents;  ///< where its bytes begin, behind the directory
+    std::uint32_t directory;  ///< offset of the block's directory entry from the beginning of the frame
+    std::uint32_t passed;     ///< directory number for the skipped blocks before this one; 0 if there are none. In the
+                              ///< last block also those at the end
+    unsigned long long contents;  ///< offset of the block's bytes from the end of the directory
 };
 
-/// Where a batch's packed frames are made of its coded blocks. All in device memory.
+/// Destination of assemble_frames(). All pointers are to device memory.
 struct PackedFrames {
-    std::uint8_t* bytes;         ///< one frame after the other
-    unsigned long long* begins;  ///< of each stream; and behind them where the last one ends; the first one 0 before
-    std::uint32_t* headings;     ///< of each stream: how long head and directory are
-    std::uint8_t* chosen;        ///< of each stream: 1 where the frame is the one that may take its place, else 0
-    FramePlace* places;          ///< of each block
+    std::uint8_t* bytes;         ///< packed frames, one after the other
+    unsigned long long* begins;  ///< streams + 1 offsets into `bytes`; the first one must be 0 before the call
+    std::uint32_t* headings;     ///< per stream: bytes of head and directory
+    std::uint8_t* chosen;        ///< per stream: 1 if the frame `without_loss` was taken, else 0
+    FramePlace* places;          ///< per block
 };
 
-/// The blocks of frames and what they are.
+/// Coded blocks of a batch of frames and the head that the frames get.
 struct CodedFrames {
     CodedBlocks blocks;
     PackedHead head;
 };
 
-/// Writes head, directory and blocks of each stream, as BlockWriter does. Where there is a picture `without_loss`, each
-/// stream takes it instead of the one that is `near` if takes_near_picture() says so.
+/// Writes head, directory and blocks of each stream's frame, byte for byte as BlockWriter does. If `without_loss` is
+/// not null, each stream takes that frame instead of `near` unless takes_near_picture() prefers `near`. Queued on
+/// `stream`: two launches.
 void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const CodedFrames* without_loss,
                      const PackedFrames& to, const cuda::Stream& stream);
 

@@ -4,14 +4,18 @@
 
 #include <cstdint>
 
-// A thread block compares one block of 64x64 pixels with the reference.
+// Comparison of a batch with its reference pictures: one thread block per block of 64x64 pixels.
+//
+//     ComparedBytes   loads the block of `current` and of R, 16 bytes per access
+//     warp, block     reduce the errors
+//     thread 0        writes off[block], adds to the stream's summary, or lists the block
 
 namespace framewire::delta {
 namespace compare_kernels {
 namespace {
 
 constexpr int threads_per_block = 256, warps_per_block = threads_per_block / 32;
-constexpr int blocks_per_multiprocessor = 4;  // enough to keep memory busy
+constexpr int blocks_per_multiprocessor = 4;  // keeps enough loads in flight
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> current, reference;
@@ -39,6 +43,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor) 
         if (sum.count == 0) return sum.add_errors_to(summary);
         atomicAdd(&summary.count, sum.count);
         const auto samples = static_cast<std::uint32_t>(at.place.pixels() * channels);
+        // A block in which more than an eighth of the samples changed counts as expensive.
         job.list.add(block, sum.count > samples / 8);
     }
 }

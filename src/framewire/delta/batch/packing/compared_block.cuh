@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: a block of 64x64 pixels beside the reference, by a thread block.
+// Comparison of a block of 64x64 pixels with the reference by one thread block. For .cu files only.
 
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/cuda/kernel/warp.cuh"
@@ -11,20 +11,22 @@
 
 namespace framewire::delta {
 
-/// How many bytes are off by more than the threshold, and the errors of the others.
+/// Number of bytes off by more than the threshold, and the errors of the remaining bytes.
 struct Errors {
     std::uint32_t count = 0, largest = 0, squared = 0;
 
-    /// Of all lanes of a warp. `squared` is of a block at most 12288 * 254^2: fits.
+    /// Returns the sum over the lanes of a warp. `squared` cannot overflow: a block has at most 12288 bytes with a
+    /// squared error of at most 254^2 each.
     __device__ Errors of_warp() const {
         return {cuda::warp_sum(count), cuda::warp_max(largest), cuda::warp_sum(squared)};
     }
+    /// Adds the errors of another area.
     __device__ void add(const Errors& other) {
         count += other.count;
         largest = max(largest, other.largest);
         squared += other.squared;
     }
-    /// Adds the errors to those of a stream, but not the count.
+    /// Adds the errors, but not the count, to the summary of a stream. Atomic.
     __device__ void add_errors_to(Summary& summary) const {
         if (largest) atomicMax(&summary.max_error, largest);
         static_assert(sizeof(summary.squared_error) == sizeof(unsigned long long));
@@ -34,21 +36,26 @@ struct Errors {
     }
 };
 
-/// The bytes that are compared at once.
+/// Number of bytes that a thread loads at once; rows must be aligned to it for vector loads.
 inline constexpr int compared_bytes = 16;
 
-/// A block of both pictures.
+/// A block in both pictures.
 struct ComparedBlock {
     const cuda::KernelImage<const std::uint8_t>&current, &reference;
     int stream;
     BlockPlace place;
 };
 
-/// What a thread has of a block's bytes, 16 at a time: four threads have a row, each every fourth group of it, and as
-/// many rows as there are for them. Each byte is read once, 16 with one load where rows allow it (`vectors`).
+/// The bytes of a block that one thread holds in registers, 16 in a group. Four threads share a row, and each has every
+/// fourth group of it; the thread block covers threads / 4 rows at once. Each byte is read once. If `vectors` is set,
+/// rows are aligned and a whole block is read with 16-byte loads.
+///
+///     thread    0 | 1 | 2 | 3 | 0 | ...   groups of 16 bytes in row 0
+///               4 | 5 | 6 | 7 | 4 | ...   row 1
 template <int channels, bool vectors, int threads>
 class ComparedBytes {
 public:
+    /// Loads the thread's bytes of both pictures. Bytes outside the block load as 0 in both, so they do not differ.
     __device__ explicit ComparedBytes(const ComparedBlock& at)
         : whole_(vectors && at.place.width == block_side),
           row_bytes_(at.place.width * channels),
@@ -57,8 +64,10 @@ public:
         load(at.reference, at, held_);
     }
 
+    /// Returns the errors of the thread's bytes. Not reduced over threads.
     __device__ Errors compare(std::uint32_t threshold) const {
-        // Mostly no byte is off by so much. Of each 16 bits only the higher byte counts in `largest`.
+        // Fast path: usually no byte is off by more than the threshold. The maxima are taken in lanes of 16 bits, of
+        // which only the high byte counts.
         std::uint32_t squared = 0, largest_odd = 0, largest_even = 0;
 #pragma unroll
         for (int i = 0; i < groups; ++i)
@@ -109,6 +118,7 @@ private:
         }
     }
 
+    // Slow path of compare(): masks out the bytes that are off by more than the threshold and counts them.
     __device__ Errors count_changes(std::uint32_t threshold) const {
         const auto limit = threshold * 0x01010101u;
         Errors errors;

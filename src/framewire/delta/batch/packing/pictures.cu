@@ -9,9 +9,14 @@
 
 #include <cstdint>
 
-// A warp codes one block of 64x64 pixels. Eight lanes hold the rows of a part, find its best predictor and leave its
-// residuals in shared memory. Then the lanes are the 32 states that these go into. Shared memory lets 16 blocks into a
-// multiprocessor. With more warps each, all but one of them would be idle while it codes.
+// Lossless coding of keyframes. One warp codes one block of 64x64 pixels, in three phases:
+//
+//     find_residuals   8 lanes hold the 8 rows of a sub-block, 4 sub-blocks at once: choose a predictor, store
+//     residuals put_residuals    32 lanes are the 32 rANS states; lane i codes the residuals i, i + 32, ..., last one
+//     first put_parts        one state codes predictors and classes; its words come before those of the residuals
+//
+// Shared memory limits a multiprocessor to 16 blocks. A thread block has one warp only, because with more of them all
+// but one would be idle while put_parts() runs.
 
 namespace framewire::delta {
 namespace pictures_kernels {
@@ -26,21 +31,21 @@ struct Job {
     BatchBlocks blocks;
     CoderTables tables;
     CodedBlocks coded;
-    bool vectors;  // rows begin at multiples of 8 bytes
+    bool vectors;  // rows begin at multiples of 8 bytes and may be read 8 bytes at a time
 };
 
 template <int channels>
 struct Shared {
     union {
-        std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order in which they are coded
-        ChainMemory chain;                                           // when those are coded
+        std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order of coding
+        ChainMemory chain;                                           // used after the residuals have been coded
     };
-    // Of each part the number of its first residual, and the first symbol of its class.
+    // Per sub-block: the number of its first residual, the first symbol of its class, its predictor and its class.
     std::uint16_t first[channels * parts_per_plane], symbols[channels * parts_per_plane];
     std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
 };
 
-/// The parts of a block in the order in which they are coded; those at its edges may be smaller.
+// The sub-blocks of a block in the order of coding. Those at the right and the lower edge may be smaller.
 struct Parts {
     BlockPlace place;
     int columns, per_plane;
@@ -50,12 +55,13 @@ struct Parts {
     __device__ bool all_full() const { return place.width % part_side == 0 && place.height % part_side == 0; }
 };
 
-/// The samples of a row of a part, of one plane, in two words; and those one to the left.
+// Eight samples of one plane in a row of a sub-block, packed into two words, and the same shifted by one pixel: each
+// sample's left neighbour.
 struct Row {
     std::uint32_t low = 0, high = 0, left_low = 0, left_high = 0;
 };
 
-// Of 4 pixels in three words: blue, green and red.
+// Four pixels as three words, one per colour.
 struct Colours {
     std::uint32_t blue, green, red;
 };
@@ -68,7 +74,8 @@ __device__ Row row_of(std::uint32_t low, std::uint32_t high, std::uint32_t befor
     return {low, high, low << 8 | before, __funnelshift_l(low, high, 8)};
 }
 
-// The planes' samples of 8 pixels of a row from x on and the one before them; zeros outside the block.
+// Loads 8 pixels from (x, y) on as planes G, B - G, R - G (or gray), with their left neighbours. Pixels outside the
+// block load as 0.
 template <int channels>
 __device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {
     if (y < 0 || y >= place.height) return;
@@ -110,6 +117,7 @@ __device__ void load_row(const Job& job, int stream, const BlockPlace& place, in
 struct Residuals {
     std::uint32_t low, high;
 };
+// Subtracts the prediction by `by` from four samples per word, modulo 256.
 __device__ Residuals residuals_of(const Row& here, const Row& above, Predictor by) {
     if (by == Predictor::left) return {__vsub4(here.low, here.left_low), __vsub4(here.high, here.left_high)};
     const Residuals rise{__vsub4(here.low, above.low), __vsub4(here.high, above.high)};
@@ -117,16 +125,17 @@ __device__ Residuals residuals_of(const Row& here, const Row& above, Predictor b
     return {__vsub4(rise.low, __vsub4(here.left_low, above.left_low)),
             __vsub4(rise.high, __vsub4(here.left_high, above.left_high))};
 }
-/// 0, -1, 1, -2, 2 ... as 0, 1, 2, 3, 4 ...
+// Folds signed residuals to unsigned numbers, four per word: 0, -1, 1, -2, 2 ... become 0, 1, 2, 3, 4 ...
 __device__ std::uint32_t fold4(std::uint32_t residuals) {
     const auto twice = (residuals & 0x7F7F7F7Fu) << 1;
     return twice ^ __vcmplts4(residuals, 0u);
 }
 
-// The bits of the bytes 0 to `count` - 1, of four.
+// Returns a mask of the first `count` bytes of a word.
 __device__ std::uint32_t first_bytes(int count) { return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1; }
 
-// Finds each part's predictor and class, and its residuals. Eight lanes are the rows of a part.
+// Finds the predictor with the least sum of absolute residuals for each sub-block, its class, and its folded residuals.
+// Eight lanes hold the rows of a sub-block and add up their sums with shuffles.
 template <int channels>
 __device__ void find_residuals(const Job& job, int stream, const Parts& parts, Shared<channels>& shared) {
     const auto& place = parts.place;
@@ -183,7 +192,8 @@ __device__ void find_residuals(const Job& job, int stream, const Parts& parts, S
     }
 }
 
-// Codes the residuals.
+// Codes the residuals of all sub-blocks, last one first, because rANS decodes in the reverse order of coding. The
+// search for a residual's sub-block therefore only moves downwards.
 template <int channels, bool full_parts>
 __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared,
                               ResidualWords& words) {
@@ -201,7 +211,7 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
         words);
 }
 
-// Writes the models' symbols of all parts before the words of the residuals.
+// Codes predictor and class of every sub-block. These words come before those of the residuals.
 template <int channels>
 __device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, ResidualWords& words) {
     __syncwarp();  // the chain's memory is the residuals'
@@ -217,6 +227,7 @@ __device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& 
     words.used = static_cast<int>(words.end - chain.finish());
 }
 
+// Copies a block's bytes unchanged, padded to an even number.
 template <int channels>
 __device__ void copy_plain(const Job& job, int stream, const BlockPlace& place, std::uint8_t* to) {
     const int row_bytes = place.width * channels, bytes = place.height * row_bytes;
@@ -240,7 +251,7 @@ __global__ void __launch_bounds__(warp_lanes) pictures_kernel(Job job) {
     ResidualWords words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
     parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
                      : put_residuals<channels, false>(job, parts, shared, words);
-    // A block whose words would take as much as its bytes is sent plain.
+    // A block whose words would take as many bytes as its samples is sent plain.
     bool whole = words.used * 2 < plain_bytes;
     if (whole) {
         put_parts(job, parts, shared, words);

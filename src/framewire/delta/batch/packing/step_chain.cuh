@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: the symbols of a block of steps as bytes.
+// Joins the entries of a block's sub-blocks and codes them with rANS. For .cu files only.
 
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/batch/step_contexts.cuh"
@@ -11,8 +11,9 @@
 
 namespace framewire::delta {
 
-/// Lays the entries of a block's 64 parts, counts[part] at entries_of(part), one after the other from `to` on. Returns
-/// how many there are. `ends`: in shared memory, becomes where each part's end. By all threads of a thread block.
+/// Concatenates the entries of a block's 64 sub-blocks, counts[part] entries at entries_of(part), into `to`. Returns
+/// the total. `ends` is in shared memory and receives the end of each sub-block's entries. All threads of a thread
+/// block call it.
 template <int threads, class Count, class EntriesOf>
 __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per_row * parts_per_row],
                             EntriesOf&& entries_of, std::uint16_t* to) {
@@ -24,7 +25,7 @@ __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per
         ends[threadIdx.x + 32] = half + cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[threadIdx.x + 32]));
     }
     __syncthreads();
-    // Some are read before the first one is written, so that reads do not wait for each other.
+    // Several entries are read before the first one is written, so that the reads are in flight together.
     constexpr std::uint32_t read_ahead = 8;
     const auto count = ends[63];
     int part = 0;
@@ -43,7 +44,7 @@ __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per
     return static_cast<int>(count);
 }
 
-/// Which set of models costs the least; the first of these.
+/// Returns the set of models with the lowest cost; the first one of equal ones.
 __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) {
     int best = 0;
     for (int set = 1; set < step_models::sets; ++set)
@@ -51,20 +52,21 @@ __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) 
     return best;
 }
 
-/// What a block of steps says of itself before its first symbol.
+/// What a block of a delta frame signals before its first symbol.
 struct StepHead {
-    int set;     ///< of models
-    int states;  ///< how many, as step_states has it
+    int set;     ///< set of models
+    int states;  ///< choice of the number of states, as in step_states
 };
-/// The one with which it takes the fewest bytes, as class Symbols chooses.
+/// Returns the head with which the block takes the fewest bytes, by the same rule as class Symbols.
 __device__ inline StepHead best_head(const std::uint32_t (&costs)[step_models::sets]) {
     const int set = best_set(costs);
     return {set, step_states::choice_for(costs[set])};
 }
 
-/// Codes `count` entries as class Symbols does. They end at `end`; returns where they begin. By one warp.
-/// Each entry moves one word out at most, so `entries` may lie in what comes before `end`, with room for the states
-/// between.
+/// Codes `count` entries as class Symbols does. The words end at `end`; returns where they begin. One warp calls it.
+///
+/// Each entry emits at most one word, so `entries` may lie in the memory before `end`, with room for the states
+/// between: the coder reads the last entry first and never overtakes it.
 __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
                                                   const StepHead& head, const std::uint16_t* entries, int count) {
     const auto* const symbols = tables.steps + head.set * step_models::symbols;

@@ -1,5 +1,5 @@
-// The steps of a part's rows, what their neighbours tell of them, and what is expected of their magnitudes: include
-// inside a SIMD source, after <hwy/highway.h>.
+// SIMD encoder for the rows of a sub-block, one or two rows at a time: finds their steps, their neighbourhoods and the
+// expected magnitudes. Include it inside a Highway target namespace, after <hwy/highway.h>.
 
 #if defined(FRAMEWIRE_DELTA_FOUND_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_DELTA_FOUND_ROWS_INL_HPP
@@ -23,15 +23,15 @@ HWY_BEFORE_NAMESPACE();
 namespace framewire::delta::HWY_NAMESPACE {
 namespace part_rows {
 
-/// What the rows above tell. In vectors: loading what was just stored, from elsewhere, would wait long. Of those just
-/// above only the last one counts, but of `extent` all.
+/// State carried from the rows above to the next rows. It is kept in registers, because a load that overlaps recent
+/// stores at another offset stalls. Of two rows only the lower one counts, except in `extent`.
 struct RowsAbove {
-    Steps here[3], left[3];  ///< steps of each channel, and of the pixels to their left
+    Steps here[3], left[3];  ///< steps per channel, and steps of the pixels to the left of those
     Steps direction;
-    Steps direction_left, direction_right;  ///< of the pixels to their left and right, as far as those are known
-    Steps extent, second_extent;            ///< `second_extent`: of the rows above those
+    Steps direction_left, direction_right;  ///< of the pixels to the left and right, 0 where unknown
+    Steps extent, second_extent;            ///< `second_extent`: of the rows before those of `extent`
 };
-/// Of the rows above a part, of other parts.
+/// Loads the rows above the sub-block at (x, y), which belong to other sub-blocks.
 template <int channels>
 HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
@@ -51,21 +51,25 @@ HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     return above;
 }
 
-/// Whether differences go up, as far as neighbours that changed by `like` tell.
+/// Decides which differences go up, given that neighbours changed by `like`: signed_steps() for vectors.
 HWY_INLINE hn::Mask<Rows> goes_up(Steps difference, Steps like, Steps threshold) {
     const auto negative = hn::Sub(difference, number(256));
     const auto nearer = hn::Lt(hn::Abs(hn::Sub(difference, like)), hn::Abs(hn::Sub(negative, like)));
     return hn::Or(hn::Not(hn::Gt(hn::Sub(number(0), negative), threshold)),
                   hn::And(hn::Gt(difference, threshold), nearer));
 }
+/// Returns the signed steps of differences whose direction is known; 0 where the difference is 0.
 HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Rows> up, Steps threshold) {
     const auto steps =
         hn::IfThenElse(up, hn::Sub(difference, threshold), hn::Add(hn::Sub(difference, number(256)), threshold));
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);
 }
 
-/// Finds the steps of rows and stores them. Each depends on those to its left and above, so all are guessed at once,
-/// and taken where each agrees with what its neighbours then tell. Else they are found one after the other.
+/// Finds the steps of rows and stores them in `planes` and `found`.
+///
+/// The direction of an ambiguous difference depends on the pixels to its left and above, which would force one pixel at
+/// a time. So all directions are guessed at once, and the guesses hold if each agrees with what its neighbours then
+/// imply. Otherwise the pixels are done in order.
 template <int channels>
 HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes,
                            const RowsAbove& above, Around* found) {
@@ -111,7 +115,8 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
         found[channel] = around(steps_at(planes.steps(channel, x, y)), channel);
 }
 
-/// The differences of a part's rows, of each channel. `bytes`: whole rows, whatever the part's width.
+/// Loads the differences of a sub-block's rows, one vector per channel. `bytes` point to rows of 8 whole pixels,
+/// whatever the width of the sub-block.
 template <int channels>
 HWY_INLINE void load_differences(const std::uint8_t* const* bytes, Steps* differences) {
     if constexpr (channels == 1) {
@@ -126,13 +131,13 @@ HWY_INLINE void load_differences(const std::uint8_t* const* bytes, Steps* differ
     }
 }
 
-/// Steps of rows, and what they say of each pixel.
+/// Steps of rows and their patterns and traits.
 template <int channels>
 struct FoundRows {
     Around of[3];
-    Steps pattern, count, extent, direction;  ///< `count`: how many channels change
+    Steps pattern, count, extent, direction;  ///< per pixel; `count` is the number of channels that change
 };
-/// Finds them, and writes them into `planes`.
+/// Finds the steps and traits of rows and stores them in `planes`.
 template <int channels>
 HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int threshold, int x, int y,
                                          StepPlanes& planes, const RowsAbove& above) {
@@ -160,7 +165,7 @@ HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int t
     return found;
 }
 
-/// The places of patterns by their frequency.
+/// Returns the symbols of patterns, by two table lookups of 16 bytes each.
 HWY_INLINE Steps ranks_of(Steps pattern) {
     alignas(16) static constexpr auto ranks = [] {
         std::array<std::uint8_t, 32> all{};
@@ -168,7 +173,8 @@ HWY_INLINE Steps ranks_of(Steps pattern) {
         return all;
     }();
     const hn::Repartition<std::uint8_t, Rows> bytes;
-    // Indices with their highest bit set bring 0: so do all higher bytes, and each number in one of the two tables.
+    // An index byte with its highest bit set yields 0. That is set in all high bytes, and in the low byte for the table
+    // that does not hold the pattern.
     const auto nothing = number(-0x8000);
     const auto low = hn::Or(hn::Or(pattern, nothing), hn::And(hn::ShiftLeft<3>(pattern), number(0x80)));
     const auto high = hn::Or(hn::Sub(pattern, number(16)), nothing);
@@ -178,12 +184,12 @@ HWY_INLINE Steps ranks_of(Steps pattern) {
     return hn::BitCast(Rows(), hn::Or(look_up(0, low), look_up(16, high)));
 }
 
-/// What the neighbours of rows tell of whether their pixels change and how.
+/// Neighbourhood of each pixel of some rows, from which the models for flags and patterns follow.
 struct RowNeighbours {
     Steps extent_left, extent_above, second;
     Steps direction_left, direction_above, corner_left, corner_right;
 
-    /// The entries of pixels that stay.
+    /// Returns the entries that say that a pixel stays; the entries of changed pixels are larger by 1.
     HWY_INLINE Steps flags() const {
         const auto zero = number(0);
         const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
@@ -193,7 +199,7 @@ struct RowNeighbours {
         return hn::Add(hn::Add(changed, changed),
                        number(step_models::changed.at(changed_model(0, 0, 0, false, Foretold::differences, 0))));
     }
-    /// The entries of patterns, or of gray pixels' signs.
+    /// Returns the entries of the pixels' patterns, or of gray pixels' signs.
     template <int channels>
     HWY_INLINE Steps patterns(Steps pattern) const {
         const auto zero = number(0);
@@ -207,7 +213,7 @@ struct RowNeighbours {
         return hn::Add(how, hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first)));
     }
 };
-/// Of rows at (x, y). They become those above the next ones.
+/// Returns the neighbourhood of rows at (x, y) and makes these rows the ones in `above`.
 template <int channels>
 HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, int y, StepPlanes& planes,
                                        RowsAbove& above) {
@@ -219,7 +225,7 @@ HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, 
     near.second = hn::Or(to_the_left<2>(found.extent, part_left), second_above);
     near.direction_left = to_the_left<1>(found.direction, bytes_at(planes.direction(x, y) - part_side));
     near.direction_above = one_above(found.direction, above.direction);
-    // Behind the last pixel comes another part, which is known above this one only.
+    // The pixel after the last one belongs to the next sub-block, which is known only above the current one.
     const auto direction_right = hn::ShiftRightLanes<1>(Rows(), found.direction);
     near.corner_left = one_above(near.direction_left, above.direction_left);
     near.corner_right = one_above(direction_right, above.direction_right);
@@ -235,8 +241,8 @@ HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, 
     return near;
 }
 
-/// Calls body(number, of, before) for each channel in the order of coding, with the steps around and those of
-/// the channel before.
+/// Calls body(number, of, before) for each channel in the order of coding. `before` holds the steps of the last coded
+/// channel that changes, per pixel.
 template <int channels, class Body>
 HWY_INLINE void for_each_coded_channel(const Around* of, Body&& body) {
     const auto zero = number(0);
@@ -248,11 +254,11 @@ HWY_INLINE void for_each_coded_channel(const Around* of, Body&& body) {
     }
 }
 
-/// magnitude_context() of whole rows.
+/// magnitude_context() for each pixel of some rows.
 struct ExpectedMagnitudes {
     Steps expected, support;
 };
-/// `before`: of the channel before, with steps of 0 where it does not change.
+/// Returns the expected magnitudes. The steps `before.here` must be 0 where no channel was coded before.
 HWY_INLINE ExpectedMagnitudes expect_magnitudes(const Around& of, const Around& before) {
     const auto zero = number(0);
     const auto down = hn::VecFromMask(Rows(), hn::Lt(of.here, zero));
@@ -262,7 +268,8 @@ HWY_INLINE ExpectedMagnitudes expect_magnitudes(const Around& of, const Around& 
     const auto foretold = hn::Min(hn::Max(hn::Add(steps_before, without.expected), number(1)), number(max_steps));
     return {hn::IfThenElse(same, foretold, without.expected), without.support};
 }
-/// Magnitudes that are off by so much, nearest first. `both`: how far they may be off both ways.
+/// Folds magnitudes that differ from the expected ones by `off`. Below `both`, numbers alternate between larger and
+/// smaller magnitudes; beyond it, only one direction is left.
 HWY_INLINE Steps fold_around(Steps off, Steps both) {
     const auto zero = number(0), twice = hn::Add(off, off), far = hn::Abs(off);
     const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, number(1)), hn::Sub(zero, twice));

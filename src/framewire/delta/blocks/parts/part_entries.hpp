@@ -9,8 +9,9 @@
 
 namespace framewire::delta {
 
-/// Finds the steps of a part from its differences, writes them into `planes`, and adds the symbols of its pixels.
-/// `left` and `top`: its first pixel in the block.
+/// Codes a sub-block of a block of changes: finds its steps from the differences of the frame, stores them in `planes`,
+/// and adds the symbols of its pixels to `symbols`. (left, top) is its first pixel in the block. The sub-blocks coded
+/// before must be in `planes`.
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols);
 

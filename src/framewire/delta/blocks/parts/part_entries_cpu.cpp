@@ -14,13 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// What all instruction sets share; once, though this source is compiled for each.
+// Shared by all targets. The guard keeps it from being compiled once per target.
 #ifndef FRAMEWIRE_DELTA_PART_ENTRIES_SHARED
 #define FRAMEWIRE_DELTA_PART_ENTRIES_SHARED
 
 namespace framewire::delta::part_entries_shared {
 
-/// For each set of eight lanes of two bytes, as bits, the bytes of those lanes; what comes behind means nothing.
+/// Shuffle that moves the 16-bit lanes of a set to the front: for each set of eight lanes, as bits, the byte numbers of
+/// its lanes. The remaining bytes are unspecified.
 inline constexpr auto lane_bytes = [] {
     std::array<std::array<std::uint8_t, 16>, 256> all{};
     for (std::size_t set = 0; set < all.size(); ++set) {
@@ -41,14 +42,15 @@ namespace framewire::delta::HWY_NAMESPACE {
 namespace part_rows {
 namespace {
 
-/// What the symbols of rows are as entries of class Symbols, in the order in which a pixel has them: whether it
-/// changes, how, and for each channel a magnitude and its bits. 0 where there is none.
+/// Entries of some rows as vectors, in the order in which a pixel has them: flag, pattern, and for each channel
+/// magnitude and raw bits. 0 marks an absent entry.
 template <int channels>
 struct RowEntries {
     static constexpr int each = 2 + 2 * channels;
     Steps of[each];
 
-    /// The same pixel by pixel: in each row of the vectors as many pixels as there is room for.
+    /// Reorders the entries so that those of a pixel are adjacent, by interleaving: 16-bit lanes to pairs, pairs to
+    /// fours, fours to eights.
     HWY_INLINE void by_pixel(Steps (&pixels)[each]) const {
         const Rows rows;
         const auto low = [&](int i) HWY_ATTR { return hn::InterleaveLower(rows, of[i], of[i + 1]); };
@@ -75,7 +77,7 @@ private:
     }
 };
 
-/// Appends the entries of a row that are not 0. Which there are nobody can guess, so there are no branches.
+/// Appends the nonzero entries of a row. Without branches, because their positions are unpredictable.
 HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry) {
     const hn::RebindToUnsigned<Row> d;
     const auto entries = hn::BitCast(d, row);
@@ -85,7 +87,7 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
 #if HWY_TARGET <= HWY_AVX3_DL
     hn::StoreU(hn::Compress(entries, there), d, entry);
 #else
-    // Without an instruction for it hn::Compress() is slow: its table is copied to the stack.
+    // Where there is no instruction for it, hn::Compress() is slow, because it copies its table to the stack.
     const hn::Repartition<std::uint8_t, decltype(d)> bytes;
     const auto order = hn::LoadU(bytes, part_entries_shared::lane_bytes[set[0]].data());
     hn::StoreU(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, entries), order)), d, entry);
@@ -93,12 +95,14 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
     return entry + std::popcount(set[0]);
 }
 
-/// Folded magnitudes as symbols, and as entries the bits that follow; 0 where there are none.
+/// Folded magnitudes as symbols, and the entries of their raw bits, 0 if there are none: token_of() for vectors.
 struct Tokens {
     Steps symbol, bits;
 };
+/// Returns the tokens of folded numbers below 512; larger ones use the same tables at an eighth of their value.
 HWY_INLINE Tokens tokens_of(Steps folded) {
-    // Of folded / 4: the symbol, and a quarter of what lies between a number and the entry of its bits.
+    // Tables indexed by folded / 4: the symbol, and a quarter of the difference between a number and the entry of its
+    // bits.
     alignas(16) static constexpr std::array<std::uint8_t, 16> symbols = {0,  0,  8,  9,  10, 10, 11, 11,
                                                                          12, 12, 12, 12, 13, 13, 13, 13};
     alignas(16) static constexpr std::array<std::uint8_t, 16> begins = {0, 0, 1, 2, 2, 2, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8};
@@ -119,26 +123,28 @@ HWY_INLINE Tokens tokens_of(Steps folded) {
             hn::IfThenElseZero(follow, hn::Add(hn::Sub(folded, less), number(step_models::trained_symbols)))};
 }
 
-/// magnitude_context() and fold(), as entries.
+/// Returns the entries of magnitudes and of their raw bits: magnitude_context() and fold() for vectors.
 HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
     const auto [expected, support] = expect_magnitudes(of, before);
     const auto size = hn::Add(one_if(hn::Gt(expected, number(1))), one_if(hn::Gt(expected, number(11))));
     const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
     const auto magnitude =
         hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first));
-    // Nothing is further below than both ways.
+    // A magnitude below the expected one is never further away than `expected - 1`, so folding needs no bound on that
+    // side.
     const auto tokens = tokens_of(fold_around(hn::Sub(hn::Abs(of.here), expected), hn::Sub(expected, number(1))));
     const auto stays = hn::Eq(of.here, number(0));
     return {hn::IfThenZeroElse(stays, hn::Add(magnitude, tokens.symbol)), hn::IfThenZeroElse(stays, tokens.bits)};
 }
 
-/// Whether pixels change, in a row in which none does.
+/// Appends the flags of a row in which no pixel changes.
 HWY_INLINE std::uint16_t* add_flags(hn::VFromD<Row> flags, int width, std::uint16_t* entry) {
     const hn::RebindToUnsigned<Row> d;
     hn::StoreU(hn::BitCast(d, flags), d, entry);
     return entry + width;
 }
-/// Row number `number` of some, with `pixels` by RowEntries. `count`: how many channels of each pixel change.
+/// Appends row `number` of some rows. `pixels` comes from RowEntries::by_pixel(); `count` is the number of changed
+/// channels per pixel.
 template <int number, int channels>
 HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels, int width, std::uint16_t* entry) {
     if (hn::AllTrue(Row(), hn::Eq(row_of<number>(count), hn::Zero(Row()))))
@@ -147,7 +153,7 @@ HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels,
     return entry;
 }
 
-/// Adds the symbols of `height` rows, of `width` pixels.
+/// Adds the symbols of `height` rows (1, or 2 if vectors have room) of `width` pixels.
 template <int channels>
 HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
                                         int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {

@@ -1,5 +1,5 @@
-// Rows of a part as vectors, from differences and from planes of steps: include inside a SIMD source, after
-// <hwy/highway.h>.
+// Vectors of one or two rows of a sub-block: types, loads and stores. Include it inside a Highway target namespace,
+// after <hwy/highway.h>.
 
 #if defined(FRAMEWIRE_DELTA_PART_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_DELTA_PART_ROWS_INL_HPP
@@ -25,21 +25,27 @@ namespace part_rows {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// One row of a part, or two where vectors have room for them: the upper one in the lower half.
+/// Tag for 16-bit lanes: one row of a sub-block, or two where vectors are long enough. The lower half has the upper
+/// row.
 using Rows = hn::CappedTag<std::int16_t, 2 * part_side>;
+/// One 16-bit number for each pixel of these rows.
 using Steps = hn::VFromD<Rows>;
+/// Number of rows in a vector.
 constexpr int rows_at_once = hn::MaxLanes(Rows()) / part_side;
 static_assert(rows_at_once == 1 || rows_at_once == 2);
 
+/// Tags for a single row, as 16-bit lanes and as bytes.
 using Row = hn::CappedTag<std::int16_t, part_side>;
 using RowBytes = hn::Rebind<std::uint8_t, Row>;
 
+/// Returns a vector with `value` in each lane.
 HWY_INLINE Steps number(int value) { return hn::Set(Rows(), static_cast<std::int16_t>(value)); }
+/// Returns 1 in the lanes of `mask`, else 0.
 template <class Mask>
 HWY_INLINE Steps one_if(Mask mask) {
     return step_vectors::one_if(Rows(), mask);
 }
-/// Rows from what load(0) and load(1) give of each.
+/// Builds a vector from load(0), the upper row, and load(1), the lower one.
 template <class Load>
 HWY_INLINE Steps rows_of(Load&& load) {
     if constexpr (rows_at_once == 1)
@@ -47,16 +53,19 @@ HWY_INLINE Steps rows_of(Load&& load) {
     else
         return hn::Combine(Rows(), load(1), load(0));
 }
+/// Loads rows of steps from StepPlanes.
 HWY_INLINE Steps steps_at(const std::int16_t* at) {
     return rows_of([&](int row) HWY_ATTR { return hn::LoadU(Row(), at + row * std::ptrdiff_t{StepPlanes::stride}); });
 }
+/// Loads 8 bytes and widens them to 16 bits.
 HWY_INLINE hn::VFromD<Row> row_of_bytes(const std::uint8_t* at) {
     return hn::PromoteTo(Row(), hn::LoadU(RowBytes(), at));
 }
+/// Loads rows of bytes from StepPlanes and widens them.
 HWY_INLINE Steps bytes_at(const std::uint8_t* at) {
     return rows_of([&](int row) HWY_ATTR { return row_of_bytes(at + row * std::ptrdiff_t{StepPlanes::stride}); });
 }
-/// Row number `number` of those.
+/// Returns row `number` of a vector of rows.
 template <int number, class V>
 HWY_INLINE hn::VFromD<Row> row_of(V rows) {
     if constexpr (sizeof(V) == sizeof(hn::VFromD<Row>))
@@ -66,17 +75,19 @@ HWY_INLINE hn::VFromD<Row> row_of(V rows) {
     else
         return hn::UpperHalf(Row(), rows);
 }
+/// Stores rows of steps to StepPlanes.
 HWY_INLINE void store_steps(Steps steps, std::int16_t* at) {
     hn::StoreU(row_of<0>(steps), Row(), at);
     if constexpr (rows_at_once == 2) hn::StoreU(row_of<1>(steps), Row(), at + StepPlanes::stride);
 }
+/// Stores rows as bytes to StepPlanes.
 HWY_INLINE void store_bytes(Steps bytes, std::uint8_t* at) {
     hn::StoreU(hn::DemoteTo(RowBytes(), row_of<0>(bytes)), RowBytes(), at);
     if constexpr (rows_at_once == 2)
         hn::StoreU(hn::DemoteTo(RowBytes(), row_of<1>(bytes)), RowBytes(), at + StepPlanes::stride);
 }
 
-/// The rows above `rows`, of which `before` are those above.
+/// Returns, for each row of `rows`, the row above it. `before` holds the rows before `rows`.
 template <class V>
 HWY_INLINE V one_above(V rows, V before) {
     if constexpr (sizeof(V) == sizeof(hn::VFromD<Row>))
@@ -84,16 +95,18 @@ HWY_INLINE V one_above(V rows, V before) {
     else
         return hn::ConcatLowerUpper(Rows(), rows, before);
 }
-/// What lies `pixels` to the left. `part_left`: the rows of the part to the left. From there, and not from where the
-/// rows were just stored: that would wait long.
+/// Returns `rows` shifted so that each lane has the pixel `pixels` to its left. `part_left` holds the same rows of the
+/// sub-block to the left. Loading the shifted rows instead would stall on the stores that were just made.
 template <int pixels>
 HWY_INLINE Steps to_the_left(Steps rows, Steps part_left) {
     return hn::CombineShiftRightLanes<part_side - pixels>(Rows(), rows, part_left);
 }
 
+/// Steps around each pixel of some rows.
 using Around = step_vectors::Around<Steps>;
 
-/// Calls body(bytes, height, y) for the rows of a part, some at once.
+/// Calls body(bytes, height, y) for `rows_at_once` rows of a sub-block at a time. Rows of partial sub-blocks are copied
+/// and padded with zeros, so `bytes` always has whole rows.
 template <int channels, class Body>
 HWY_INLINE void for_some_rows(const PartDifferences& of, Body&& body) {
     std::uint8_t copied[rows_at_once][part_side * channels];

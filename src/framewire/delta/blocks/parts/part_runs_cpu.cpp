@@ -13,13 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// What all instruction sets share; once, though this source is compiled for each.
+// Shared by all targets. The guard keeps it from being compiled once per target.
 #ifndef FRAMEWIRE_DELTA_PART_RUNS_SHARED
 #define FRAMEWIRE_DELTA_PART_RUNS_SHARED
 
 namespace framewire::delta::part_runs_shared {
 
-/// For each set of eight lanes of a byte, as bits, their numbers; what comes behind means nothing.
+/// Shuffle that moves the bytes of a set to the front: for each set of eight lanes, as bits, their numbers. The
+/// remaining bytes are unspecified.
 inline constexpr auto set_bytes = [] {
     std::array<std::array<std::uint8_t, 8>, 256> all{};
     for (std::size_t set = 0; set < all.size(); ++set) {
@@ -39,22 +40,22 @@ namespace framewire::delta::HWY_NAMESPACE {
 namespace part_rows {
 namespace {
 
-/// fold_within().
+/// delta::fold_within() for vectors.
 HWY_INLINE Steps fold_within(Steps here, Steps expected) {
     const auto both = hn::Min(hn::Sub(expected, number(1)), hn::Sub(number(max_steps), expected));
     return fold_around(hn::Sub(hn::Abs(here), expected), both);
 }
 
-/// A part in runs, half told.
+/// Output positions while a sub-block is coded.
 struct RunsUnderWay {
     RunsPart& part;
-    RunRow above;
+    RunRow above;  ///< the previous row
     std::uint16_t* entry;
-    std::uint8_t* folded[3];  ///< where the next one goes, of each channel in the order of coding
-    hn::VFromD<Row> off[3];   ///< how far off they are in all, in lanes
+    std::uint8_t* folded[3];  ///< per channel in the order of coding: address of the next folded magnitude
+    hn::VFromD<Row> off[3];   ///< per channel: sums of the distances, in lanes
 };
 
-/// Appends the bytes of a row that are lanes of `set`.
+/// Appends the bytes of a row whose lanes are in `set`.
 HWY_INLINE std::uint8_t* add_bytes(hn::VFromD<Row> row, unsigned set, std::uint8_t* to) {
     const RowBytes d;
     const auto bytes = hn::DemoteTo(d, row);
@@ -67,12 +68,13 @@ HWY_INLINE std::uint8_t* add_bytes(hn::VFromD<Row> row, unsigned set, std::uint8
     return to + std::popcount(set);
 }
 
-/// The entries of pixels one after the other, of mixed rows.
+/// Flags and patterns of some rows, pixel by pixel; used for mixed rows.
 struct MixedEntries {
     alignas(32) std::uint16_t flags[rows_at_once * part_side], patterns[rows_at_once * part_side];
 };
 
-/// Tells a row: which of its pixels `changed`, and how if they are `mixed`.
+/// Adds the symbols of one row. Bit x of `changed` is set if pixel x changes. `flags` and `patterns` are read only if
+/// the row is mixed.
 HWY_INLINE void add_run_row(const RunRow& row, unsigned changed, int width, int direction_left,
                             const std::uint16_t* flags, const std::uint16_t* patterns, RunsUnderWay& to) {
     *to.entry++ = static_cast<std::uint16_t>(step_models::row.at(RunRow::model(to.above, direction_left)) +
@@ -92,7 +94,7 @@ HWY_INLINE void add_run_row(const RunRow& row, unsigned changed, int width, int 
     }
 }
 
-/// Tells `height` rows, of `width` pixels.
+/// Adds `height` rows of `width` pixels: their symbols, then the magnitudes of all of them.
 template <int channels>
 HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x, int y,
                                   StepPlanes& planes, RowsAbove& above, RunsUnderWay& to) {
@@ -151,7 +153,7 @@ std::uint16_t* add_run_rows(const PartDifferences& of, StepPlanes& planes, RunsP
     for (std::size_t i = 0; i < channels; ++i) {
         auto& channel = part.channels[i];
         channel.count = static_cast<int>(to.folded[i] - channel.folded);
-        // 64 times 127 at most.
+        // At most 64 * 127, which fits into 16 bits.
         channel.off = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(Row(), to.off[i])));
     }
     return to.entry;

@@ -12,14 +12,16 @@
 
 namespace framewire::delta {
 
-/// Reads blocks in the forms "changes" and "changes in runs" of format.md. Bytes that no encoder makes are refused, not
-/// all of them: those read as some changes within the block.
+/// Decoder for the forms "changes" and "changes in runs" of format.md. Never writes outside the block. It refuses
+/// inconsistent bytes; some damage is undetectable and decodes to other changes within the block. Not thread-safe;
+/// keeps its memory between calls.
 class ChangesDecoder {
 public:
+    /// Result of decode().
     using Found = FoundChanges;
-    /// Writes the differences of the parts that change to `tile`, which has a whole block's pixels, at the frame's
-    /// edges too. When `bytes` are broken some are written. `held`: the frame they are for, whose bytes are brought
-    /// near.
+    /// Decodes one block. Writes the differences of the changed sub-blocks to `tile`, which has 64x64 pixels, also for
+    /// smaller blocks at the edges of the frame. If `found.whole` is false the bytes are broken and the tile is partly
+    /// written. `held` is the frame to which the differences will be added; the decoder only prefetches its bytes.
     Found decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                  HostView<std::uint8_t> tile, HostView<const std::uint8_t> held);
 

@@ -14,6 +14,10 @@
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
+// Reads the form "changes" pixel by pixel. A symbol's model depends on the symbols before it, so latency decides the
+// speed. The decoder therefore looks up as much as possible in tables, computes what does not depend on the pending
+// symbol beforehand, and has a fast path (read_alike()) for the usual pixel of a moving object: all channels change in
+// the same direction, like the pixels to the left and above.
 namespace framewire::delta::HWY_NAMESPACE {
 namespace {
 
@@ -26,17 +30,18 @@ HWY_INLINE ChannelSteps channels_of(std::uint64_t steps) {
     return hn::BitCast(Channels(), hn::Set(hn::FixedTag<std::uint64_t, 1>(), steps));
 }
 
-/// The steps of the pixels around one, as ReadPixels has them.
+/// Steps of the neighbours of a pixel, 16 bits per channel as in ReadPixels.
 struct StepsAround {
     std::uint64_t left, above, corner;
 };
 
-/// What is expected of a pixel's magnitudes but the first one's.
+/// Expectation for the magnitudes of a pixel. Only the channels after the first one use it.
 struct Expected {
-    alignas(8) std::int16_t magnitude[vector_channels];  ///< where the channel before goes the same way, less its steps
-    alignas(8) std::int16_t first[vector_channels];      ///< symbol of the model, as if few were expected
+    alignas(8) std::int16_t magnitude[vector_channels];  ///< where the previous channel goes the same way, without the
+                                                         ///< steps of that channel
+    alignas(8) std::int16_t first[vector_channels];  ///< first symbol of the model, for the smallest expected magnitude
 };
-/// magnitude_context() of all channels at once.
+/// magnitude_context() for all channels at once, before the magnitude of the first one is known.
 [[maybe_unused]] HWY_INLINE Expected expect(const PatternReading& pattern, const StepsAround& around) {
     const Channels d;
     const hn::Repartition<std::uint8_t, Channels> d8;
@@ -58,12 +63,13 @@ struct Expected {
     return found;
 }
 
-/// What is expected of a pixel's magnitudes but the first one's, where all channels go the way of those to the left and
-/// above: step_vectors::expectation() with most of its questions answered.
+/// Expectation for the magnitudes of a pixel whose channels all go the way of the pixels to the left and above: a short
+/// form of step_vectors::expectation(). Only the channels after the first one use it.
 struct AlikeExpected {
-    std::uint64_t more;    ///< than the channel before has, 16 bits of each channel
-    std::uint64_t models;  ///< of ReadingTables, from other_channels on
+    std::uint64_t more;    ///< amount to add to the magnitude of the previous channel, 16 bits per channel
+    std::uint64_t models;  ///< numbers of ReadingTables' models from other_channels on, 16 bits per channel
 };
+/// Computes the expectation. `down`: -1 if the channels go down, else 0.
 [[maybe_unused]] HWY_INLINE AlikeExpected expect_alike(const StepsAround& around, std::int16_t down) {
     const Channels d;
     const hn::Repartition<std::uint8_t, Channels> d8;
@@ -83,7 +89,8 @@ struct AlikeExpected {
     return {hn::GetLane(hn::BitCast(d64, half)), hn::GetLane(hn::BitCast(d64, hn::Neg(is_further)))};
 }
 
-/// What few magnitudes take; apart, so that all that the others need stays in registers.
+// Slow path of read_alike_magnitude() for the few magnitudes that its table does not have. Not inlined, so that the
+// values of the fast path stay in registers.
 template <class Reader>
 [[gnu::noinline]] typename Reader::Position read_other_magnitude(typename Reader::Position from,
                                                                  const StepModels& models, int model, int expected,
@@ -96,7 +103,8 @@ template <class Reader>
     magnitude = unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
     return reader.position();
 }
-/// Reads a magnitude by one of ReadingTables' models.
+/// Reads a magnitude with one of ReadingTables' models: one table lookup instead of a search if it is near the expected
+/// one.
 template <class Reader>
 HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, const ReadingTables& tables, int model,
                                     int expected) {
@@ -114,8 +122,8 @@ HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, co
     return magnitude;
 }
 
-/// read_magnitudes() of a pixel whose channels all go the same way, as those of the pixels to its left and above do.
-/// `down`: -1 where that is downwards, else 0.
+/// read_magnitudes() for a pixel whose channels all go the same way, as those of the pixels to its left and above do.
+/// `down`: -1 if they go down, else 0. Sets `too_far` if a difference exceeds 255.
 template <class Reader>
 HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, const ReadingTables& tables,
                                     const StepsAround& around, int down, std::uint64_t threshold_of_each,
@@ -126,7 +134,7 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
     };
     const auto green = [&](std::uint64_t of) { return (lane(of, 1) ^ down) - down; };
     const int left = green(around.left), above = green(around.above), corner = green(around.corner);
-    // No branches: which of both is larger nobody can guess.
+    // Without branches, because it is unpredictable which of the two is larger.
     const auto if_below_0 = [](int of) { return of & of >> 31; };
     const int less = if_below_0(left - above), smaller = above + less, apart = left - above - 2 * less;
     const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
@@ -142,7 +150,7 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
                        static_cast<std::uint64_t>(of_red) << 32;
     const auto far = steps + threshold_of_each;
     too_far = (far & 0xff00ff00ff00) != 0;
-    // No channel's are 0, so no lane's 1 goes on to the next one's.
+    // No channel is 0, so adding 1 to a lane never carries into the next one.
     const auto all = static_cast<std::uint64_t>(std::int64_t{down}) & 0xffffffffffff, ones = all & 0x000100010001;
     const auto differences = (far ^ all) + ones;
     for (int channel = 0; channel < 3; ++channel)
@@ -150,10 +158,12 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
     return (steps ^ all) + ones;
 }
 
-/// In WebAssembly one channel after the other is quicker than a vector of all, by a quarter of what a block takes.
+// In WebAssembly, one channel after the other is faster than a vector of all channels, by a quarter of the time of a
+// block.
 constexpr bool channel_by_channel = HWY_TARGET == HWY_WASM;
 
-/// Reads what follows a pixel's pattern: writes its differences, and returns its steps.
+/// Reads what follows a pixel's pattern. Writes its differences to `pixel`, adds to `found.count`, and returns its
+/// steps. Sets `too_far` if a difference exceeds 255.
 template <int channels, class Reader>
 HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& models, const PatternReading& pattern,
                                          const StepsAround& around, int threshold, std::uint8_t* pixel,
@@ -161,15 +171,16 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     Expected expected;
     if constexpr (!channel_by_channel) expected = expect(pattern, around);
     std::uint64_t steps = 0;
-    int before = 0;                              // how many steps the channel before has
-    int channel_before = -1, signed_before = 0;  // which one that is, and its steps
+    int before = 0;                              // magnitude of the previous channel
+    int channel_before = -1, signed_before = 0;  // number of that channel, and its steps
     const auto read = [&](auto order) HWY_ATTR __attribute__((always_inline)) {
         constexpr auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[order]);
         const int sign = pattern.signs[channel];
         if (!sign) return;
         int magnitude, first;
         if constexpr (order == 0 || channel_by_channel) {
-            // A vector takes longer, and all others wait for the first one.
+            // The first channel is computed with scalars: a vector has a higher latency, and all other channels wait
+            // for this one.
             const auto at = [&](int x, int y, int of_channel) HWY_ATTR {
                 const auto of = y == 0 ? around.left : x == 0 ? around.above : around.corner;
                 return int{static_cast<std::int16_t>(of >> (16 * of_channel))};
@@ -203,14 +214,14 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     return steps;
 }
 
-/// Reads a part with changes. False where a difference is too large.
+/// Reads a sub-block with changes. Returns false if a difference is too large for a byte.
 template <int channels, class Reader>
 HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const ReadingTables& tables,
                           const BlockPlace& block, int left, int top, int threshold, HostView<std::uint8_t> tile,
                           ReadPixels& pixels, ChangesDecoder::Found& found) {
     const int width = std::min(part_side, block.width - left), bottom = std::min(top + part_side, block.height);
     [[maybe_unused]] const auto threshold_of_each = static_cast<std::uint64_t>(threshold) * 0x000100010001;
-    // What pixels above have to tell so that all three may go the same way.
+    // `run` is the value that the traits of the pixel above must have for the fast path; ~0 matches none.
     const auto run_of = [](unsigned traits) { return all_alike(traits) ? traits : ~0u; };
     bool too_far = false;
     auto above = pixels.row_traits(left, top - 1), second = pixels.row_traits(left, top - 2);
@@ -220,7 +231,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
     for (int y = top; y < bottom; ++y) {
         const auto told = row_above(above, second, pixels.traits(left - 1, y - 1), right);
         second = above;
-        above = right = 0;  // what lies above and to the right is known only where its part came before
+        above = right = 0;  // the sub-block above right is known only in the first row
         const auto* const steps_above = &pixels.steps(left, y - 1);
         auto* const steps_here = &pixels.steps(left, y);
         unsigned before = pixels.traits(left - 1, y);
@@ -239,7 +250,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
             }
             const StepsAround around{steps, steps_above[x], (steps_above + x)[-1]};
             if constexpr (channels == 3 && !channel_by_channel) {
-                // All up or all down, like those to the left and above: most pixels of what moves.
+                // All up or all down like the neighbours to the left and above: most pixels of a moving object.
                 if ((told.above[x] & 15u) == run) {
                     const auto down = goes_down(run);
                     const auto [start, count] = tables.alike_pattern[down];
@@ -271,6 +282,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
     return true;
 }
 
+/// Reads all sub-blocks of a block. Returns `whole` = false as soon as an inconsistency is found.
 template <int channels, class Reader>
 ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
                                  int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,

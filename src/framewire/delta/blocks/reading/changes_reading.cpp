@@ -5,6 +5,7 @@
 namespace framewire::delta {
 namespace {
 
+// Fills the tables from the frequencies of a set of models.
 ReadingTables tables_of(const StepModels& models) {
     ReadingTables tables{};
     for (int told = 0; told < static_cast<int>(tables.changes_from.size()); ++told) {

@@ -1,8 +1,14 @@
-// Magnitudes of parts in runs, made in lanes: include inside a SIMD source, after <hwy/highway.h>.
+// Magnitudes of sub-blocks in runs, reconstructed in SIMD lanes. Include it inside a Highway target namespace, after
+// <hwy/highway.h>.
 //
-// A magnitude hangs on those to its left and above, and on the channel before. So parts are made in slanted columns: a
-// lane for each row of each channel. A row is one pixel behind the one above it, a channel one behind the one before.
-// Then all that a lane asks for was made one or two turns ago, most of it by the lane beside it.
+// A magnitude depends on those to its left and above and on the previous channel. Each row of each channel is a lane,
+// and the lanes are skewed: a row is one pixel behind the row above it, and a channel one pixel behind the previous
+// one. Then everything that a lane needs was computed one or two turns ago, most of it in the neighbouring lane:
+//
+//     turn         0  1  2  3  4 ...
+//     row 0        x0 x1 x2 x3 x4
+//     row 1           x0 x1 x2 x3     pixel x in row y of channel c (in coding order) is done in turn x + y + c
+//     row 2              x0 x1 x2
 
 #if defined(FRAMEWIRE_DELTA_RUN_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_DELTA_RUN_LANES_INL_HPP
@@ -27,20 +33,24 @@ namespace run_lanes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of bytes, sixteen for each channel.
+/// Tag for vectors of bytes, sixteen lanes per channel: 8 rows of 2 sub-blocks.
 template <int channels>
 using Lanes = hn::CappedTag<std::uint8_t, channels == 1 ? RunPartMaker::channel_lanes : RunPartMaker::lanes>;
+/// Vector of such lanes.
 template <int channels>
 using LaneVector = hn::VFromD<Lanes<channels>>;
+/// Lanes in a vector.
 template <int channels>
 constexpr std::size_t vector_lanes = hn::MaxLanes(Lanes<channels>());
+/// Channels in a vector.
 template <int channels>
-constexpr std::size_t channels_each = vector_lanes<channels> / RunPartMaker::channel_lanes;  // of a vector
+constexpr std::size_t channels_each = vector_lanes<channels> / RunPartMaker::channel_lanes;
+/// Vectors for all channels.
 template <int channels>
 constexpr std::size_t vectors_of = (channels + channels_each<channels> - 1) / channels_each<channels>;
 
-/// How many turns it takes until all lanes have passed their pixels, and how many rows have room for: all but the last
-/// of three channels.
+/// Number of turns until all lanes have passed their pixels, and number of turns that fit into a transposed row. With
+/// three channels one turn more is needed.
 template <int channels>
 constexpr std::size_t turns_of = 2 * part_side + channels - 2;
 constexpr std::size_t row_turns = RunPartMaker::channel_lanes;
@@ -48,10 +58,11 @@ template <int channels>
 constexpr bool has_last_turn = channels == 3;
 static_assert(turns_of<1> <= row_turns && turns_of<3> == row_turns + 1);
 
-/// The lanes that have no pixel in a turn.
+/// Lanes that have no pixel in a turn, as masks of bytes.
 struct Passive {
     alignas(64) std::uint8_t lanes[turns_of<3>][RunPartMaker::lanes];
 };
+/// Table for all turns.
 inline constexpr Passive passive = [] {
     Passive all{};
     for (int turn = 0; turn < static_cast<int>(turns_of<3>); ++turn)
@@ -62,36 +73,36 @@ inline constexpr Passive passive = [] {
     return all;
 }();
 
-/// What is known beforehand of the pixels of parts and around them.
+/// What is known about the directions in a pair of sub-blocks and around them before the magnitudes are computed.
 enum class Likeness {
-    all,       ///< all of them change, all channels the same way
-    same_way,  ///< those that change do so
-    none
+    all,       ///< all pixels change, all channels in the same direction
+    same_way,  ///< the pixels that change go in the same direction with all channels
+    none       ///< no common direction
 };
 
-/// A magnitude, 0 where a pixel stays, and which way it goes: 1 up, 2 down. Those of pixels that go the same way as
-/// others beforehand are not asked for.
+/// A magnitude, 0 where a pixel stays, and its direction: 1 up, 2 down. The direction is used only with Likeness::none.
 template <class V>
 struct Step {
     V magnitude, way;
 };
 
-/// What two neighbours tell, the same for both where only one does.
+/// Two neighbours in order of size. If only one of them counts, both have its value.
 template <class V>
 struct Pair {
     V smaller, larger;
 };
+/// Orders two neighbours. A value of 0 does not count, unless it is known that all pixels change.
 template <Likeness like, class D, class V = hn::VFromD<D>>
 HWY_INLINE Pair<V> both_tell(D d, V one, V other) {
     const auto larger = hn::Max(one, other);
     if constexpr (like == Likeness::all) return {hn::Min(one, other), larger};
-    // Less by one, none is the largest.
+    // Subtracting 1 turns 0 into the largest value, so the minimum ignores it.
     const auto by = hn::Set(d, 1);
     return {hn::Add(hn::Min(hn::Sub(one, by), hn::Sub(other, by)), by), larger};
 }
 
-/// expected magnitudes of step_formulas.hpp where the channel before does not tell: the one straight on, which is
-/// between both neighbours.
+/// Returns the expected magnitudes if the previous channel does not count: left + above - corner, clamped to the range
+/// between left and above (rule 2 of format.md, "A pixel").
 template <Likeness like, class D, class V = hn::VFromD<D>>
 HWY_INLINE V expect_straight(D d, const Pair<V>& of, V corner) {
     if constexpr (like != Likeness::all)
@@ -99,10 +110,11 @@ HWY_INLINE V expect_straight(D d, const Pair<V>& of, V corner) {
     const auto held = hn::Min(hn::Max(corner, of.smaller), of.larger);
     return hn::Add(of.smaller, hn::Sub(of.larger, held));
 }
-/// Where it does: by as much more than that as both neighbours have, on average, rounded towards zero.
+/// Returns the expected magnitudes if it does: those of the previous channel plus the average difference between the
+/// neighbours in the two channels, rounded towards zero (rule 1).
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V expect_more(D d, V before, const Pair<V>& of, const Pair<V>& of_before) {
-    // Averages are rounded up, by a half where just one of both is odd.
+    // AverageRound rounds up, which is wrong by a half if exactly one of the two sums is odd.
     const auto one = hn::Set(d, 1);
     const auto half = hn::Xor(of.smaller, of.larger), half_before = hn::Xor(of_before.smaller, of_before.larger);
     const auto here = hn::AverageRound(of.smaller, of.larger);
@@ -112,7 +124,8 @@ HWY_INLINE V expect_more(D d, V before, const Pair<V>& of, const Pair<V>& of_bef
     return hn::SaturatedSub(hn::SaturatedAdd(before, more), less);
 }
 
-/// unfold_within() of numbers of which each is one too large: what is beyond the nearer end counts from the other one.
+/// unfold_within() for numbers that are larger by 1. A result beyond the nearer end of the range counts from the other
+/// end.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V unfold_all(D d, V folded, V expected) {
     static_assert(max_steps == 255);
@@ -126,8 +139,8 @@ HWY_INLINE V unfold_all(D d, V folded, V expected) {
     return hn::IfThenElse(is_above_low, hn::IfThenElse(is_beyond_high, hn::Sub(zero, folded), near), folded);
 }
 
-/// Makes the magnitudes of two parts, turn by turn. Which neighbours go the same way is known beforehand, so magnitudes
-/// wait for magnitudes only. Where all go the same way nobody asks for ways.
+/// Computes the magnitudes of two sub-blocks, turn by turn. All directions are known beforehand, so magnitudes depend
+/// on magnitudes only. If all directions are equal, they are not looked at.
 template <int channels, Likeness like>
 class Chain {
     using D = Lanes<channels>;
@@ -137,6 +150,7 @@ class Chain {
     static constexpr bool has_ways = like == Likeness::none;
 
 public:
+    /// Loads the borders of a pair of sub-blocks.
     HWY_INLINE explicit Chain(const RunPartMaker::Pair& of) {
         const D d;
         const auto zero = hn::Zero(d);
@@ -149,8 +163,8 @@ public:
         }
     }
 
-    /// One turn: of `folded`, as RunPartMaker has them, and of `ways`, where they count. Leaves all lanes' magnitudes
-    /// in `made`, which may be the same.
+    /// Computes one turn from the folded magnitudes and, with Likeness::none, the directions. Leaves the magnitudes of
+    /// all lanes in `made`, which may be the same array as `folded`.
     HWY_INLINE void pass(std::size_t turn, const RunPartMaker::Lanes& folded, const RunPartMaker::Lanes& ways,
                          RunPartMaker::Lanes& made) {
         const D d;
@@ -161,7 +175,8 @@ public:
             to_next_channel(before_left_, told_left);
             to_next_channel(before_above_, told_above);
         } else {
-            // All channels change: the one before was here a turn ago, and that turn's is to the left of it now.
+            // All channels change, so the previous channel of this pixel was computed one turn ago, and the one of the
+            // pixel to its left one turn before.
             to_next_channel(left_, told);
             to_next_channel(corner_, told_above);
             for (std::size_t i = 0; i < vectors; ++i) told_left[i] = std::exchange(before_[i], told[i]);
@@ -204,7 +219,8 @@ public:
                     before_left_[i] = where(stays, told_left[i], left_[i]);
                     before_above_[i] = where(stays, told_above[i], above);
                 }
-                // Before its first pixel a lane has the one to the left of the part, behind its last one that.
+                // Before its first pixel a lane keeps the pixel to the left of the sub-block, after its last one that
+                // pixel.
                 const auto is_passive = hn::Load(d, passive.lanes[turn] + i * n);
                 left_[i] =
                     where(stays, {hn::And(is_passive, left_[i].magnitude), hn::And(is_passive, left_[i].way)}, here);
@@ -213,6 +229,7 @@ public:
         }
     }
 
+    /// Stores the last column of the pair as the left border of the next one.
     HWY_INLINE void leave(RunPartMaker::Pair& of) const {
         for (std::size_t i = 0; i < vectors; ++i) {
             hn::Store(left_[i].magnitude, D(), &of.left[i * n]);
@@ -232,7 +249,7 @@ private:
         return hn::FirstN(D(), vector == 0 ? RunPartMaker::channel_lanes : 0);
     }
 
-    /// Of the pixels above both parts the next ones, each in the lane of its part's first row.
+    // Returns the next pixel above each of the two sub-blocks, in the lane of that sub-block's first row.
     HWY_INLINE Step<V> next_above(std::size_t i) {
         const hn::Repartition<std::uint64_t, D> d64;
         const auto next = [&](V Step<V>::*of) HWY_ATTR {
@@ -244,14 +261,14 @@ private:
         };
         return {next(&Step<V>::magnitude), has_ways ? next(&Step<V>::way) : hn::Zero(D())};
     }
-    /// Each lane's from the one before it, that is from the row above, and the first rows' from above the parts.
+    // Shifts each lane to the next row; the first rows get `first`, the pixels above the sub-blocks.
     static HWY_INLINE V below(V of, V first) {
         const hn::Repartition<std::uint64_t, D> d64;
         return hn::Or(hn::BitCast(D(), hn::ShiftLeft<8>(hn::BitCast(d64, of))), first);
     }
 
-    /// Of vectors of all channels, those of the channel before; the first one has none, and where ways are not asked
-    /// for any.
+    // Moves the lanes of each channel to the next one. The first channel has no predecessor; it gets zeros, or an
+    // unspecified value if directions are not looked at.
     static HWY_INLINE void to_next_channel(const Step<V> (&of)[vectors], Step<V> (&to)[vectors]) {
         const D d;
         const auto zero = hn::Zero(d);
@@ -261,6 +278,7 @@ private:
         }
         if (has_ways && channels_each < channels >> 2) to[0] = where(is_first_channel(0), {zero, zero}, to[0]);
     }
+    // Shifts a vector by one channel; `last` is the vector before it.
     static HWY_INLINE V moved_on(V of, [[maybe_unused]] V last) {
         const D d;
         if constexpr (channels_each<channels> == 1) {
@@ -268,7 +286,7 @@ private:
         } else if constexpr (channels_each<channels> == 2) {
             return hn::ConcatLowerUpper(d, of, last);
         } else {
-            // All four turned round by one.
+            // A vector has four channels here. It is rotated by one.
             const hn::Repartition<std::int32_t, D> words;
             constexpr std::size_t count = n / sizeof(std::int32_t), each = RunPartMaker::channel_lanes / 4;
             HWY_ALIGN static constexpr auto order = [] {
@@ -285,18 +303,18 @@ private:
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 
-/// Of each channel sixteen rows of sixteen bytes become sixteen turns of as many lanes, or the other way round. Once
-/// for all that call it: it is long.
+/// Transposes sixteen rows of sixteen bytes per channel: rows of pixels to turns of lanes, or back. Not inlined,
+/// because the code is long and has several callers.
 template <int channels>
 HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
     const Lanes<channels> d;
     constexpr std::size_t half = RunPartMaker::channel_lanes / 2;
-    // Loops that compilers do not unroll would keep vectors in memory.
+    // Expanded by an index sequence: in loops that a compiler does not unroll, the vectors would go through memory.
     [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
         using V = LaneVector<channels>;
         for (std::size_t at = 0; at < vectors_of<channels> * vector_lanes<channels>; at += vector_lanes<channels>) {
             V rows[] = {hn::Load(d, &from[i][at])..., hn::Load(d, &from[i + half][at])...};
-            // Four times the rows of the upper half beside those of the lower one.
+            // Interleaving the rows of the two halves four times transposes 16x16 bytes.
             const auto pair_up = [&]() HWY_ATTR __attribute__((always_inline)) {
                 const V lower[] = {hn::InterleaveLower(d, rows[i], rows[i + half])...};
                 const V upper[] = {hn::InterleaveUpper(d, rows[i], rows[i + half])...};

@@ -12,31 +12,35 @@
 #include <cstring>
 #include <utility>
 
-// How parts of blocks in runs lie in memory before and after their magnitudes are made, and what passes from one part
-// to the next.
+// Memory layout of sub-blocks in runs before and after their magnitudes are computed, and the state that passes from
+// one sub-block to the next. run_lanes-inl.hpp explains the skewed lanes.
 
 namespace framewire::delta {
 namespace run_layout {
 
+/// The number 1 in each of eight bytes.
 constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
 
+/// Loads eight bytes from any address.
 inline std::uint64_t load_eight(const std::uint8_t* from) {
     std::uint64_t eight;
     std::memcpy(&eight, from, sizeof(eight));
     return eight;
 }
+/// Stores eight bytes to any address.
 inline void store_eight(std::uint64_t eight, std::uint8_t* to) { std::memcpy(to, &eight, sizeof(eight)); }
 
-/// Which way pixels go, as a byte.
+/// Directions of pixels, as bytes.
 constexpr std::uint8_t up = 1, down = 2;
 
-/// What pixels do, as bits.
+/// Set of behaviours that occur among some pixels.
 enum Does : std::uint8_t { some_go_up = 1, some_go_down = 2, some_stay = 4, anything = 7 };
 
-/// What the pixels of a row do, and the last of eight.
+/// Behaviours of the pixels of a row, and of the last of its eight pixels.
 struct RowDoes {
     std::uint8_t all, last;
 };
+/// Table by RowKind. A mixed row may contain anything.
 constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
                                               {some_go_up, some_go_up},
                                               {some_go_down, some_go_down},
@@ -46,24 +50,26 @@ constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
                                               {some_go_down | some_stay, some_go_down},
                                               {some_go_down | some_stay, some_stay}}};
 
-/// Where a row of a channel of a part begins in its lanes.
+/// Returns the lane in which the pixels of row `y` of a channel begin: each row and each channel is skewed by one.
 constexpr std::size_t slanted(std::size_t channel, std::size_t y) {
     return RunPartMaker::channel_lanes * channel + y + channel;
 }
-/// The lanes of a channel of one of two parts.
+/// Returns the first lane of a channel of one of the two sub-blocks of a pair.
 constexpr std::size_t lanes_of(std::size_t channel, std::size_t part) {
     return RunPartMaker::channel_lanes * channel + part_side * part;
 }
 
-/// A part to be made, and what is known of it.
+/// A sub-block that is about to be computed.
 struct Made {
     const RunPart* part;
-    std::size_t column, row;
-    std::uint8_t does;  ///< with the pixels around it
+    std::size_t column, row;  ///< position among the sub-blocks of the block
+    std::uint8_t does;        ///< behaviours of its pixels and of the pixels around it
 
+    /// Returns the common direction of all changed pixels. Meaningless if there is none.
     std::uint8_t way() const { return does & some_go_down ? down : up; }
 };
 
+/// Resets the state between sub-blocks. Pixels outside the block stay.
 inline void begin_block(RunPartMaker& maker) {
     maker.above = {};
     maker.ways_above = {};
@@ -72,7 +78,8 @@ inline void begin_block(RunPartMaker& maker) {
         does->fill(some_stay);
 }
 
-/// Notes what a part and the pixels around it do, and leaves what its own do to those after it.
+/// Returns the behaviours of a sub-block's pixels and of those around it, and stores those of its last row and column
+/// for the sub-blocks after it.
 inline std::uint8_t look_around(const RunPart& part, std::size_t column, std::size_t row, RunPartMaker& maker) {
     std::uint8_t does = part.width < part_side || part.height < part_side ? some_stay : 0, last_column = 0;
     RowDoes last{};
@@ -89,7 +96,7 @@ inline std::uint8_t look_around(const RunPart& part, std::size_t column, std::si
     return static_cast<std::uint8_t>(does | around);
 }
 
-/// Passes a part without changes.
+/// Updates the state between sub-blocks for one without changes.
 inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     auto& left = maker.left[row];
     left.magnitudes = left.ways = {};
@@ -104,7 +111,8 @@ inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     maker.above_does[column] = maker.above_end_does[column] = maker.left_does[row] = some_stay;
 }
 
-/// Lays out what is read of a part, as number `at` of a pair. `has_ways`: those count.
+/// Writes the folded magnitudes of a sub-block, and with `has_ways` the directions, into place `at` of a pair. `folded`
+/// points to the sub-block's first magnitude.
 template <int channels, bool has_ways>
 void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker::Pair& pair) {
     std::array<const std::uint8_t*, channels> next;
@@ -117,7 +125,7 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
         store_eight(pixels, &pair.folded[first_row + y][slanted(i, y)]);
         if (has_ways) store_eight(ways, &pair.ways[first_row + y][slanted(i, y)]);
     };
-    // Bytes are less than 255, so that none carries over to the next one.
+    // All bytes are less than 255, so adding 1 to each never carries into the next byte.
     const bool all_change = !has_ways && part.counts[0] == part_side * part_side;
     for (std::size_t i = 0; all_change && i < channels; ++i)
         for (std::size_t y = 0; y < part_side; ++y) store(i, y, load_eight(next[i] + part_side * y) + each_byte, 0);
@@ -146,14 +154,14 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
         }
     }
     if constexpr (channels == 3) {
-        // The last channel's last pixel is beyond its row, where a lane has it that has none.
+        // The last pixel of the last channel would lie one byte beyond its row. It goes into a turn of its own.
         constexpr std::size_t last = part_side - 1, byte = slanted(2, last) + last;
         const auto row = first_row + last, lane = lanes_of(2, at) + last;
         pair.last_turn[lane] = std::exchange(pair.folded[row][byte], std::uint8_t{0});
         if (has_ways) pair.last_ways[lane] = pair.ways[row][byte];
     }
 }
-/// Leaves the second place empty.
+/// Clears the second place of a pair.
 template <int channels>
 void lay_out_nothing(RunPartMaker::Pair& pair) {
     for (std::size_t y = 0; y < part_side; ++y)
@@ -164,7 +172,8 @@ void lay_out_nothing(RunPartMaker::Pair& pair) {
     }
 }
 
-/// Lays out the pixels above a part and to its left, and leaves the corner of the next part.
+/// Copies the pixels above a sub-block and to its left into place `at` of a pair, and stores the corner of the next
+/// sub-block.
 template <int channels, bool has_ways>
 void take_surroundings(const Made& of, RunPartMaker& maker, std::size_t at, RunPartMaker::Pair& pair) {
     auto& left = maker.left[of.row];
@@ -186,7 +195,7 @@ void take_surroundings(const Made& of, RunPartMaker& maker, std::size_t at, RunP
     }
 }
 
-/// 1 in each byte that is not 0.
+/// Returns 1 in each byte that is not 0.
 constexpr std::uint64_t ones_where_any(std::uint64_t eight) {
     constexpr std::uint64_t lower = 0x7f * each_byte;
     return (((eight & lower) + lower) | eight) >> 7 & each_byte;

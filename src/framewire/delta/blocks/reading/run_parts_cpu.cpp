@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using namespace run_layout;
 using namespace run_lanes;
 
-/// Makes the magnitudes of the parts that are laid out in `pairs`, as rows in place of turns.
+// Computes the magnitudes of the sub-blocks laid out in `pairs`: rows to turns, one chain step per turn, turns to rows.
 template <int channels, Likeness like, std::size_t count>
 HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
     [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
@@ -50,7 +50,7 @@ HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
     }
 }
 
-/// Writes what the magnitudes of a part make of bytes. False where one is too far.
+// Writes the differences of a sub-block to `tile`. Returns false if one is too large for a byte.
 template <int channels>
 HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int threshold, HostView<std::uint8_t> tile,
                           RunPartMaker::Pair& pair) {
@@ -63,7 +63,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
     const auto all_down = number(of.way() == down ? 0xff : 0);
     auto furthest = zero;
     const auto first_row = part_side * at;
-    // First all of them: what is stored as vectors is not there at once as eight bytes.
+    // Two separate loops, because loading eight bytes soon after they were stored as part of a vector stalls.
     for (std::size_t y = 0; y < part_side; ++y) {
         auto& row = pair.made[first_row + y];
         for (std::size_t v = 0; v < vectors_of<channels>; ++v) {
@@ -76,7 +76,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
             hn::Store(hn::Sub(hn::Xor(far, goes_down), goes_down), d, &row[v * n]);
         }
         if (channels == 3 && y == last) {
-            // The last pixel is beyond the vectors of three channels where those are short.
+            // With short vectors, the last pixel lies beyond those of the three channels.
             constexpr std::size_t byte = slanted(2, last) + last;
             const int magnitude = pair.by_turns[first_row + y][byte], far = magnitude ? magnitude + threshold : 0;
             if (far > max_steps) return false;
@@ -97,7 +97,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
     return hn::AllTrue(d, hn::Eq(hn::Max(furthest, most), most));
 }
 
-/// Leaves a part's last row to the part below, and its last column to the one to its right.
+// Stores the last row of a sub-block for the one below it, and its last column for the one to its right.
 template <int channels>
 void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const RunPartMaker::Pair& pair,
                         RunPartMaker& maker) {
@@ -117,7 +117,7 @@ void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const Run
     }
 }
 
-/// Makes some parts of which none hangs on another.
+// Reconstructs some sub-blocks that do not depend on each other. Returns false if a difference is too large.
 template <int channels, Likeness like>
 bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int threshold, HostView<std::uint8_t> tile,
                 RunPartMaker& maker) {
@@ -130,7 +130,7 @@ bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int thresh
         lay_out<channels, has_ways>(*of[i].part, folded + of[i].part->first, i % RunPartMaker::of_pair, pair_of(i));
     }
     if (of.size() % RunPartMaker::of_pair != 0) lay_out_nothing<channels>(pair_of(of.size()));
-    // Where a pair has several vectors there is enough to do beside each other.
+    // Several vectors per pair give the processor enough independent work; with one vector, two pairs run together.
     constexpr std::size_t together = vectors_of<channels> == 1 ? RunPartMaker::most_pairs : 1;
     const auto pairs = (of.size() + RunPartMaker::of_pair - 1) / RunPartMaker::of_pair;
     for (std::size_t i = 0; i < pairs; i += together) {
@@ -147,13 +147,18 @@ bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int thresh
     return whole;
 }
 
+// Returns what the behaviours of all pixels imply for the computation.
 Likeness like_of(std::uint8_t does) {
     if ((does & some_go_up) && (does & some_go_down)) return Likeness::none;
     return does & some_stay ? Likeness::same_way : Likeness::all;
 }
 
-/// Makes the parts of a block, in an order in which several of them do not hang on each other: a part hangs on those to
-/// its left and above, so each row of parts may go as far as the one above it has come.
+// Reconstructs the sub-blocks of a block. A sub-block depends on those to its left and above it, so each row of
+// sub-blocks may advance as far as the row above has come. Up to `at_once` rows therefore advance together:
+//
+//     row 0   done done done  now
+//     row 1   done done  now   .
+//     row 2   done  now   .    .
 template <int channels>
 class BlockMaker {
 public:
@@ -170,7 +175,7 @@ public:
         begin_block(maker);
     }
 
-    /// False where a difference is too large.
+    // Returns false if a difference is too large.
     bool make() {
         for (std::size_t first = 0; first < rows_;) {
             std::array<Made, RunPartMaker::at_once> some;
@@ -187,7 +192,7 @@ public:
 
 private:
     PartSet bit(std::size_t row) const { return part_bit(static_cast<int>(come_[row]), static_cast<int>(row)); }
-    /// Whether there is one in this row of parts that changes, and all that it hangs on is there.
+    // Skips unchanged sub-blocks of a row. Returns true if the next one changes and everything it depends on is done.
     bool pass_those_that_stay(std::size_t row) {
         const auto end = row == 0 ? columns_ : come_[row - 1];
         for (; come_[row] < end; ++come_[row]) {
@@ -196,10 +201,13 @@ private:
         }
         return false;
     }
+    // Returns the next sub-block of a row, and updates the behaviours around it.
     Made next(std::size_t row) {
         const auto& part = parts_[static_cast<std::size_t>(std::popcount(changed_ & (bit(row) - 1)))];
         return {&part, come_[row], row, look_around(part, come_[row], row, maker_)};
     }
+    // Picks the fastest variant that is correct for all of these sub-blocks. The values of Likeness ascend in
+    // generality.
     bool make_some(std::span<const Made> of) {
         auto like = Likeness::all;
         for (const auto& one : of) like = std::max(like, like_of(one.does));
@@ -221,7 +229,7 @@ private:
     const int threshold_;
     const HostView<std::uint8_t> tile_;
     RunPartMaker& maker_;
-    std::array<std::size_t, parts_per_row> come_{};  // of each row, how many are done
+    std::array<std::size_t, parts_per_row> come_{};  // number of finished sub-blocks per row
 };
 
 }  // namespace

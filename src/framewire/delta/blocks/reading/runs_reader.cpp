@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
 
-/// Reads the pixels of a mixed row, and returns what they tell. `told`: what the rows above say.
+// Reads the pixels of a mixed row and returns their traits. `told`: contributions of the rows above. `before`: traits
+// of the pixel to the left of the row, `second`: the pixel two to the left changes.
 template <int channels, class Reader>
 std::uint64_t read_mixed(Reader& reader, const StepModels& models, const ReadingTables& tables, const RowAbove& told,
                          unsigned before, bool second, int width, std::array<Pattern, part_side>& patterns,
@@ -38,7 +39,8 @@ std::uint64_t read_mixed(Reader& reader, const StepModels& models, const Reading
     return traits;
 }
 
-/// Reads the rows of a part. `above`: the last one of the part above. False where an edge is not inside its row.
+// Reads the rows of a sub-block. `above` is the last row of the sub-block above. Returns false if an edge is not inside
+// its row.
 template <int channels, class Reader>
 bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& tables, RunRow above, ReadPixels& pixels,
                RunPart& part) {
@@ -58,7 +60,7 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
         above = here;
         part.rows[static_cast<std::size_t>(row)] = here;
         if (here.kind == RowKind::mixed) {
-            // What lies above and to the right is known only where its part came before.
+            // The sub-block above right is known only in the first row.
             const auto right = row == 0 ? pixels.traits(part.left + part_side, y - 1) : 0;
             const auto told = row_above(pixels.row_traits(part.left, y - 1), pixels.row_traits(part.left, y - 2),
                                         pixels.traits(part.left - 1, y - 1), right);
@@ -76,6 +78,8 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
     return true;
 }
 
+// Reads everything but the reconstruction: modes, rows and classes first, then, from states of their own, the
+// magnitudes.
 template <int channels, class Reader>
 FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
                         HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels,

@@ -15,21 +15,22 @@
 
 namespace framewire::delta {
 
-/// What was read of a block of changes.
+/// Result of reading a block of changes.
 struct FoundChanges {
-    bool whole;           ///< whether its bytes are not broken
-    std::uint32_t count;  ///< how many differences there are
-    PartSet parts;        ///< the only ones with differences, broken or not
+    bool whole;           ///< false if the bytes are broken
+    std::uint32_t count;  ///< number of nonzero differences
+    PartSet parts;        ///< the sub-blocks that may have differences, even if the bytes are broken
 };
 
-/// Reads blocks in runs, behind what says that they are.
+/// Reader for the form "changes in runs". Not thread-safe.
 class RunsReader {
 public:
-    /// As ChangesDecoder::decode() has it. Parts with differences have to be cleared in `pixels` afterwards.
+    /// Reads a block; `bytes` begin after the number that marks the form. The other arguments and the result are those
+    /// of ChangesDecoder::decode(). The caller must clear the traits of the changed sub-blocks in `pixels` afterwards.
     FoundChanges read(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                       HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels);
 
-    // What is read before the magnitudes, and those.
+    // Intermediate results: sub-blocks, sizes and classes of their magnitudes, and the folded magnitudes.
     std::array<RunPart, std::size_t{parts_per_row} * parts_per_row> parts;
     std::size_t part_count = 0;
     std::array<ResidualPart, 3 * std::size_t{parts_per_row} * parts_per_row> sizes;

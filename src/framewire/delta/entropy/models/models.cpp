@@ -18,14 +18,14 @@ constexpr const char* trained_pictures =
 #include "framewire/delta/entropy/models/trained_pictures.inc"
     ;
 
-/// 65536 * 2^(-level / 8), rounded down, in integers.
+/// Returns 65536 * 2^(-level / 8), rounded down, at least 1, in integer arithmetic: equal on all machines.
 constexpr std::uint32_t weight_of(int level) {
     constexpr std::uint32_t eighths[8] = {65536, 60096, 55108, 50535, 46340, 42494, 38967, 35733};
     return std::max(1u, eighths[level % 8] >> (level / 8));
 }
 
-/// The frequencies of one model, each at least 1, 4096 in all: in proportion to the weights, and what is left over goes
-/// to the likeliest.
+/// Computes the frequencies of one model, each at least 1 and 4096 in all, in proportion to the weights. The remainder
+/// goes to the most likely symbol.
 void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) {
     std::uint64_t sum = 0;
     for (int i = 0; i < count; ++i) sum += weight_of(levels[i] - '#');

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int row_samples = MotionWindow::part_stride;
 
-/// What a part costs foretold by some samples, in 1/16 bits.
+// Estimated cost of predicting the sub-block by given samples, in 1/16 bits.
 class PartCost {
 public:
     PartCost(const MotionWindow& window, int threshold)
@@ -26,14 +26,15 @@ public:
           reciprocal_(((std::uint64_t{1} << shift) + static_cast<unsigned>(2 * threshold)) /
                       static_cast<unsigned>(2 * threshold + 1)) {}
 
-    /// From `limit` on how much does not matter.
+    // Results of `limit` and more need not be exact.
     HWY_INLINE int operator()(const std::uint8_t* foretold, std::int64_t stride, int limit) const {
         const hn::CappedTag<std::uint8_t, row_samples> d8;
         const hn::Repartition<std::uint64_t, decltype(d8)> d64;
         const auto lanes = static_cast<int>(hn::Lanes(d8));
         const auto threshold = hn::Set(d8, threshold_);
         int cost = 0;
-        // Steps are rounded down for two rows at a time. Four rows between looks at the limit, which nobody can guess.
+        // Steps are rounded down per pair of rows. The limit is checked every four rows only, because the branch is
+        // unpredictable.
         for (int row = 0; row < window_.rows && cost < limit; row += 4)
             for (int pair = row; pair < row + 4; pair += 2) {
                 auto beyond = hn::Zero(d64);
@@ -50,7 +51,7 @@ public:
                         samples += hn::CountTrue(d8, hn::Ne(over, hn::Zero(d8)));
                     }
                 const auto excess = hn::GetLane(hn::SumOfLanes(d64, beyond));
-                // Divided by a step, exactly: the product is far below 2^shift.
+                // Exact division by the step size: the product is far below 2^shift.
                 cost += static_cast<int>(samples) * motion_sample_cost +
                         static_cast<int>(excess * motion_step_cost * reciprocal_ >> shift);
             }
@@ -67,6 +68,7 @@ private:
 
 }  // namespace
 
+// interpolate() for one target.
 void interpolate_rows(const std::uint8_t* from, std::int64_t stride, int channels, int fraction_x, int fraction_y,
                       int rows, std::uint8_t* to) {
     const hn::CappedTag<std::uint8_t, row_samples> d8;
@@ -92,6 +94,7 @@ void interpolate_rows(const std::uint8_t* from, std::int64_t stride, int channel
         }
 }
 
+// look_for_motion() for one target.
 void look_for_vectors(const MotionWindow& window, int threshold, int range, std::span<const MotionVector> near,
                       BestVectors& best) {
     const PartCost cost_of(window, threshold);

@@ -39,7 +39,7 @@ std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> ca
                                                  HostView<const std::uint8_t> before, int x, int y, int width,
                                                  int height, int threshold, int range, int count,
                                                  std::span<const MotionVector> near) {
-    // Quarters from which vectors begin; they end three further on, and bilinear neighbours are a pixel away.
+    // Vectors begin up to `begin` quarters away; refinement adds 3, and interpolation reads one pixel further.
     int begin = range * quarters;
     for (const auto vector : near) begin = std::max({begin, std::abs(vector.x), std::abs(vector.y)});
     load(camera, before, x, y, width, height, std::min((begin + 3) / quarters + 1, MotionWindow::margin));

@@ -16,6 +16,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 }  // namespace
 
+// quantize() for one target. The first loop computes changed bits and slopes in bytes; only rows with changes go
+// through the second one, which computes steps and samples in 16 bits.
 void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const std::uint8_t* mask,
                    const std::uint8_t* foretold, int channels, int rows, QuantizedPart& part) {
     const hn::CappedTag<std::uint8_t, part_row> d8;
@@ -24,12 +26,12 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
     const hn::Half<decltype(d8)> half;
     const auto lanes8 = static_cast<int>(hn::Lanes(d8)), lanes16 = static_cast<int>(hn::Lanes(d16));
     const int threshold = quantizer.threshold(), size = quantizer.step();
-    const int first = quantizer.first_step();  // which is enough up to first + threshold
+    const int first = quantizer.first_step();  // sufficient up to a distance of first + threshold
     const auto number = [&](int value) HWY_ATTR { return hn::Set(d16, static_cast<std::int16_t>(value)); };
     const auto limit8 = hn::Set(d8, static_cast<std::uint8_t>(threshold));
     const auto limit = number(threshold), step = number(size), before_first = number(first - size);
     const auto two_steps = number(first + threshold + 1);
-    // In 1/32768, rounded up: exact for what is left of a distance of 255.
+    // Reciprocal of the step size in 1/32768, rounded up: exact for the remainder of any distance up to 255.
     const auto reciprocal = hn::Set(du16, static_cast<std::uint16_t>((32768 + size - 1) / size));
     const int steep[] = {threshold / 3, threshold, 2 * threshold};
     const auto zero = hn::Zero(d16), one = number(1);
@@ -51,7 +53,7 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
                                       hn::Sub(hn::Max(above, below), hn::Min(above, below)));
             auto slope = hn::Zero(d8);
             for (const int least : steep) {
-                if (least > 255) continue;  // no rise is as large
+                if (least > 255) continue;  // no rise is that large
                 const auto reached = hn::Eq(hn::Max(rise, hn::Set(d8, static_cast<std::uint8_t>(least))), rise);
                 slope = hn::Add(slope, hn::IfThenElseZero(reached, one8));
             }

@@ -4,9 +4,13 @@
 
 #include <cstdint>
 
-// One block chooses. RestOnHost sorts the cells that are due and takes the first of them, as many as there is room for.
-// Here they are counted by their ages, a thread each. The ages up to one are taken as a whole, and that one's cells by
-// their ranks.
+// Choice of the cells to refine, by a single thread block, with the same result as RestOnHost::choose(). The host sorts
+// the cells that are due and takes the first ones that fit. Here, cells are counted per age class, one class per
+// thread:
+//
+//     1. histogram of the due cells and their changes by age
+//     2. prefix sum over the ages, oldest first: all classes that fit entirely are taken
+//     3. prefix sum over the cells of the first class that does not, by rank: those that fit are taken
 
 namespace framewire::delta {
 namespace choose_kernels {
@@ -22,7 +26,7 @@ struct Job {
     ToldStep* told;
 };
 
-// How many cells, in the upper half, and how many bytes they would change, in the lower one. All of a frame fit.
+// Number of cells in the upper half, and number of bytes that they would change in the lower half. A whole frame fits.
 using Sum = unsigned long long;
 __device__ constexpr Sum sum_of(std::uint32_t off) { return Sum{1} << 32 | off; }
 __device__ constexpr std::uint32_t cells_of(Sum sum) { return static_cast<std::uint32_t>(sum >> 32); }
@@ -40,7 +44,8 @@ struct Chosen {
     bool all;
 };
 
-// By all threads. Each cell is always the same thread's.
+// Chooses cells for one stage. All threads call it. A cell always belongs to the same thread, so no other thread reads
+// what settle() writes.
 __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
     const auto& memory = job.memory;
     const int thread = static_cast<int>(threadIdx.x), ranks = job.grid.ranks();
@@ -58,7 +63,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
     for (int rank = thread; rank < ranks; rank += threads)
         for_each_due(rank, [&](int, int age, std::uint32_t off) { atomicAdd(&shared.ages[age], sum_of(off)); });
     __syncthreads();
-    // The oldest first.
+    // Oldest class first.
     const auto of_age = shared.ages[rest_ages - 1 - thread];
     const auto age_in_warp = shared.scan.begin(of_age);
     __syncthreads();
@@ -68,9 +73,9 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
     if (thread == (whole_ages < rest_ages ? whole_ages : rest_ages - 1))
         shared.before = whole_ages < rest_ages ? ages.before : up_to_age;
     __syncthreads();
-    const int parted_age = rest_ages - 1 - whole_ages;  // -1: none
+    const int parted_age = rest_ages - 1 - whole_ages;  // class that is taken in part; -1: none
     auto before = shared.before;
-    auto taken = Sum{0};  // of the parted age, by this thread
+    auto taken = Sum{0};  // cells of that class taken by this thread
     for (int begin = 0; begin < ranks; begin += threads) {
         auto own = Sum{0};
         for_each_due(begin + thread, [&](int, int age, std::uint32_t off) {
@@ -108,7 +113,7 @@ __global__ void __launch_bounds__(threads) choose_kernel(Job job) {
     }
     __syncthreads();
     if (shared.account.may_send(job.turn)) {
-        // As RestOnHost::sharpen().
+        // The order of stages is that of RestOnHost::sharpen().
         const int first = shared.account.next_stage;
         int next = 0;
         for (int i = 0; i < rest_stages; ++i) {

@@ -7,8 +7,8 @@
 
 namespace framewire::delta {
 
-/// Chooses which cells of a frame of `shape` are sharpened, after look_at_cells(), and writes into `told`, in device
-/// memory, what that is expected to take. Queued.
+/// Chooses the cells of a frame of `shape` to refine, after look_at_cells(), and writes their number of changes and the
+/// expected size to `told`, in device memory. Queued on `stream`: one launch.
 void choose_cells(const Shape& shape, const RestTurn& turn, const RestingMemory& memory, ToldStep* told,
                   const cuda::Stream& stream);
 

@@ -7,6 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 
+// Examination of cells: a warp per cell of 16x16 pixels, whose lanes take every 32nd byte.
+//
+//     count_kernel    changes of the encoder's delta frame -> memory.changed
+//     spread_kernel   the same from counts per block
+//     look_kernel     camera, R, changed -> state, sums and samples of the cell, off per stage
+//     aim_kernel      sums, camera -> target, for chosen cells
 namespace framewire::delta {
 namespace look_kernels {
 namespace {
@@ -29,7 +35,7 @@ __global__ void __launch_bounds__(threads_per_block) count_kernel(CountJob job) 
         if (thread == 0) *job.memory.new_picture = 1;
         return;
     }
-    // By whole warps, whose lanes mostly are in few cells.
+    // Whole warps count together, because their lanes are mostly in few cells: one atomic addition per cell and warp.
     for (auto begin = thread - lane; begin < count; begin += gridDim.x * threads_per_block) {
         const auto number = begin + lane;
         const auto active = __ballot_sync(~0u, number < count);
@@ -59,7 +65,7 @@ __global__ void __launch_bounds__(threads_per_block) spread_kernel(SpreadJob job
     job.changed[cell] = changed_with_block(job.off[block], job.blocks.place(block), job.channels);
 }
 
-// Calls body(number, y, x) for the lane's bytes of a cell: byte x of its row y, whose sum has that number in the cell.
+// Calls body(number, y, x) for the lane's bytes of a cell: byte x of row y, whose sum has index `number` in the cell.
 template <int channels, class Body>
 __device__ void for_each_byte(const BlockPlace& place, Body&& body) {
     constexpr unsigned row_bytes = CellGrid::side * channels;
@@ -138,7 +144,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
 #pragma unroll
         for (auto& of_stage : off) of_stage = cuda::warp_sum(of_stage);
     }
-    __syncwarp();  // all have read what is written now
+    __syncwarp();  // all lanes have read the state before it is overwritten
     if (threadIdx.x % 32 != 0) return;
     memory.cells[number] = here;
     memory.samples[number] = static_cast<std::uint8_t>(samples);
@@ -167,7 +173,7 @@ __global__ void __launch_bounds__(threads_per_block) aim_kernel(AimJob job) {
     const int threshold = job.told->threshold;
     const RestMean mean(job.memory.samples[number]);
     std::uint32_t largest = 0;
-    int squares = 0;  // of a cell at most 768 * 255^2: fits
+    int squares = 0;  // at most 768 * 255^2 for a cell, which fits
     for_each_byte<channels>(place, [&](unsigned byte, int y, int x) {
         const int now = job.camera.row(0, place.y + y)[from + x];
         auto& held = job.target.row(0, place.y + y)[from + x];

@@ -8,23 +8,24 @@
 
 #include <cstdint>
 
-// What RestOnHost does to each cell, one warp each. All pointers into device memory; all is queued.
+// Device counterpart of RestOnHost, one warp per cell. All pointers are to device memory, and all work is queued on
+// `stream`.
 
 namespace framewire::delta {
 
-/// Adds up what a step changed in each cell of frames of `shape`.
+/// Counts the bytes per cell that a delta frame changed, for frames of `shape`.
 void count_changes(const ChangesView<MemorySpace::device>& changes, const Shape& shape, const RestingMemory& memory,
                    const cuda::Stream& stream);
-/// The same where only blocks are known: how many bytes of each changed.
+/// Variant of count_changes() for changes per block: `off` has the number of changed bytes of each block.
 void spread_blocks(const std::uint32_t* off, const Shape& shape, const RestingMemory& memory,
                    const cuda::Stream& stream);
 
-/// Looks at a frame: what rests, what its mean is, and of what is due how many bytes are off in R.
+/// Updates the state and the mean of each cell from a frame, and counts for each due cell how many bytes of R each
+/// stage would change.
 void look_at_cells(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> reference,
                    const RestTurn& turn, const RestingMemory& memory, const cuda::Stream& stream);
 
-/// Writes into `target`, a copy of R, what the chosen cells are to become, and adds to `told` what that makes of the
-/// errors.
+/// Writes the refined bytes of the chosen cells to `target`, a copy of R, and adds the change of the errors to `told`.
 void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> target, const RestTurn& turn,
                const RestingMemory& memory, ToldStep* told, const cuda::Stream& stream);
 

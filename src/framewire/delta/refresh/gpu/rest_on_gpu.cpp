@@ -62,7 +62,7 @@ void RestOnGpu::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::u
     auto* const told = to.told.as<ToldStep>();
     look_at_cells(camera, std::as_const(reference), turn, memory(), stream);
     choose_cells(shape_, turn, memory(), told, stream);
-    // What the chosen cells become differs from R by what the encoder finds, and R takes.
+    // The target is R with the refined cells. The encoder with threshold 0 lists the differences and updates R.
     const auto target = target_.view();
     cuda::copy(std::as_const(reference), target, stream);
     aim_cells(camera, target, turn, memory(), told, stream);

@@ -12,14 +12,18 @@
 
 namespace framewire::delta {
 
-/// What rests, and how it gets sharper, on the GPU: what RestOnHost does, with the same bytes. All is queued on the
-/// executor's stream, and nothing waited for.
+/// Refinement on the GPU, with the same result as RestOnHost. All work is queued on the executor's stream; no call
+/// waits.
 class RestOnGpu {
 public:
+    /// For frames of `shape`. Keeps a reference to `executor`. Throws Error{config} if memory is exhausted.
     RestOnGpu(const Shape& shape, Executor& executor);
 
+    /// See RestSharpener::take_step().
     void take_step(const ChangesView<MemorySpace::device>& changes);
+    /// See RestSharpener::take_blocks().
     void take_blocks(const std::uint32_t* off);
+    /// Refines R and starts the download of the result to `step`. Throws Error{usage} if `step` was made for the CPU.
     void sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const RestTurn& turn,
                  SharperStep& step);
 
@@ -28,7 +32,7 @@ private:
 
     Shape shape_;
     Executor* executor_;
-    Encoder encoder_;  // of what is to change R, each byte
+    Encoder encoder_;  // finds the changes from R to the target
     cuda::DeviceImage target_;
     cuda::DeviceBuffer account_, new_picture_, cells_, changed_, off_, sums_, samples_, chosen_;
 };

@@ -6,17 +6,17 @@
 
 namespace framewire::delta {
 
-/// What rests in a stream, in device memory: zeros at first.
+/// State of all cells of a stream, in device memory. Initially all zero.
 struct RestingMemory {
-    RestAccount* account;
-    std::uint32_t* new_picture;  ///< not 0: the step to the frame at hand is_new_picture()
-    // Of each cell:
-    RestingCell* cells;
-    std::uint32_t* changed;  ///< bytes, by that step
-    std::uint32_t* off;      ///< where it is due: bytes that each of the stages would change
-    std::uint16_t* sums;     ///< of the samples of each byte; cells at the edges take as much as others
-    std::uint8_t* samples;   ///< how many they are of
-    std::uint8_t* chosen;    ///< not 0: is sharpened
+    RestAccount* account;        ///< the byte budget
+    std::uint32_t* new_picture;  ///< nonzero if the delta frame to the current frame satisfies is_new_picture()
+    // Arrays with one entry per cell:
+    RestingCell* cells;      ///< state
+    std::uint32_t* changed;  ///< bytes changed by that delta frame
+    std::uint32_t* off;      ///< if the cell is due: bytes that each of the stages would change
+    std::uint16_t* sums;     ///< sums of the samples of each byte; cells at the edges occupy as much as others
+    std::uint8_t* samples;   ///< number of samples
+    std::uint8_t* chosen;    ///< nonzero if the cell is refined
 };
 
 }  // namespace framewire::delta

@@ -9,22 +9,23 @@
 
 namespace framewire::delta {
 
-/// The mean of what was seen of each cell of a picture: sums of some frames, for each cell from frames of its own.
-/// Move-only.
+/// Running mean of each cell of a picture. Each cell has its own number of samples. Move-only; different cells may be
+/// used by different threads.
 class CellSamples {
 public:
-    /// For frames of `shape` (one frame).
+    /// For frames of `shape`, whose `frames` must be 1.
     explicit CellSamples(const Shape& shape);
 
-    /// Forgets what was seen of a cell.
+    /// Removes the samples of a cell.
     void clear(int cell) { counts_[static_cast<std::size_t>(cell)] = 0; }
-    /// Makes one sample of all there are: their mean.
+    /// Replaces the samples of a cell by a single one, their mean.
     void condense(int cell);
-    /// Adds the cell of a frame.
+    /// Adds a sample: the cell's pixels in `frame`.
     void add(int cell, HostView<const std::uint8_t> frame);
+    /// Returns the number of samples of a cell.
     int count(int cell) const { return counts_[static_cast<std::size_t>(cell)]; }
-    /// The mean of row `row` of the cell, 0 its first, rounded to nearest, as bytes: of its width times the channels.
-    /// There is a sample.
+    /// Writes the mean of row `row` of the cell, rounded to nearest: its width times the channels bytes. The cell must
+    /// have a sample.
     void mean(int cell, int row, std::uint8_t* out) const;
 
 private:
@@ -32,7 +33,7 @@ private:
 
     CellGrid grid_;
     int channels_;
-    HostBuffer sums_;  // cell by cell, rows of the same size
+    HostBuffer sums_;  // cell by cell, in rows of equal size
     std::vector<std::uint8_t> counts_;
 };
 

@@ -18,7 +18,7 @@ RestOnHost::RestOnHost(const Shape& shape, const ThreadPool& pool)
     chosen_.reserve(cells_.size());
 }
 
-// --- what rests ---
+// --- static regions ---
 
 void RestOnHost::take_step(const ChangesView<MemorySpace::host>& changes) {
     const auto count = changes.summaries[0].count;
@@ -47,7 +47,8 @@ void RestOnHost::take_step(std::span<const Summary> blocks) {
     }
 }
 
-// Whether more than noise is further from the mean so far than the threshold. Before there is one, who knows.
+// Returns true if more bytes than noise explains are further from the mean than the threshold, or if there is no mean
+// yet.
 bool RestOnHost::moves(int number, HostView<const std::uint8_t> camera, int within) const {
     if (samples_.count(number) == 0) return true;
     const auto place = grid_.place(number);
@@ -64,7 +65,7 @@ bool RestOnHost::moves(int number, HostView<const std::uint8_t> camera, int with
 
 void RestOnHost::look(HostView<const std::uint8_t> camera, const RestTurn& turn) {
     const bool anew = std::exchange(new_picture_, false) || turn.anew;
-    constexpr std::int64_t cells_each = 256;  // enough for a thread to be worth it
+    constexpr std::int64_t cells_each = 256;  // enough to be worth a thread
     pool_->for_chunks(grid_.count(), cells_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         for (auto number = begin; number < end; ++number) look(static_cast<int>(number), camera, turn, anew);
     });
@@ -88,10 +89,10 @@ void RestOnHost::look(int number, HostView<const std::uint8_t> camera, const Res
     if (here.stage < rest_stages && takes_sample(number, turn)) samples_.add(number, camera);
 }
 
-// --- what is sent ---
+// --- refinement ---
 
-// Calls body(position, held, target, camera) for the bytes of a row of a cell that are further than `threshold` from
-// what they are to become.
+// Calls body(position, held, target, camera) for each byte in a row of a cell that is further than `threshold` from its
+// target.
 template <class Held, class Body>
 void RestOnHost::for_each_off(int number, int row, HostView<const std::uint8_t> camera, HostView<Held> reference,
                               int within, int threshold, Body&& body) const {
@@ -108,19 +109,20 @@ void RestOnHost::for_each_off(int number, int row, HostView<const std::uint8_t> 
     }
 }
 
-// How many bytes of a cell a stage changes.
+// Returns how many bytes of a cell a stage changes.
 std::uint32_t RestOnHost::count_off(int number, HostView<const std::uint8_t> camera,
                                     HostView<const std::uint8_t> reference, const RestTurn& turn, int stage) const {
     const auto place = grid_.place(number);
     const auto from = std::int64_t{place.x} * shape_.channels;
     const int bytes = place.width * shape_.channels, threshold = turn.thresholds[stage];
-    std::array<std::uint8_t, CellGrid::most_row_bytes> means{}, now{}, held{};  // equal where there is no picture
+    std::array<std::uint8_t, CellGrid::most_row_bytes> means{}, now{},
+        held{};  // equal beyond the picture, so that those bytes do not count
     std::uint32_t off = 0;
     for (int row = 0; row < place.height; ++row) {
         samples_.mean(number, row, means.data());
         std::copy_n(camera.row(0, place.y + row) + from, bytes, now.data());
         std::copy_n(reference.row(0, place.y + row) + from, bytes, held.data());
-        // Fixed lengths become vector instructions.
+        // With a fixed length the compiler vectorizes the loop.
         int of_row = 0;
         for (std::size_t i = 0; i < means.size(); ++i)
             of_row += std::abs(rest_target(means[i], now[i], turn.within) - held[i]) > threshold;
@@ -129,7 +131,7 @@ std::uint32_t RestOnHost::count_off(int number, HostView<const std::uint8_t> cam
     return off;
 }
 
-// Those due are looked at by their order; they are chosen as long as there is room. Whether all are.
+// Examines the due cells in order and chooses them as long as the limits allow. `all` is true if none is left.
 RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                                       const RestTurn& turn, int stage) {
     due_.clear();
@@ -141,7 +143,7 @@ RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostV
     const auto looked_at = due_.begin() + std::min(std::ssize(due_), std::ptrdiff_t{limits.looked_at});
     std::ranges::partial_sort(due_, looked_at);
     Chosen chosen{0, looked_at == due_.end()};
-    // Threads look at a few at once, which may be more than are taken.
+    // Threads count for several cells at once, possibly for more than are chosen.
     constexpr std::ptrdiff_t at_once = 32, for_each_thread = 4;
     std::array<std::uint32_t, at_once> off;
     for (auto due = due_.begin(); due != looked_at; ++due) {
@@ -165,7 +167,7 @@ RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostV
     return chosen;
 }
 
-// In raster order: row by row of all cells that lie side by side.
+// Writes the changes in raster order: row by row through all chosen cells of one row of cells.
 void RestOnHost::write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within,
                        SharperStep& step) {
     const auto changes = step.changes_.view();
@@ -198,7 +200,8 @@ void RestOnHost::sharpen(HostView<const std::uint8_t> camera, HostView<std::uint
     look(camera, turn);
     account_.begin(turn);
     if (!account_.may_send(turn)) return;
-    // Early stages go first, but there is always some cell that comes to them.
+    // Early stages go first. As there is always some cell in an early stage, a stage that is finished passes the turn
+    // on.
     const int first = std::exchange(account_.next_stage, 0);
     for (int i = 0; i < rest_stages; ++i) {
         const int stage = (first + i) % rest_stages;

@@ -15,15 +15,17 @@
 
 namespace framewire::delta {
 
-/// What rests, and how it gets sharper, on the host; see RestSharpener.
+/// Refinement on the host; see RestSharpener.
 class RestOnHost {
 public:
-    /// `pool` lives longer.
+    /// `pool` must outlive this object.
     RestOnHost(const Shape& shape, const ThreadPool& pool);
 
+    /// See RestSharpener::take_step().
     void take_step(const ChangesView<MemorySpace::host>& changes);
+    /// Variant of take_step() for changes per block.
     void take_step(std::span<const Summary> blocks);
-    /// Writes `step` only where something is sharpened.
+    /// Refines R. Writes `step` only if something changes.
     void sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const RestTurn& turn,
                  SharperStep& step);
 
@@ -50,10 +52,10 @@ private:
     CellGrid grid_;
     CellSamples samples_;
     std::vector<RestingCell> cells_;
-    std::vector<std::uint16_t> changed_;  // bytes of each cell, by the step to the frame at hand
-    bool new_picture_ = false;            // that step changed more than a cell need be looked at for
+    std::vector<std::uint16_t> changed_;  // per cell: bytes changed by the delta frame to the current frame
+    bool new_picture_ = false;            // that delta frame satisfies is_new_picture()
     struct Due {
-        int younger, rank, cell;  // than the oldest age there is
+        int younger, rank, cell;  // `younger` is the negated age class
         auto operator<=>(const Due&) const = default;
     };
     std::vector<Due> due_;

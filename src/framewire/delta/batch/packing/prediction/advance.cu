@@ -10,6 +10,11 @@ namespace framewire::delta {
 namespace advance_kernels {
 namespace {
 
+// Updates the reference pictures with the coded blocks and measures the remaining error.
+//
+//     grid.x     items of the list, with a stride of gridDim.x
+//     warp w     rows w, w + 4, ... of a block
+//     lane i     bytes i, i + 32, ... of a row: reads camera and after, writes before
 constexpr int advance_threads = 128;
 
 struct Job {

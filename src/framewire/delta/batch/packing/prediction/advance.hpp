@@ -9,8 +9,9 @@
 
 namespace framewire::delta {
 
-/// Copies the listed blocks of `after` to `before`, of those streams for which `is_camera` is not 0 those of `camera`;
-/// null for none of them. Adds how far they are off then to `summaries`.
+/// Copies the listed blocks of `after` to `before`. For streams with a nonzero `is_camera`, copies those of `camera`
+/// instead; null means none. Adds the remaining differences from `camera` in these blocks to `summaries`. All pointers
+/// are to device memory. Queued on `stream`.
 void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> after,
                     DeviceView<std::uint8_t> before, const BlockList& list, const std::uint8_t* is_camera,
                     Summary* summaries, const cuda::Stream& stream);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Only for .cu files: what a part of a block may be foretold by, and what that costs.
+// Candidate predictions for a sub-block, their steps and their cost. For .cu files only. The CPU does the same in
+// prediction_encoder.cpp.
 
 #include "framewire/cuda/kernel/scan.cuh"
 #include "framewire/delta/batch/near_parts.cuh"
@@ -13,22 +14,25 @@
 
 namespace framewire::delta {
 
+/// Number of pixels of a sub-block; arrays of its pixels have rows of 8.
 inline constexpr int part_pixels = part_side * part_side;
-/// Symbols before a part's pixels: its mode, a kind of vector, and of two numbers each a symbol, bits, and a sign.
+/// Maximum number of entries before a sub-block's pixels: its mode, its vector kind, and for each of the two components
+/// a symbol, bits and a sign.
 inline constexpr int entries_before_pixels = 8;
 
-/// What a part may be foretold by, and what comes of it. Pixels in rows of 8.
+/// One way to predict a sub-block, and the result of quantizing the difference. In shared memory.
 template <int channels>
 struct Candidate {
-    MotionVector vector;
-    Foretold by;
-    std::uint32_t cost;  // in 1/8 bits
-    bool has_steps;
-    std::int16_t steps[channels][part_pixels];
-    std::uint8_t traits[part_pixels], slopes[part_pixels], samples[part_pixels * channels];
+    MotionVector vector;                        ///< 0 unless `by` is motion
+    Foretold by;                                ///< the kind of prediction
+    std::uint32_t cost;                         ///< in 1/8 bits; set only if there are several candidates
+    bool has_steps;                             ///< some pixel has a step
+    std::int16_t steps[channels][part_pixels];  ///< signed magnitudes
+    std::uint8_t traits[part_pixels], slopes[part_pixels],
+        samples[part_pixels * channels];  ///< traits, slopes and reconstructed samples
 };
 
-/// Where a part lies.
+/// Position of a sub-block in its block, in pixels, and its size, which may be 0 or less at the edges of the frame.
 struct PartPlace {
     int index, column, row, left, top, width, height;
 
@@ -42,48 +46,57 @@ struct PartPlace {
           height(min(part_side, block.height - top)) {}
 };
 
-/// What candidates for a part look at: the steps and samples of the block so far, the camera's samples, and what is
-/// around the part in the picture before. In shared memory.
+/// Input for candidates: the steps and samples of the block coded so far, the camera's samples, and the surroundings of
+/// the sub-block in the previous picture. Refers to shared memory.
 template <int channels>
 struct PartInput {
     const BlockSteps<channels>& block;
-    const std::uint8_t* samples;  ///< of the block, rows of 64 pixels
+    const std::uint8_t* samples;  ///< reconstructed samples of the block, in rows of 64 pixels
     const VectorSearch<channels>& search;
     const CoderTables& tables;
 
+    /// Returns a reconstructed sample; coordinates in the block.
     __device__ std::uint8_t sample(int x, int y, int channel) const {
         return samples[(y * block_side + x) * channels + channel];
     }
 };
 
-/// A block's steps with a candidate's in its part.
+/// View of a block's steps in which a candidate replaces the sub-block at (left, top). Has the interface that
+/// neighbours_of() and pixel_entries() need.
 template <int channels>
 struct WithCandidate {
     const BlockSteps<channels>& block;
     const Candidate<channels>& candidate;
     int left, top;
 
+    /// Returns true if the pixel belongs to the candidate.
     __device__ bool inside(int x, int y) const {
         return x >= left && x < left + part_side && y >= top && y < top + part_side;
     }
+    /// Returns the step of a channel.
     __device__ int step(int x, int y, int channel) const {
         return inside(x, y) ? candidate.steps[channel][(y - top) * part_side + x - left] : block.step(x, y, channel);
     }
+    /// Returns the traits of a pixel.
     __device__ PixelTraits traits_at(int x, int y) const {
         return inside(x, y) ? PixelTraits{candidate.traits[(y - top) * part_side + x - left]} : block.traits_at(x, y);
     }
 };
 
-/// Symbols one after the other.
+/// Appends entries to an array.
 struct EntryWriter {
     std::uint16_t* to;
 
+    /// Appends a symbol of a trained model.
     __device__ void add(int index) { *to++ = static_cast<std::uint16_t>(index); }
+    /// Appends a raw number of `count` bits; nothing if `count` is 0.
     __device__ void add_bits(int value, int count) {
         if (count) *to++ = bits_entry(value, count);
     }
 };
+/// Returns the number of bits that a number of 0 or more needs.
 __device__ inline int bit_width(int value) { return 32 - __clz(value); }
+/// Appends a component of a vector difference: the number of its bits, the bits below the highest, and the sign.
 __device__ inline void add_distance(EntryWriter& to, int model, int distance) {
     const int far = abs(distance), bits = bit_width(far);
     to.add(model + bits);
@@ -91,7 +104,7 @@ __device__ inline void add_distance(EntryWriter& to, int model, int distance) {
     to.add_bits(far & ((1 << (bits - 1)) - 1), bits - 1);
     to.add_bits(distance < 0, 1);
 }
-/// A part's mode and its vector.
+/// Writes the entries of a sub-block's mode and vector. Returns how many there are, at most `entries_before_pixels`.
 __device__ inline int part_entries(const NearParts& near, PartMode mode, MotionVector vector, std::uint16_t* to) {
     EntryWriter writer{to};
     writer.add(near.mode_model() + static_cast<int>(mode));
@@ -107,15 +120,17 @@ __device__ inline int part_entries(const NearParts& near, PartMode mode, MotionV
     }
     return static_cast<int>(writer.to - to);
 }
-/// Adds up what entries cost: of all sets, as step_costs() has them, and numbers of bits.
+/// Sum of the costs of entries: for all sets of models at once, as in step_costs(), and the number of raw bits.
 struct Costs {
-    unsigned long long of_sets = 0;
+    unsigned long long of_sets = 0;  // four sums of 16 bits, one per set
     int bits = 0;
 
+    /// Adds the cost of one entry.
     __device__ void add(const CoderTables& tables, std::uint32_t entry) {
         bits += bits_of_entry(entry);
         of_sets += tables.step_costs[entry];
     }
+    /// Adds the cost of one pixel.
     template <int channels>
     __device__ void add(const CoderTables& tables, const PixelEntries<channels>& pixel) {
         add(tables, pixel.of[0]);
@@ -124,12 +139,14 @@ struct Costs {
             for (int i = 1; i < PixelEntries<channels>::most; ++i)
                 if (pixel.of[i]) add(tables, pixel.of[i]);
     }
+    /// Returns the sum for one set of models, without the raw bits.
     __device__ std::uint32_t of_set(int set) const {
         return static_cast<std::uint32_t>(of_sets >> (16 * set)) & 0xFFFFu;
     }
 };
 
-/// The steps of one pixel of a candidate.
+/// Quantizes one pixel against its prediction and stores steps, samples, traits and slope. Returns true if it has a
+/// step.
 template <int channels>
 __device__ bool take_pixel(const PartInput<channels>& input, const Quantizer& quantizer, Candidate<channels>& candidate,
                            int x, int y, const int (&foretold)[channels], int rise) {
@@ -148,7 +165,11 @@ __device__ bool take_pixel(const PartInput<channels>& input, const Quantizer& qu
     return any;
 }
 
-/// Fills a candidate's steps and samples. By one warp.
+/// Fills a candidate's steps, samples, traits and slopes. One warp calls it.
+///
+/// Predictions from the previous picture are independent of each other, so each lane takes every 32nd pixel.
+/// Predictions from neighbours depend on reconstructed samples to the left and above, so the warp goes from diagonal to
+/// diagonal.
 template <int channels>
 __device__ void quantize(const PartInput<channels>& input, const PartPlace& place, const Quantizer& quantizer,
                          Candidate<channels>& candidate) {
@@ -175,7 +196,7 @@ __device__ void quantize(const PartInput<channels>& input, const PartPlace& plac
         }
     }
     if (candidate.by == Foretold::inside) {
-        // From one diagonal to the next: a pixel looks to its left and above.
+        // Lane y has the pixel of its row on the current diagonal.
         for (int diagonal = 0; diagonal < place.width + place.height - 1; ++diagonal) {
             __syncwarp();
             const int y = lane, x = diagonal - y;
@@ -190,6 +211,8 @@ __device__ void quantize(const PartInput<channels>& input, const PartPlace& plac
 #pragma unroll
             for (int channel = 0; channel < channels; ++channel) {
                 foretold[channel] = 128;
+                // The median edge predictor of JPEG-LS (ITU-T T.87) without its choice between edges: l + a - c,
+                // clamped.
                 if (has_left && has_above) {
                     const int left = sample(-1, 0, channel), above = sample(0, -1, channel),
                               corner = sample(-1, -1, channel);
@@ -209,6 +232,7 @@ __device__ void quantize(const PartInput<channels>& input, const PartPlace& plac
     __syncwarp();
 }
 
+/// Returns the mode that signals the candidate.
 template <int channels>
 __device__ PartMode mode_of(const Candidate<channels>& candidate) {
     return candidate.by == Foretold::inside      ? PartMode::inside
@@ -217,7 +241,8 @@ __device__ PartMode mode_of(const Candidate<channels>& candidate) {
                                                  : PartMode::moved;
 }
 
-/// The symbols of a candidate and what they cost; they are written where there is `to`. Returns how many. By one warp.
+/// Adds the cost of a candidate's entries to `costs`, which are per lane, and writes the entries to `to` unless that is
+/// null. Returns the number of entries, or only those of the mode and vector if `to` is null. One warp calls it.
 template <int channels>
 __device__ int code_part(const PartInput<channels>& input, const NearParts& near, const PartPlace& place, bool fine,
                          const Candidate<channels>& candidate, std::uint16_t* to, Costs& costs) {

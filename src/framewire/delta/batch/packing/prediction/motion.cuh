@@ -1,6 +1,7 @@
 #pragma once
 
-// Only for .cu files: what MotionSearch and ForetoldPart are on the CPU, by the threads of a block.
+// Motion compensation on the device: the counterpart of MotionSearch and ForetoldPart, for the threads of one block.
+// For .cu files only.
 
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/delta/blocks/grid.hpp"
@@ -10,15 +11,20 @@
 
 namespace framewire::delta {
 
-/// A part of the picture before and so much around it that any vector stays inside, its neighbours too. Outside the
-/// picture the nearest pixel counts. In shared memory.
+/// Copy of the surroundings of a sub-block in the previous picture, large enough for every vector and the neighbours of
+/// the moved pixels. Outside the picture the nearest pixel is repeated. In shared memory.
+///
+///     |<- 17 ->|<- 8 ->|<- 17 + 1 ->|    both horizontally and vertically; vectors reach 15.75 pixels,
+///                                      the slope one pixel further, interpolation one more to the right and below
 template <int channels>
 struct MotionWindow {
     static constexpr int margin = 17, side = part_side + 2 * margin + 1;
-    static constexpr int stride = (side * channels + 3) / 4 * 4 + 4;  // in bytes; whole words may be read beyond
+    static constexpr int stride =
+        (side * channels + 3) / 4 * 4 + 4;  // in bytes; allows reads of whole words beyond the end of a row
     std::uint8_t bytes[side * stride];
 
-    /// By all threads of the block, of the part whose first pixel is (x, y) of the picture.
+    /// Loads the window around the sub-block whose first pixel is (x, y) in the picture. All threads of the block call
+    /// it.
     __device__ void load(const cuda::KernelImage<const std::uint8_t>& picture, int stream, int frame_width,
                          int frame_height, int x, int y) {
         for (int i = static_cast<int>(threadIdx.x); i < side * side; i += static_cast<int>(blockDim.x)) {
@@ -31,7 +37,8 @@ struct MotionWindow {
             for (int channel = 0; channel < channels; ++channel) to[channel] = from[channel];
         }
     }
-    /// The sample of a pixel of the part, or around it, moved by `vector`.
+    /// Returns the predicted sample of pixel (x, y) of the sub-block, or of a pixel around it, under `vector`: bilinear
+    /// interpolation in quarters of a pixel, rounded (format.md, "Prediction").
     __device__ int sample(int x, int y, int channel, MotionVector vector) const {
         const int qx = vector.x & (quarters - 1), qy = vector.y & (quarters - 1);
         const auto* at = bytes + (margin + y + (vector.y - qy) / quarters) * stride +
@@ -40,22 +47,25 @@ struct MotionWindow {
         const int below = at[stride] * (quarters - qx) + at[stride + channels] * qx;
         return (above * (quarters - qy) + below * qy + 8) / 16;
     }
-    /// Four bytes from any place on.
+    /// Returns four bytes from offset `at` on, which need not be aligned.
     __device__ std::uint32_t word(int at) const {
         const auto* words = reinterpret_cast<const std::uint32_t*>(bytes) + at / 4;
         return __funnelshift_r(words[0], words[1], 8 * (at % 4));
     }
 };
 
-/// The camera's samples of a part, rows of whole words, and which of them count: 255, else 0.
+/// The camera's samples of a sub-block in rows of whole words. `mask` is 255 for bytes inside the frame, else 0. In
+/// shared memory.
 template <int channels>
 struct CameraPart {
     static constexpr int row_words = part_side * channels / 4;
     std::uint32_t samples[part_side][row_words], mask[part_side][row_words];
 
+    /// Returns a sample; coordinates in the sub-block.
     __device__ int sample(int x, int y, int channel) const {
         return reinterpret_cast<const std::uint8_t*>(samples[y])[x * channels + channel];
     }
+    /// Loads the sub-block at (x, y) of the picture. All threads of the block call it.
     __device__ void load(const cuda::KernelImage<const std::uint8_t>& camera, int stream, int x, int y, int width,
                          int height) {
         auto* const bytes = reinterpret_cast<std::uint8_t*>(samples);
@@ -70,7 +80,7 @@ struct CameraPart {
     }
 };
 
-/// What two rows of a part cost if it is moved by `vector`; see MotionCost.
+/// Returns the estimated cost of two rows of a sub-block under `vector`, four bytes at a time; see MotionCost.
 template <int channels>
 __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const MotionWindow<channels>& window,
                                    MotionVector vector, int row, int height, int threshold) {
@@ -89,7 +99,7 @@ __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const Motio
                 const auto right = window.word(at + channels);
                 const auto below = window.word(at + MotionWindow<channels>::stride);
                 const auto below_right = window.word(at + MotionWindow<channels>::stride + channels);
-                // Two samples to a word: none of the sums is beyond 16 bits.
+                // Two samples share a word; no sum exceeds 16 bits.
                 const auto between = [&](int shift) {
                     const auto pair = [&](std::uint32_t word) { return word >> shift & 0x00FF00FFu; };
                     const auto upper = pair(foretold) * (4 - qx) + pair(right) * qx;

@@ -10,8 +10,18 @@
 #include <algorithm>
 #include <cstdint>
 
-// A thread block takes the blocks of the list one by one, and the parts of a block one after the other, since each
-// looks at those before. All its threads look for motion; a warp each finds what a candidate costs.
+// Prediction encoder for batches. A thread block takes one block of the list after the other and, because each
+// sub-block depends on those before it, codes the sub-blocks in order:
+//
+//     begin_block    all threads   previous picture -> shared.after; marks sub-blocks within the threshold
+//     find_vectors   all threads   motion search; 4 lanes per vector
+//     quantize,      one warp      inside, reference, and up to 4 vectors -> shared.candidates
+//     code_part        per candidate
+//     take_part      warp 0        the cheapest candidate -> shared.block, shared.after, scratch.entries
+//     write_block    warp 0        joined entries -> rANS words at the end of the block's slot
+//
+// If the first step size suggests it, the block is coded a second time with the largest one, and the cheaper result
+// stays.
 
 namespace framewire::delta {
 namespace prediction_kernels {
@@ -35,8 +45,8 @@ struct Job {
     std::uint8_t* scratch;
 };
 
-/// Of a thread block, in device memory: the symbols of each part, for each size of a step that is tried; and the size
-/// and all symbols of the one that is taken.
+// Scratch memory of a thread block, in device memory: the entries of each sub-block for each step size that is tried,
+// and the size and all entries of the result.
 template <int channels>
 struct Scratch {
     static constexpr int part_entries = entries_before_pixels + part_pixels * PixelEntries<channels>::most;
@@ -46,7 +56,7 @@ struct Scratch {
 template <int channels>
 struct Shared {
     BlockSteps<channels> block;
-    std::uint8_t after[block_side * block_side * channels];  // the block as a viewer will have it
+    std::uint8_t after[block_side * block_side * channels];  // the block as viewers will see it
     static constexpr int most_found = VectorSearch<channels>::most_found;
     VectorSearch<channels> search;
     Candidate<channels> candidates[most_found + 2];
@@ -57,10 +67,11 @@ struct Shared {
     std::uint16_t counts[sizes_tried][part_count];
     std::uint32_t ends[part_count];
     std::uint32_t costs[sizes_tried][step_models::sets];
-    std::uint32_t plain_bits[sizes_tried], all_steps[sizes_tried], changed_samples[sizes_tried];
-    std::uint32_t may_stay[2];
+    std::uint32_t plain_bits[sizes_tried], all_steps[sizes_tried],
+        changed_samples[sizes_tried];  // per step size: raw bits, sum of magnitudes, samples with a step
+    std::uint32_t may_stay[2];         // bit per sub-block: within the threshold without any change
     std::uint32_t item;
-    int furthest;  // how far samples are off as they were
+    int furthest;  // largest difference between camera and previous picture in the block
 
     __device__ std::uint8_t& sample(int x, int y, int channel) {
         return after[(y * block_side + x) * channels + channel];
@@ -69,7 +80,8 @@ struct Shared {
 
 static_assert(sizeof(Shared<3>) <= 64 * 1024, "as much as a block has on Turing");
 
-// Which parts are within the threshold as they were; and the block as it was. By all threads.
+// Loads the block of the previous picture and finds the sub-blocks that are within the threshold already. All threads
+// call it.
 template <int channels>
 __device__ void begin_block(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
     if (threadIdx.x < 2) shared.may_stay[threadIdx.x] = ~0u;
@@ -103,7 +115,7 @@ __device__ void begin_block(const Job& job, int stream, const BlockPlace& place,
     if (threadIdx.x % 32 == 0) atomicMax(&shared.furthest, static_cast<int>(furthest_of_warp));
 }
 
-// Makes the candidate the part.
+// Copies the chosen candidate into the block. One warp calls it.
 template <int channels>
 __device__ void take_part(Shared<channels>& shared, const PartPlace& place, const Candidate<channels>& candidate,
                           int tried) {
@@ -132,11 +144,11 @@ __device__ void take_part(Shared<channels>& shared, const PartPlace& place, cons
     }
 }
 
-/// The set of models that most blocks take.
+// Returns the set of models that most blocks choose, by which candidates are compared.
 __device__ int usual_set(int threshold) { return threshold >= 14 ? 2 : 3; }
 
-// The symbols of a block with steps of a size, and the block as it is then. Vectors are those found before unless it is
-// to `look` for them.
+// Codes the block with one step size: fills its entries, costs and reconstruction. The vectors are searched for if
+// `look` is set; otherwise those found by the previous call are reused. All threads call it.
 template <int channels>
 __device__ void code_block(const Job& job, int stream, const BlockPlace& block, const Quantizer& quantizer, int tried,
                            bool look, Shared<channels>& shared, Scratch<channels>& scratch) {
@@ -225,13 +237,13 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
     __syncthreads();
 }
 
-// What the symbols take that were tried, in 1/8 bits.
+// Returns the cost of the block as coded in attempt `tried`, in 1/8 bits.
 template <int channels>
 __device__ std::uint32_t cost_of(const Shared<channels>& shared, int tried) {
     return shared.costs[tried][best_set(shared.costs[tried])] + 8 * (shared.plain_bits[tried] + Quantizer::size_bits);
 }
 
-// By all threads.
+// Joins the entries of one attempt and writes the coded block. All threads call it.
 template <int channels>
 __device__ void write_block(const Job& job, int block, int size, int tried, Shared<channels>& shared,
                             Scratch<channels>& scratch) {
@@ -248,7 +260,7 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 
-// The block as it is now, for the picture after.
+// Writes the reconstructed block to the picture `after`. All threads call it.
 template <int channels>
 __device__ void give_block(const Job& job, int stream, const BlockPlace& place, const Shared<channels>& shared) {
     const int row_bytes = place.width * channels;

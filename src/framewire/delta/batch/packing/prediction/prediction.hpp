@@ -9,14 +9,17 @@
 
 namespace framewire::delta {
 
-/// Codes the blocks of a list in the form "prediction" of format.md: as PredictionEncoder does, on the GPU.
+/// Codes the listed blocks in the form "prediction" of format.md on the GPU, to the same bytes as PredictionEncoder.
+/// Move-only; not thread-safe.
 class BatchPredictionEncoder {
 public:
-    /// For pictures of so many channels, on the current GPU.
+    /// Allocates scratch memory on the current GPU for pictures with `channels` channels.
     BatchPredictionEncoder(int channels, Effort effort);
 
-    /// Codes blocks of `camera` from the whole pictures `before`, and writes these blocks of `after`. With `fresh`
-    /// nothing of `before` is used.
+    /// Codes the listed blocks of `camera`, predicted from the complete previous pictures `before`, and writes the
+    /// reconstruction of these blocks to `after`. With `fresh` set, every sub-block is predicted from its neighbours
+    /// and `before` is not read. Views may have any strides; `after` must not overlap the others. Queued on `stream`:
+    /// one launch.
     void encode(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> before,
                 DeviceView<std::uint8_t> after, const BlockList& list, int threshold, bool fresh,
                 const CoderTables& tables, const CodedBlocks& coded, const cuda::Stream& stream);
@@ -24,7 +27,7 @@ public:
 private:
     int channels_;
     Effort effort_;
-    unsigned workers_;  // thread blocks, each with scratch of its own
+    unsigned workers_;  // number of thread blocks; each has its own scratch memory
     cuda::DeviceBuffer scratch_;
 };
 

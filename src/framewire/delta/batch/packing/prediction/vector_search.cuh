@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: what MotionSearch is on the CPU, by the threads of a block.
+// Motion search on the device, by all threads of a block: the counterpart of MotionSearch. For .cu files only.
 
 #include "framewire/delta/batch/near_parts.cuh"
 #include "framewire/delta/batch/packing/prediction/motion.cuh"
@@ -9,29 +9,32 @@
 
 namespace framewire::delta {
 
+/// A candidate vector and its estimated cost.
 struct TriedVector {
     MotionVector vector;
     std::uint32_t cost;  // in 1/16 bits, or `nothing`
 };
 
-/// In shared memory.
+/// Memory and parameters of a motion search for one sub-block. In shared memory.
 template <int channels>
 struct VectorSearch {
     static constexpr int most_found = 4, most_tried = 2 + 25 * 25;
 
     MotionWindow<channels> window;
     CameraPart<channels> camera;
-    TriedVector tried[most_tried], found[most_found];
+    TriedVector tried[most_tried], found[most_found];  // candidates of the current pass, and the best ones so far
     int found_count;
-    int range, threshold, wanted;  ///< pixels to look within, what is near enough, and how many vectors
+    int range, threshold,
+        wanted;  ///< search range in pixels, threshold of the frame, and maximum number of vectors to return
 };
 
-/// The cost of what is no vector to try.
+/// Cost that marks a vector as not to be tried.
 inline constexpr std::uint32_t nothing = ~0u;
-/// Lanes that share a vector, two rows each.
+/// Lanes that share a vector; each computes two rows of the sub-block.
 inline constexpr int pair_lanes = part_side / 2;
 
-/// The `count` first of what was tried, by cost and then by order, each vector once. By one warp.
+/// Moves the `count` cheapest of the first `tried` vectors to `found`. Of equal costs the earlier one wins, and each
+/// vector is taken once. One warp calls it.
 template <int channels>
 __device__ void keep_best(VectorSearch<channels>& search, int tried, int count) {
     const int lane = static_cast<int>(threadIdx.x % 32);
@@ -64,7 +67,8 @@ __device__ void keep_best(VectorSearch<channels>& search, int tried, int count) 
     if (lane == 0) search.found_count = found;
 }
 
-/// Finds what the vectors from number `first` on cost, four lanes for each.
+/// Adds the cost of the prediction error to the vectors `first` to `tried` - 1, with four lanes per vector. All threads
+/// call it.
 template <int channels>
 __device__ void find_costs(VectorSearch<channels>& search, int height, int first, int tried) {
     const int row = static_cast<int>(threadIdx.x) % pair_lanes * 2;
@@ -83,14 +87,18 @@ __device__ void find_costs(VectorSearch<channels>& search, int height, int first
     }
 }
 
-/// What is tried at first costs what telling it does; `nothing` where it is no vector to try.
+/// Returns a candidate with the cost of signalling it, or with `nothing` for the zero vector and vectors out of range.
 __device__ inline TriedVector to_try(MotionVector vector, int cost) {
     const bool none = vector == MotionVector{} || abs(vector.x) > max_motion || abs(vector.y) > max_motion;
     return {vector, none ? nothing : static_cast<std::uint32_t>(cost)};
 }
 
-/// Finds in `search` the vectors that MotionSearch finds for a part so high, whose samples and window are there. By all
-/// threads.
+/// Finds the vectors that MotionSearch finds for a sub-block of `height` rows and stores them in `search.found`. The
+/// camera's samples and the window must be loaded. All threads call it.
+///
+///     pass 1   vectors of the left and upper neighbour, and the full grid of whole pixels within `range`
+///     pass 2   the best of them, and 3x3 vectors at half pixels around each
+///     pass 3   the same at quarter pixels
 template <int channels>
 __device__ void find_vectors(const NearParts& near, int height, VectorSearch<channels>& search) {
     const int side = 2 * search.range + 1, grid = side * side, tried = 2 + grid;
@@ -112,7 +120,7 @@ __device__ void find_vectors(const NearParts& near, int height, VectorSearch<cha
     __syncthreads();
     if (threadIdx.x < 32) keep_best(search, tried, search.wanted);
     __syncthreads();
-    // Then between the pixels, around the best of them.
+    // Refine around the best vectors, first by half pixels, then by quarter pixels.
     for (const int step : {2, 1}) {
         const int centres = search.found_count, around = centres + centres * 9;
         if (static_cast<int>(threadIdx.x) < around) {
