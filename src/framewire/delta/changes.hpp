@@ -73,8 +73,8 @@ public:
     /// Allocates device memory for every byte of every frame of `shape`.
     explicit ChangesBuffer(const Shape& shape) requires(space == MemorySpace::device)
         : ChangesBuffer(shape.frames, shape.frame_bytes()) {}
-    /// Allocates host memory for every byte of every frame of `shape` from `memory`. The default reserves address space
-    /// that is backed on first use, because usually few bytes of a frame change.
+    /// Allocates host memory for every byte of every frame of `shape` from `memory`. The default suits buffers
+    /// that are mostly untouched, because usually few bytes of a frame change.
     explicit ChangesBuffer(const Shape& shape,
                            HostMemory& memory = sparse_memory()) requires(space == MemorySpace::host)
         : ChangesBuffer(shape.frames, shape.frame_bytes(), memory) {}

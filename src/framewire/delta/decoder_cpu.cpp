@@ -1,3 +1,6 @@
+// Difference decoder on the CPU. The positions of all streams are validated first. Then chunks of changes are applied
+// in parallel: positions ascend, so no two chunks share a byte.
+
 #include "framewire/core/error.hpp"
 #include "framewire/delta/delta.hpp"
 #include "framewire/delta/runs.hpp"

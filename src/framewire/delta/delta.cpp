@@ -1,3 +1,6 @@
+// Parameters of the difference encoder, and the constructors that both backends share. encode() and decode() are in
+// one source per backend.
+
 #include "framewire/delta/delta.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,12 @@
+// Mode `bounded` for batches on the GPU. pack_step() queues, without waiting for any result:
+//
+//     compare_blocks     camera, R       -> list of blocks, off, summaries
+//     encoder.encode     listed blocks   -> coded blocks in slots, reconstruction in `after`
+//     advance_blocks     `after`         -> R, summaries
+//     assemble_frames    coded blocks    -> packed frames and their offsets
+//
+// pack_first() codes each keyframe in two forms, near and lossless, and lets assemble_frames() choose.
+
 #include "framewire/delta/batch/bounded_batch_packer.hpp"
 
 #include "framewire/core/error.hpp"
@@ -140,6 +149,7 @@ PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> curren
     state.validate_views(current, reference, threshold);
     state.zeros.clear(stream);
     PackedBatch packed{};
+    // A keyframe within 0 is lossless, so only that form is coded.
     if (const int within = first_threshold(threshold); within == 0) {
         cuda::copy(current, reference, stream);
         packed = state.assemble(state.lossless(current, state.coded(), threshold), nullptr);

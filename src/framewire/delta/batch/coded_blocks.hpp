@@ -40,7 +40,7 @@ struct CodedBlocks {
 /// Work list of the blocks to code, in device memory. Expensive blocks come first, so that no
 /// thread block starts a long one at the end.
 ///
-///     blocks:  [ expensive, ascending | unused | the others, from the end downwards ]
+///     blocks:  [ expensive ->  | unused |  <- others ]
 struct BlockList {
     static constexpr std::size_t long_ones = 0, others = 1, turn = 2, all_counts = 3;
 

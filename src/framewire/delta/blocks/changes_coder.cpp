@@ -1,3 +1,11 @@
+// Encoder for blocks of changes. Each block is coded in one of two forms:
+//
+//     "changes"            pixel by pixel
+//     "changes in runs"    rows of sub-blocks, magnitudes last: fewer dependent symbols, but 32 more states
+//
+// The form is chosen by a cheap test on the counts first. If the block qualifies, it is coded in runs, and coded again
+// pixel by pixel if too few of its pixels turn out to be in runs.
+
 #include "framewire/delta/blocks/changes_coder.hpp"
 
 #include "framewire/delta/entropy/lane_tables.hpp"
@@ -78,6 +86,7 @@ bool ChangesEncoder::add_runs(HostView<const std::uint8_t> differences, const Ch
             symbols.add(step_models::part_class.at(model) + part_class);
         }
     });
+    // Too few pixels in runs: undo everything, so that the block can be coded pixel by pixel.
     if (are_runs(runs_part_.pixels_in_runs, runs_part_.pixels)) return true;
     for_each_of(of.parts, of.place, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
     symbols.clear();

@@ -1,3 +1,6 @@
+// Clearing, adding and subtracting the differences of sub-blocks. Adding and subtracting work on
+// runs of adjacent sub-blocks, in vectors.
+
 #include "framewire/delta/blocks/part_set.hpp"
 
 #include <cstddef>

@@ -14,10 +14,10 @@ namespace framewire::delta {
 
 /// Direction of change of the pixels in a row of a sub-block. The values are those of the format.
 enum class RowKind : std::uint8_t {
-    stays = 0,      ///< all channels of all pixels go up
-    up = 1,         ///< all channels of all pixels go down
-    down = 2,       ///< coded pixel by pixel
-    mixed = 3,      ///< pixel by pixel
+    stays = 0,      ///< no pixel changes
+    up = 1,         ///< all channels of all pixels go up
+    down = 2,       ///< all channels of all pixels go down
+    mixed = 3,      ///< anything else; coded pixel by pixel
     up_from = 4,    ///< pixels from the edge on go up, the others stay
     up_to = 5,      ///< pixels before the edge go up, the others stay
     down_from = 6,  ///< pixels from the edge on go down, the others stay

@@ -52,7 +52,7 @@ class CodedPixels {
 public:
     /// Makes an empty block.
     CodedPixels() { clear(); }
-    /// Forgets all pixels.
+    /// Makes the block empty again.
     void clear() {
         patterns_.fill(0);
         extents_.fill(0);
@@ -113,8 +113,8 @@ public:
         return 3 * extents(here - stride) + 9 * (ones(extents(here - stride - 1)) + ones(right)) +
                second_above * ones(extents(here - 2 * stride));
     }
-    /// Flag in the bytes of changed_above(). It is not added up, because the pixel two to the left may set the same
-    /// flag.
+    /// Flag in the bytes of changed_above(), above the numbers. It is kept apart from them, because the pixel two to
+    /// the left has the same effect, and the effect counts once.
     static constexpr std::uint64_t second_above = 32;
     /// Returns E of the pixel's pattern.
     int extent(int x, int y) const { return extents_[at(x, y)]; }

@@ -119,6 +119,7 @@ public:
     }
 
 private:
+    // Returns the place of a chunk's first change; for the number after the last chunk, the number of changes.
     std::int64_t place(int stream, std::int64_t chunk) const {
         return chunk < per_frame_ ? chunk_summaries_[stream * per_frame_ + chunk].count
                                   : changes_.summaries[stream].count;
@@ -127,6 +128,9 @@ private:
     std::int64_t first_apart(int stream) const {
         return std::min(per_frame_, (changes_.summaries[stream].count + chunk_bytes_ - 1) / chunk_bytes_);
     }
+    // Moves the changes of chunks `first` to `end` - 1 to their places. A place is never after the chunk's beginning,
+    // so moves
+    // in ascending order do not overwrite changes that have yet to move.
     void for_chunks(int stream, std::int64_t first, std::int64_t end) const {
         auto* const positions = changes_.positions + stream * changes_.capacity;
         auto* const differences = changes_.differences + stream * changes_.capacity;

@@ -1,3 +1,10 @@
+// Comparison of a strip of blocks with R. Several blocks are compared as one area with long rows; the changes are
+// recorded per block and sub-block.
+//
+//     step        0          1          2          3       ...   64 bytes each
+//     1 channel   block 0  | block 1  | block 2  | block 3
+//     3 channels  block 0 ...                    | block 1 ...
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/comparing/strip.hpp"
 

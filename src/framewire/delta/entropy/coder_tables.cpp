@@ -1,3 +1,5 @@
+// Lookup tables for kernels: the host builds the same tables as for the CPU and uploads them in one allocation.
+
 #include "framewire/delta/entropy/coder_tables.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
@@ -67,8 +69,10 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
                ranks_at = all.add(pattern_ranks), patterns_at = all.add(patterns_by_frequency);
     memory_ = cuda::DeviceBuffer(all.bytes().size());
     cuda::upload(all.bytes().data(), memory_.data(), all.bytes().size(), stream);
+    // The host copy is freed on return.
     stream.synchronize();
     const auto* const first = memory_.data();
+    // Turn the offsets into addresses in device memory.
     const auto set = [&](auto*& table, std::size_t at) {
         table = reinterpret_cast<std::remove_reference_t<decltype(table)>>(first + at);
     };

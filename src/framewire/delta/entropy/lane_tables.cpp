@@ -1,3 +1,6 @@
+// Tables for coding in SIMD lanes, derived from the trained models. Each table packs everything that one lane needs
+// for a symbol into one number, so that one load fetches it.
+
 #include "framewire/delta/entropy/lane_tables.hpp"
 
 #include <memory>
@@ -25,6 +28,7 @@ const LaneTables& lane_tables() {
             const int count = small ? picture_models::small_symbols : 256;
             for (int symbol = 0; symbol < count; ++symbol) {
                 const auto frequency = models.frequency(LaneTables::first(part_class) + symbol);
+                // The last symbol of a small class announces raw bits.
                 const int residual = small && symbol + 1 == count ? LaneTables::other : symbol;
                 for (std::uint32_t i = 0; i < frequency; ++i)
                     *place++ = i | frequency << LaneTables::place_bits |

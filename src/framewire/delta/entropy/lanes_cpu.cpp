@@ -1,3 +1,7 @@
+//  rANS coding in SIMD lanes, one state per lane. Symbols are independent between lanes, but the words of all lanes
+// share one stream: words that move out are compacted by a table of shuffles when encoding, and spread to their lanes
+// by another one when decoding.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/entropy/lane_tables.hpp"
 #include "framewire/delta/entropy/lanes.hpp"
@@ -291,6 +295,7 @@ std::array<PutSteps, 2> put_two_step_entries(LaneCoding& one, LaneCoding& other)
     other.put_last_turn(lanes);
     {
         StatesInVectors<vectors> states(one), other_states(other);
+        // Both blocks take turns until the shorter one is finished; the rest of the longer one follows alone.
         for (auto turns = std::min(one.count, other.count) / lanes; turns > 0; --turns)
             for (auto i = vectors; i-- > 0;) {
                 states.put(i);

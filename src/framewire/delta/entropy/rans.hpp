@@ -19,10 +19,12 @@ namespace framewire::delta {
 ///     state' = (state / frequency) * 4096 + start + state % frequency
 namespace rans {
 
-inline constexpr int probability_bits = 12;  ///< frequencies of the symbols of one model add up to 4096
+/// Frequencies of the symbols of a model add up to 2^probability_bits = 4096.
+inline constexpr int probability_bits = 12;
+/// That sum, the number of places.
 inline constexpr std::uint32_t probability_one = 1u << probability_bits;
 /// Lower bound of a state; the upper one is 2^31 - 1. The encoder begins with this value, so the decoder must end with
-/// it, which detects most damage.
+/// it, which detects damage.
 inline constexpr std::uint32_t least_state = 1u << 15;
 /// Returns true if a state read from a stream is within the bounds.
 FRAMEWIRE_HOST_DEVICE constexpr bool is_state(std::uint32_t state) { return state >= least_state && state < 1u << 31; }
@@ -31,10 +33,10 @@ FRAMEWIRE_HOST_DEVICE constexpr bool is_state(std::uint32_t state) { return stat
 /// and Montgomery, "Division by Invariant Integers using Multiplication", 1994), which is exact for states below 2^31.
 struct Symbol {
     std::uint32_t first_too_large;  ///< states from this one on must first move out a word
-    std::uint32_t reciprocal;       ///< floor(state / frequency) = (state * reciprocal) >> (32 + shift)
-    std::uint32_t bias;             ///< added to the state: the start of the symbol, adjusted if the frequency is 1
-    std::uint16_t complement;       ///< 4096 minus the frequency
-    std::uint16_t shift;            ///< see `reciprocal`
+    std::uint32_t reciprocal;  ///< state / frequency = (state * reciprocal) >> (32 + shift), unless the frequency is 1
+    std::uint32_t bias;        ///< added to the state: the start of the symbol, adjusted if the frequency is 1
+    std::uint16_t complement;  ///< 4096 minus the frequency
+    std::uint16_t shift;       ///< see `reciprocal`
 };
 
 /// Returns the symbol that has `frequency` (at least 1) of the 4096 places from `start` on.

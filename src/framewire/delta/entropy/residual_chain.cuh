@@ -38,7 +38,7 @@ struct ComingResidual {
 /// Looks up a residual. `first` is the first symbol of its class.
 __device__ inline ComingResidual coming_residual(const CoderTables& tables, int first, std::uint32_t residual) {
     constexpr std::uint32_t other_residual = picture_models::small_symbols - 1;
-    constexpr int first_large = picture_models::large_residual.first;  // symbol of the classes without others
+    constexpr int first_large = picture_models::large_residual.first;  // first symbol of the classes without raw bits
     const bool other = first < first_large && residual >= other_residual;
     return {chain_symbol(tables.pictures, first + static_cast<int>(other ? other_residual : residual)), residual,
             other};

@@ -1,3 +1,17 @@
+// Coding of the symbols of blocks. A single rANS chain is limited by latency, because each state depends on the
+// previous one. So several blocks are coded together, and large blocks have several interleaved states (Giesen,
+// "Interleaved entropy coders", arXiv:1402.3392, 2014).
+//
+// A coded block, from its first word to its last one:
+//
+//     form 3      only in runs: the number 3, two words
+//     state 0     and the words that it needs while the set of models and the number of states are read from it
+//     states      1 to 7 or 1 to 31, if there are several
+//     words       in the order in which the decoder needs them
+//     residuals   only in runs: 32 states and the words of the magnitudes
+//
+// It is written from its end to its beginning.
+
 #include "framewire/delta/entropy/symbols.hpp"
 
 #include "framewire/delta/entropy/lanes.hpp"

@@ -75,7 +75,7 @@ public:
         return static_cast<std::uint16_t>(count ? step_models::plain_bits(count).first + value : 0);
     }
 
-    /// What follows the symbols if the block is one in runs, else nothing.
+    /// Returns the magnitudes that follow the symbols. The block is one in runs if there are any.
     RunResiduals& residuals() { return residuals_; }
 
     /// Returns the cost of the symbols with their best set of models, in 1/8 bits, including raw bits.

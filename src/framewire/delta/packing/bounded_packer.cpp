@@ -1,3 +1,11 @@
+// Mode `bounded` on the CPU. pack_step() runs in three passes over the blocks, each in parallel:
+//
+//     1. block_distance()       finds the blocks in which some byte is off by more than the threshold
+//     2. PredictionEncoder      codes these blocks and reconstructs them in `after`
+//     3. copy to R              and measurement of the errors that remain
+//
+// R is copied only after all blocks are coded, because they are predicted from the complete previous R.
+
 #include "framewire/delta/packing/bounded_packer.hpp"
 
 #include "framewire/core/buffer.hpp"
@@ -64,6 +72,7 @@ struct BoundedPacker::State {
                 const int block = coded[i];
                 const auto place = grid.place(block);
                 copy_block(std::as_const(after).view(), reference, place);
+                // Keep the count from before coding, and measure the errors after it.
                 const auto count = found[static_cast<std::size_t>(block)].count;
                 found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, within);
                 found[static_cast<std::size_t>(block)].count = count;
@@ -102,8 +111,9 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
     state.whole.clear();
+    // The lossless keyframe is always needed: as the result, or to compare sizes.
     state.pictures.pack(camera, threshold, state.whole);
-    // Both keyframes are packed. The near one is taken only if it is much smaller.
+    // Both keyframes are packed. The near one is taken only if it is more than an eighth smaller.
     const int within = first_threshold(threshold);
     const auto before = out.size();
     if (within > 0) {

@@ -18,9 +18,9 @@ namespace framewire::delta {
 /// thread-safe.
 class BoundedPacker {
 public:
-    /// For frames of `shape`, whose `frames` must be 1. `effort` is how thoroughly motion is searched for: 0 hardly, 1
-    /// a little, 2 well. `pool` is optional and must outlive this object; its threads share the blocks of each frame,
-    /// and the bytes are the same. Throws Error{usage} if the shape or effort is invalid.
+    /// For frames of `shape`, whose `frames` must be 1. `effort` is how thoroughly motion is searched for: 0 not at
+    /// all, 1 a little, 2 well. `pool` is optional and must outlive this object; its threads share the blocks of each
+    /// frame, and the bytes are the same. Throws Error{usage} if the shape or effort is invalid.
     BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool = nullptr);
     ~BoundedPacker();
     BoundedPacker(BoundedPacker&&) noexcept;

@@ -1,3 +1,6 @@
+// Directory of a packed frame (format.md, "A frame"): numbers with 7 bits per byte. Odd numbers skip blocks; even ones
+// are sizes, because blocks consist of 16-bit words.
+
 #include "framewire/delta/packing/directory.hpp"
 
 namespace framewire::delta {
@@ -46,6 +49,7 @@ bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector
         const auto number = read_number(bytes);
         if (!number) return false;
         if (*number % 2) {
+            // An odd number skips blocks; the check keeps untrusted input within the frame.
             const auto passed = (*number + 1) / 2;
             if (passed > static_cast<std::uint32_t>(blocks - block)) return false;
             block += static_cast<int>(passed);

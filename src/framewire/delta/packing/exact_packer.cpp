@@ -1,3 +1,10 @@
+// Modes `exact` and `lossless` on the CPU in one pass. A worker takes a strip, compares it with R, and codes its
+// changed blocks at once. The list of changes that Encoder and Packer exchange is never written.
+//
+//     compare_strip     camera, R       -> R, differences of the strip, changed sub-blocks
+//     ChangesEncoder    differences     -> coded blocks; clears the differences
+//     BlockWriter       coded blocks    -> packed frame, in the order of the blocks
+
 #include "framewire/delta/packing/exact_packer.hpp"
 
 #include "framewire/core/buffer.hpp"

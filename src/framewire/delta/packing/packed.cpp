@@ -1,3 +1,6 @@
+// Assembly of packed frames: head, directory, then the coded blocks in ascending order. The directory precedes the
+// blocks, so the sizes of all of them must be known before the first one is copied.
+
 #include "framewire/delta/packing/packed.hpp"
 
 #include "framewire/core/error.hpp"

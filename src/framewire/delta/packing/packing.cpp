@@ -1,3 +1,11 @@
+// Packer for lists of changes. pack_changes() works in three passes:
+//
+//     1. spread()           positions and differences -> a frame of differences, and the changed sub-blocks per block
+//     2. group_changed()    blocks of similar length form groups
+//     3. ChangesEncoder     codes the groups in parallel and clears their differences
+//
+// The frame of differences is 0 between calls, so only what changed needs to be cleared.
+
 #include "framewire/delta/packing/packing.hpp"
 
 #include "framewire/core/buffer.hpp"
@@ -107,6 +115,8 @@ struct Packer::State {
         const auto workers_count = block_workers(pool);
         constexpr std::size_t least = 2, most = ChangesEncoder::at_once;
         for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            // A group gets at most about a third of a worker's share of the remaining changes, so that the last groups
+            // are small.
             const auto enough = workers_count == 1 ? left : left / (3 * workers_count);
             std::size_t count = 0;
             while (end < order.size() && end - begin < most && (end - begin < least || count < enough))
@@ -162,6 +172,7 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
             state.encoders[worker].encode(state.differences.view(), std::span(blocks).first(of.size()), threshold, to,
                                           sizes);
         });
+    // Reset only what this frame changed.
     for (const int block : state.coded) state.changed[static_cast<std::size_t>(block)] = {};
 }
 

@@ -1,3 +1,5 @@
+// Lossless keyframes: every block of the frame is coded, each by whichever worker is free.
+
 #include "framewire/delta/packing/picture_packer.hpp"
 
 #include <cstddef>

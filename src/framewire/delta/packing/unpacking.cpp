@@ -1,3 +1,13 @@
+// Decoder for packed frames. Blocks are decoded in parallel. A frame is applied completely or not at all, unless the
+// caller passes `left_out`; each kind has its own way to ensure that:
+//
+//     changes       added to the reference block by block, and subtracted again if a block is broken
+//     prediction,   decoded to `after` and copied when all blocks are good; a prediction reads the complete
+//     blocks        previous picture, so it could not be written in place anyway
+//     pictures      decoded in place: the previous content is replaced entirely
+//
+// For last_changes(), the differences of every delta frame are kept in tiles of one block each.
+
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/delta/blocks/avoided_blocks.hpp"
@@ -165,6 +175,7 @@ struct Unpacker::State {
                     held[byte] = now[byte];
                 }
             }
+            // All sub-blocks may differ. last_changes() skips bytes without a difference.
             parts[i] = ~PartSet{0};
             count += changed;
             return true;
@@ -206,6 +217,7 @@ struct Unpacker::State {
         last_threshold = head.threshold;
         if (apply(head, reference)) return;
         forget();
+        // The two messages tell a broken block from a frame of the wrong kind.
         const bool of_changes =
             head.kind == Kind::changes || head.kind == Kind::prediction || head.kind == Kind::blocks;
         broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");

@@ -1,3 +1,6 @@
+// Coding of keyframe blocks in the forms "whole" and "plain" (format.md, "Pictures"). The plain form bounds the size
+// of blocks that do not compress, such as noise.
+
 #include "framewire/delta/pictures/picture_coder.hpp"
 
 #include "framewire/delta/entropy/lane_tables.hpp"
@@ -41,6 +44,7 @@ void PictureEncoder::choose(const BlockPlace& block, int planes) {
     for_each_part(block, planes, [&](int plane, int left, int top, int width, int height) {
         const auto* sample = planes_.row(plane, top) + left;
         const auto column = static_cast<std::size_t>(left / part_side);
+        // The sums of a whole row of sub-blocks at once; partial sub-blocks are done again on their own.
         if (left == 0) sum_residuals(sample, sums);
         if (width < part_side || height < part_side) sums[column] = sum_residuals(sample, width, height);
         const auto& of = sums[column];
@@ -77,6 +81,7 @@ void PictureEncoder::encode(HostView<const std::uint8_t> picture, const BlockPla
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
 
+    // Take the plain form if coding does not save anything.
     const auto coded = static_cast<std::size_t>(end - word) * 2;
     const auto plain = static_cast<std::size_t>(block.pixels()) * static_cast<std::size_t>(planes);
     if (coded < plain) {

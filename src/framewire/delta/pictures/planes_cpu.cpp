@@ -1,3 +1,6 @@
+// Planes and residuals of keyframe blocks in SIMD, with scalar versions for partial sub-blocks. All arithmetic is
+// modulo 256, so it is exact and needs no clamping.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/pictures/planes.hpp"
 
@@ -126,6 +129,7 @@ void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals)
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d64, v))));
         return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d64, v))));
     };
+    // `above` holds the row that was just reconstructed, so it need not be loaded again.
     auto above = hn::LoadU(d, sample - plane_stride);
     for (int y = 0; y < part_side; ++y, sample += plane_stride) {
         const auto residual = unfold(hn::LoadU(d, residuals + y * part_side));

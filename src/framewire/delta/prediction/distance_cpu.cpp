@@ -1,3 +1,6 @@
+// Comparison of a block with the previous picture in one pass: number of bytes beyond the threshold, largest
+// difference, and sum of squares. The bounded packer uses it to skip blocks that are within the threshold already.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/prediction/distance.hpp"
 
@@ -39,6 +42,7 @@ void rows_distance(const std::uint8_t* camera, std::int64_t camera_stride, const
             const auto a = hn::LoadU(d8, camera + i), b = hn::LoadU(d8, reference + i);
             const auto distance = hn::Sub(hn::Max(a, b), hn::Min(a, b));
             largest = hn::Max(largest, distance);
+            // 1 for each byte beyond the threshold, summed in groups of eight.
             count = hn::Add(count, hn::SumsOf8(hn::Min(hn::SaturatedSub(distance, limit), one)));
             const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, distance, zero));
             const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, distance, zero));

@@ -9,8 +9,8 @@ struct Effort {
 
     /// Maximum level.
     static constexpr int most = 2;
-    /// Returns the effort for a level as users choose it: 0 neighbouring vectors and fractions of a pixel only, 1 a
-    /// short search, 2 a thorough one. Throws Error{usage} for another level.
+    /// Returns the effort for a level as users choose it: 0 no motion search, 1 a short one, 2 a
+    /// thorough one. Throws Error{usage} for another level.
     static Effort of(int level);
 };
 

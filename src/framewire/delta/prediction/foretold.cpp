@@ -1,3 +1,6 @@
+// Predictions of samples, from another position of the previous picture or from neighbours in the block (format.md,
+// "Prediction"). The decoder and the encoder share this code, so they cannot differ.
+
 #include "framewire/delta/prediction/foretold.hpp"
 
 #include "framewire/delta/prediction/motion/motion_cost.hpp"
@@ -15,6 +18,7 @@ void ForetoldPart::move(HostView<const std::uint8_t> before, int x, int y, Motio
     const int fraction_x = vector.x & (quarters - 1), fraction_y = vector.y & (quarters - 1);
     const int from_x = x + (vector.x - fraction_x) / quarters - 1, from_y = y + (vector.y - fraction_y) / quarters - 1;
     constexpr int rows = side + 1, row_bytes = 48;  // one row more for interpolation, and padding for whole vectors
+    // Inside the picture, rows are read in place; otherwise they are copied with the nearest pixel repeated.
     const bool is_inside = from_x >= 0 && from_y >= 0 && from_y + rows <= shape.height &&
                            std::int64_t{from_x} * channels_ + row_bytes <= shape.row_bytes();
     std::array<std::uint8_t, static_cast<std::size_t>(rows * row_bytes)> window;
@@ -33,6 +37,7 @@ void ForetoldPart::move(HostView<const std::uint8_t> before, int x, int y, Motio
                             static_cast<std::size_t>(channels_));
         }
     }
+    // Whole pixels need no interpolation.
     if (fraction_x == 0 && fraction_y == 0) {
         for (int row = 0; row < side; ++row)
             std::memcpy(&samples_[static_cast<std::size_t>(row * part_row)], from + row * stride, part_row);

@@ -1,3 +1,7 @@
+// Quantization of sub-blocks that are predicted from their neighbours. The neighbours are reconstructed samples, so
+// the pixels must be done one after the other. A window with the row above and the column to the left holds everything
+// that they depend on.
+
 #include "framewire/delta/prediction/inside_part.hpp"
 
 #include "framewire/delta/prediction/foretold.hpp"

@@ -1,3 +1,7 @@
+// Decoder for the form "prediction". It works pixel by pixel: a pixel's models depend on the pixels before it and, in
+// sub-blocks of mode `inside`, its prediction as well. Every value from the stream is checked before it is used as an
+// index or an offset.
+
 #include "framewire/delta/prediction/prediction_decoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
@@ -75,6 +79,7 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
+            // Checked once per sub-block: a reader beyond the end returns zeros and cannot do harm until then.
             if (bytes_.behind_end(reader) || (mode != PartMode::inside && !before.data())) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
@@ -88,11 +93,13 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
             const auto by = mode == PartMode::inside          ? Foretold::inside
                             : mode == PartMode::moved_changes ? Foretold::moved
                                                               : Foretold::reference;
+            // Damaged blocks must not spread: a block that would be predicted from one is not decoded.
             if (avoided && by != Foretold::inside && needs(*avoided, block, left, top, vector, has_steps)) return false;
             if (by != Foretold::inside) foretold_.move(before, block.x + left, block.y + top, vector);
             for (int y = top; y < std::min(top + part_side, block.height); ++y) {
                 auto* pixel = after.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
                 for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels) {
+                    // Prediction, then the steps if there are any, then the sample.
                     ForetoldInside foretold;
                     if (by == Foretold::inside) {
                         foretold = foretell_inside(done, block, x, y);

@@ -1,3 +1,12 @@
+// Encoder for the form "prediction". Sub-blocks are coded in raster order, because each one is context for the next
+// ones:
+//
+//     1. may_stay()        a sub-block within the threshold stays as it was and costs one symbol
+//     2. find_vectors()    the motion search proposes a few vectors
+//     3. code_part()       each candidate is quantized and coded to a CostSink; the cheapest one is taken
+//
+// Coding to a CostSink stops as soon as the candidate is more expensive than the best one so far.
+
 #include "framewire/delta/prediction/prediction_encoder.hpp"
 
 #include "framewire/delta/blocks/step_pixels.hpp"
@@ -79,6 +88,8 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
     for (int y = 0; y < height; ++y) {
         const auto* steps = &part.steps[static_cast<std::size_t>(y * part_row)];
         const auto* slopes = &part.slopes[static_cast<std::size_t>(y * part_row + slope_channel(channels))];
+        // The patterns of the row must be in `coded_` before its pixels are coded, because they are context for each
+        // other.
         std::array<Pattern, part_side> row_patterns{};
         if (part.changed[static_cast<std::size_t>(y)])
             for (int x = 0; x < width; ++x)
@@ -102,6 +113,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
             add_pixel(sink, coded_, coded_.neighbours(left + x, top + y), left + x, top + y, channels, pattern, all,
                       job.quantizer.fine());
         }
+        // The cost of a hopeless candidate need not be complete.
         if (too_much(sink)) break;
     }
     return mode;
@@ -121,6 +133,7 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
     if (candidates_.size() > 1) {
         auto least = ~std::uint64_t{0};
         const auto attempt = [&](std::size_t i, std::uint64_t limit) {
+            // Two buffers: the best candidate so far stays in one while the next is quantized into the other.
             auto& part = quantized_[1 - best_at];
             quantize_part(job, left, top, candidates_[i], part);
             CostSink sink(job.quantizer.threshold(), limit);

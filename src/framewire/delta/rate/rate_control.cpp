@@ -85,11 +85,13 @@ int RateControl::threshold(double seconds) {
     steady_seconds_ += gap;
     // Frames that are not reported yet are assumed to have what the rate allows.
     const double want = wanted((bytes_ - gap * bytes_per_second_) / capacity_bytes_);
+    // Rise at once.
     if (want >= threshold_ + 0.5) {
         threshold_ = static_cast<int>(std::lround(want));
         steady_seconds_ = 0;
         return threshold_;
     }
+    // Fall only if there is enough room, if the cost of the current threshold is known, and if it is within the rate.
     const double room = threshold_ - want;
     const bool has_room = want <= least_ ? room > 0 : room >= std::max(least_slack, slack * threshold_);
     if (has_room && known_threshold_ == threshold_ && flow_ <= bytes_per_second_) {
@@ -116,6 +118,7 @@ void RateControl::took(double seconds, int threshold, std::int64_t bytes) {
     const double gap = seconds_between(known_at_, seconds);
     bytes_ = std::max(0.0, bytes_ - gap * bytes_per_second_) + static_cast<double>(bytes);
     bytes_ = std::clamp(bytes_, bytes == 0 ? first_fullness * capacity_bytes_ : 0, most_fullness * capacity_bytes_);
+    // Exponential moving average, restarted whenever the threshold changes.
     const double news = threshold == known_threshold_ ? 1 - std::exp(-gap / flow_seconds) : 1;
     flow_ += news * (static_cast<double>(bytes) / gap - flow_);
     known_at_ = seconds;

@@ -1,3 +1,7 @@
+// Schedule and budget of refinement. The budget is bounded in two ways: by a bitrate per pixel, and by a share of what
+// the stream itself takes. The size of a refinement is predicted from earlier ones when it is chosen, and the budget is
+// corrected when the size is known.
+
 #include "framewire/delta/refresh/rest_budget.hpp"
 
 #include "framewire/core/error.hpp"
@@ -11,14 +15,14 @@
 namespace framewire::delta {
 namespace {
 
-// Number of samples in the mean after the time after which a cell counts as static.
+// Number of samples that a cell takes in the time after which it counts as static.
 constexpr int samples_wanted = 12;
-// The budget accumulates for the first time, so that a delta frame is worth its overhead, and for no more than the
-// second one, so that none is large.
+// The budget accumulates for at least the first time, so that a delta frame is worth its overhead, and for at most the
+// second one, so that no delta frame is large.
 constexpr double least_saved_seconds = 0.1, most_saved_seconds = 0.5;
 // All cells are examined within this share of the time after which a cell counts as static.
 constexpr double looking_share = 0.5;
-constexpr double first_bytes_per_change = 1;  // until it is known
+constexpr double first_bytes_per_change = 1;  // assumed until the first refinement is reported
 constexpr double news = 0.25;                 // weight of a new observation
 constexpr double longest_pause_seconds = 3600;
 // The saved share of the stream's bytes is limited to what can be spent in this time.

@@ -14,10 +14,10 @@ namespace framewire::delta {
 /// thread may call next() while another one calls took().
 class RestBudget {
 public:
-    /// As RestSharpener.
+    /// Arguments as for RestSharpener. Throws Error{usage} if they are invalid.
     RestBudget(const Shape& shape, double seconds, int threshold);
 
-    /// With the next turn.
+    /// Makes all cells start over with the next frame.
     void begin_anew() { anew_ = true; }
     /// Returns the parameters for the frame at `seconds`, whose threshold is `within`. `room_bytes` may be sent besides
     /// it; `stream_bytes` is what the stream has taken so far.

@@ -6,6 +6,15 @@
 #include <cstdint>
 
 // Arithmetic of refinement, shared by both backends. It uses integers only, so that both produce the same bytes.
+//
+// A cell that stays static passes three stages, one per `rests`. In stage s, bytes further from the mean than
+// thresholds[s] take the value of the mean, within the bound:
+//
+//     since            + 1 rests        + 2 rests        + 3 rests       + 11 rests
+//     |  takes samples | stage 0: T / 2 | stage 1: T / 4 | stage 2: all  | starts over
+//
+// If single bytes change after stage 1, the cell becomes due for stage 1 again after another `rests`; a larger change
+// starts it over.
 
 namespace framewire::delta {
 
@@ -33,7 +42,7 @@ struct RestingCell {
     bool was_mean = false;   ///< all stages were done, and only noise has been seen since
 };
 
-/// Decisions of the host for one frame.
+/// Decisions of the host for one frame. Times are in nanoseconds, sizes in 1/1024 byte.
 struct RestTurn {
     bool anew;                             ///< all cells start over
     std::int64_t now, rests;               ///< time of the frame; how long a cell must be static per stage
@@ -43,7 +52,7 @@ struct RestTurn {
     std::int64_t credit, most;             ///< addition to the budget, and its maximum
     std::int64_t least;                    ///< minimum budget for a delta frame
     std::int64_t correction, done;         ///< of finished refinements: expected minus actual size; expected size
-    std::int64_t room;                     ///< bytes that may be under way
+    std::int64_t room;                     ///< size that may be under way
     std::int64_t per_change[rest_stages];  ///< expected size of a change, per stage
     std::uint32_t looked_at;               ///< maximum number of cells to examine
 };
@@ -159,7 +168,8 @@ FRAMEWIRE_HOST_DEVICE constexpr int rest_target(int mean, int camera, int within
     return mean < camera - within ? camera - within : mean > camera + within ? camera + within : mean;
 }
 
-/// Returns the state of a cell after single bytes changed: due for the stage that removes specks.
+/// Returns the state of a cell after single bytes changed: due, after another `rests`, for the
+/// stage that removes specks.
 FRAMEWIRE_HOST_DEVICE constexpr RestingCell mended(const RestingCell& cell, const RestTurn& turn) {
     return {turn.now - turn.rests, rest_mended_stage - 1, cell.stage == rest_stages};
 }

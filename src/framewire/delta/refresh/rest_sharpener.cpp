@@ -1,3 +1,6 @@
+// Constructor and host variants of RestSharpener. The device variants are in gpu/rest_on_gpu.cpp, which only builds
+// with CUDA contain.
+
 #include "framewire/delta/refresh/rest_sharpener.hpp"
 
 #include "framewire/delta/packing/packed.hpp"

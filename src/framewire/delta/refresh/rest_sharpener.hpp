@@ -39,7 +39,7 @@ public:
     RestSharpener(RestSharpener&&) noexcept;
     RestSharpener& operator=(RestSharpener&&) noexcept;
 
-    /// R is new, or nobody needs it any more: nothing rests yet.
+    /// Makes all cells start over, for example because R was replaced or no viewer is connected.
     void begin_anew();
 
     /// Reports the changes of the encoder's delta frame to the next frame, either as a list or as the number of bytes

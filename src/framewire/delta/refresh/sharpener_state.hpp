@@ -23,6 +23,7 @@ struct RestSharpener::State {
     RestTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, SharperStep& step) {
         validate(camera, shape, "the frame that R is sharpened by");
         validate(reference, shape, "the picture to sharpen");
+        // Whatever happens next, an old refinement must not be packed again.
         step.clear();
         return budget.next(moment.seconds, moment.within, moment.room_bytes, moment.stream_bytes);
     }

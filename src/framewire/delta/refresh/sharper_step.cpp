@@ -1,3 +1,6 @@
+// Result of a refinement. On the CUDA backend it arrives in two downloads: first the small ToldStep, which says how
+// many changes there are, and then exactly those changes.
+
 #include "framewire/delta/refresh/sharper_step.hpp"
 
 #include "framewire/core/error.hpp"
@@ -28,6 +31,7 @@ void SharperStep::wait() {
     gpu.under_way = false;
     const auto told = *gpu.landed.as<ToldStep>();
     const auto to = changes_.view();
+    // The number comes from the device; the copies below must not exceed the host memory.
     if (std::int64_t{told.count} > to.capacity)
         fail(ErrorCode::internal, "{} changes sharpen a frame of {} bytes", told.count, to.capacity);
     if (told.count > 0) {
@@ -38,6 +42,7 @@ void SharperStep::wait() {
         });
         gpu.transfer.wait();
     }
+    // Only now is the refinement visible to the other members.
     to.summaries[0] = {.count = told.count};
     told_ = told;
 }

@@ -35,7 +35,7 @@ public:
     int threshold() const { return told_.threshold; }
     /// Returns the changes, valid until the next write.
     ChangesView<MemorySpace::host> changes() const { return changes_.view(); }
-    /// Makes the changes to R elsewhere, too.
+    /// Applies the changes to another copy of R.
     void apply_to(HostView<std::uint8_t> reference) const;
     /// Updates the errors of R against the frame. `max_error` only grows: it stays that of R before the refinement if
     /// that was larger.

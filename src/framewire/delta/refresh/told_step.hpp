@@ -4,7 +4,8 @@
 
 namespace framewire::delta {
 
-/// What is known of a step that sharpens, beside its changes.
+/// Result of a refinement apart from its changes. Plain data, so that the CUDA backend can fill it in device memory and
+/// download it.
 struct ToldStep {
     std::int32_t stage = 0, threshold = 0;  ///< stage of RestSharpener, and its threshold, which each change exceeds
     std::uint32_t count = 0;                ///< number of bytes that change

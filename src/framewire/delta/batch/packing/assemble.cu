@@ -9,8 +9,9 @@
 // Joins coded blocks to packed frames in two launches, because the place of a block depends on the sizes of all before
 // it.
 //
-//     layout_kernel   one thread block per stream   sizes of all blocks -> places, headings; the last one: begins
-//     copy_kernel     one thread block per 4 blocks places, begins, slots -> directory entries and bytes
+//     layout_kernel   one thread block per stream     sizes of all blocks -> places, headings;
+//                                                     the last thread block: sizes of all frames -> begins
+//     copy_kernel     one thread block per 4 blocks   places, begins, slots -> head, directory entries, bytes
 
 namespace framewire::delta {
 namespace assemble_kernels {
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     const int stream = static_cast<int>(blockIdx.x);
     int chosen = 0;
     if (job.choices[1].coded.sizes) {
+        // Two forms of the frame: compare their sizes before the places of the chosen one are written.
         const auto near = lay_out(job, job.choices[0].coded, stream, false, memory);
         chosen = !takes_near_picture(near, lay_out(job, job.choices[1].coded, stream, false, memory));
     }

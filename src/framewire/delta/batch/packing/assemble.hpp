@@ -11,8 +11,8 @@ namespace framewire::delta {
 /// Position of a coded block within the packed frame of its stream.
 struct FramePlace {
     std::uint32_t directory;  ///< offset of the block's directory entry from the beginning of the frame
-    std::uint32_t passed;     ///< directory number for the skipped blocks before this one; 0 if there are none. In the
-                              ///< last block also those at the end
+    std::uint32_t passed;     ///< directory number for the skipped blocks before this one, or, in a last block that is
+                              ///< skipped itself, for those at the end; 0 if there are none
     unsigned long long contents;  ///< offset of the block's bytes from the end of the directory
 };
 

@@ -11,9 +11,12 @@
 
 // Lossless coding of keyframes. One warp codes one block of 64x64 pixels, in three phases:
 //
-//     find_residuals   8 lanes hold the 8 rows of a sub-block, 4 sub-blocks at once: choose a predictor, store
-//     residuals put_residuals    32 lanes are the 32 rANS states; lane i codes the residuals i, i + 32, ..., last one
-//     first put_parts        one state codes predictors and classes; its words come before those of the residuals
+//     find_residuals   8 lanes hold the 8 rows of a sub-block, 4 sub-blocks at once:
+//                      picks the predictor and stores the residuals
+//     put_residuals    32 lanes are the 32 rANS states:
+//                      lane i codes the residuals i, i + 32, i + 64, ..., the last one first
+//     put_parts        one state codes predictors and classes:
+//                      its words come before those of the residuals
 //
 // Shared memory limits a multiprocessor to 16 blocks. A thread block has one warp only, because with more of them all
 // but one would be idle while put_parts() runs.
@@ -214,7 +217,7 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
 // Codes predictor and class of every sub-block. These words come before those of the residuals.
 template <int channels>
 __device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, ResidualWords& words) {
-    __syncwarp();  // the chain's memory is the residuals'
+    __syncwarp();  // the chain's memory overlaps the residuals
     Chains<1> chain(words.end - words.used, shared.chain);
     chain.put_all(
         channels * parts.per_plane,

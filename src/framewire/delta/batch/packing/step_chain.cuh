@@ -52,7 +52,7 @@ __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) 
     return best;
 }
 
-/// What a block of a delta frame signals before its first symbol.
+/// Parameters that a block of a delta frame signals before its first symbol.
 struct StepHead {
     int set;     ///< set of models
     int states;  ///< choice of the number of states, as in step_states

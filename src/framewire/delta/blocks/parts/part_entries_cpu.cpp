@@ -1,3 +1,6 @@
+// SIMD encoder for sub-blocks of blocks of changes. Steps and neighbourhoods come from found_rows-inl.hpp; here they
+// become symbols, which are reordered from vectors per kind of symbol to the order pixel by pixel, and compacted.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/blocks/parts/part_entries.hpp"
 
@@ -87,7 +90,7 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
 #if HWY_TARGET <= HWY_AVX3_DL
     hn::StoreU(hn::Compress(entries, there), d, entry);
 #else
-    // Where there is no instruction for it, hn::Compress() is slow, because it copies its table to the stack.
+    // Without an instruction for it, hn::Compress() is slow, because it copies its table to the stack.
     const hn::Repartition<std::uint8_t, decltype(d)> bytes;
     const auto order = hn::LoadU(bytes, part_entries_shared::lane_bytes[set[0]].data());
     hn::StoreU(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, entries), order)), d, entry);
@@ -175,6 +178,8 @@ HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int wi
         entries.of[3 + 2 * i] = tokens.bits;
     });
     if (width < part_side) {
+        // Partial sub-blocks: remove the flags of pixels outside. Their differences are 0, so they have no other
+        // entries.
         HWY_ALIGN std::int16_t inside[part_side] = {};
         std::fill_n(inside, width, std::int16_t{-1});
         entries.of[0] = hn::And(entries.of[0], hn::LoadDup128(rows, inside));

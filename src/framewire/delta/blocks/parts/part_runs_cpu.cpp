@@ -1,3 +1,6 @@
+// SIMD encoder for sub-blocks of blocks in runs. Steps and neighbourhoods come from found_rows-inl.hpp; here rows
+// become one symbol each where possible, and magnitudes are folded and appended per channel.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/blocks/parts/part_runs.hpp"
 
@@ -108,6 +111,7 @@ HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, i
         hn::StoreMaskBits(rows, mask, bits);
         return bits[0] | static_cast<unsigned>(bits[1]) << part_side;
     };
+    // One bit per pixel: changes at all, goes up with all channels, goes down with all channels.
     const auto changed = bits_of(changes), up = bits_of(hn::Eq(found.pattern, number(all_up))),
                down = bits_of(hn::Eq(found.pattern, number(all_down)));
     RunRow kinds[rows_at_once];
@@ -117,6 +121,7 @@ HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, i
         kinds[row] = run_row(of_row(changed), of_row(up), of_row(down), width);
         any_mixed |= kinds[row].kind == RowKind::mixed;
     }
+    // Flags and patterns are computed only if some row needs them.
     MixedEntries mixed;
     if (any_mixed) {
         const hn::RebindToUnsigned<Rows> d;

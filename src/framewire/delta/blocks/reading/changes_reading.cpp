@@ -1,3 +1,5 @@
+// Construction of the lookup tables of changes_reading.hpp from the frequencies of the models.
+
 #include "framewire/delta/blocks/reading/changes_reading.hpp"
 
 #include "framewire/delta/entropy/rans.hpp"

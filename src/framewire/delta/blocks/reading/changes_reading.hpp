@@ -170,7 +170,7 @@ struct ReadingTables {
     /// A table entry covers 16 adjacent places.
     static constexpr unsigned guess_shift = 4, guesses_each = rans::probability_one >> guess_shift;
 
-    /// For each of these models and each 16th of a place the symbol at the beginning of the entry: its start and its
+    /// For each of these models and every 16th place, the symbol that has this place: its start and its
     /// frequency (12 bits each), and the difference from the expected magnitude (8 bits, signed). The frequency is 0 if
     /// raw bits follow the symbol.
     std::array<std::uint32_t, std::size_t{alike_models} * guesses_each> alike;

@@ -73,7 +73,7 @@ inline constexpr Passive passive = [] {
     return all;
 }();
 
-/// What is known about the directions in a pair of sub-blocks and around them before the magnitudes are computed.
+/// Prior knowledge about the directions in a pair of sub-blocks and around them.
 enum class Likeness {
     all,       ///< all pixels change, all channels in the same direction
     same_way,  ///< the pixels that change go in the same direction with all channels

@@ -1,3 +1,6 @@
+// Reconstruction of blocks in runs: schedules their sub-blocks so that several independent ones are computed together,
+// and converts between rows of pixels and the skewed lanes of run_lanes-inl.hpp.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/blocks/reading/run_layout.hpp"
 #include "framewire/delta/blocks/reading/run_parts.hpp"
@@ -105,6 +108,7 @@ void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const Run
     const auto row = part_side * at + last;
     auto& left = maker.left[of.row];
     for (std::size_t i = 0; i < channels; ++i) {
+        // Directions are recovered from the magnitudes if they were not computed: all changed pixels share one.
         const auto lower = load_eight(&pair.by_turns[row][slanted(i, last)]);
         const auto right = load_eight(&pair.left[lanes_of(i, at)]);
         const auto first = of.column * part_side;
@@ -183,6 +187,7 @@ public:
             for (auto row = first; row < rows_ && count < some.size(); ++row)
                 if (pass_those_that_stay(row)) some[count++] = next(row);
             const auto made = std::span<const Made>(some).first(count);
+            // Each of these rows has contributed one sub-block, and none of them depends on another.
             if (count > 0 && !make_some(made)) return false;
             for (const auto& of : made) ++come_[of.row];
             while (first < rows_ && come_[first] == columns_) ++first;

@@ -1,3 +1,11 @@
+// Reader for blocks in runs. A block is read in three phases:
+//
+//     1. modes, rows and classes of all sub-blocks, symbol by symbol
+//     2. all folded magnitudes, 32 states in parallel (read_residuals())
+//     3. magnitudes and differences of the sub-blocks, in SIMD lanes (RunPartMaker)
+//
+// Only the first phase is a chain of dependent symbols, and there are few of them.
+
 #include "framewire/delta/blocks/reading/runs_reader.hpp"
 
 #include <algorithm>

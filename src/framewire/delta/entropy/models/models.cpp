@@ -1,3 +1,7 @@
+// Trained models. A table has one character per symbol, whose code gives the symbol's level: eight levels halve the
+// probability (format.md, "Frequencies"). Frequencies are derived from the levels in integer arithmetic, because
+// encoder and decoder must agree on every machine.
+
 #include "framewire/delta/entropy/models/models.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,7 @@
+// Motion search for a sub-block in SIMD. It examines many vectors with a cheap estimate of the cost; PredictionEncoder
+// then computes the exact cost of the few best ones. The estimates must be those of motion.cuh, so that both backends
+// choose the same vectors.
+
 #include "framewire/core/simd/simd.hpp"
 #include "framewire/delta/prediction/motion/motion_cost.hpp"
 #include "framewire/delta/prediction/motion/motion_formulas.hpp"
@@ -99,6 +103,7 @@ void look_for_vectors(const MotionWindow& window, int threshold, int range, std:
                       BestVectors& best) {
     const PartCost cost_of(window, threshold);
     HWY_ALIGN std::uint8_t moved[part_side * row_samples];
+    // Offers a vector whose signalling costs `more`. The zero vector is a candidate of its own elsewhere.
     const auto attempt = [&](MotionVector vector, int more) HWY_ATTR {
         if (vector == MotionVector{} || std::abs(vector.x) > max_motion || std::abs(vector.y) > max_motion) return;
         const int limit = best.limit() - more;
@@ -123,6 +128,7 @@ void look_for_vectors(const MotionWindow& window, int threshold, int range, std:
             attempt(vector, new_vector_cost(vector));
         }
     for (const int step : {2, 1}) {
+        // A copy, because offers change `best` while the vectors around its entries are tried.
         const auto centres = best;
         for (const auto& centre : centres.all())
             for (int down = -step; down <= step; down += step)

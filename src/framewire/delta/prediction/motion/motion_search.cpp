@@ -1,3 +1,6 @@
+// Loads a sub-block and the surroundings of its position in the previous picture into a MotionWindow. Clamping at the
+// edges of the picture happens here once, so that the search itself needs no bound checks.
+
 #include "framewire/delta/prediction/motion/motion_search.hpp"
 
 #include <algorithm>
@@ -21,6 +24,8 @@ void MotionSearch::load(HostView<const std::uint8_t> camera, HostView<const std:
         std::memset(mask, 0xff, row_bytes);
     }
     const int from_x = x - margin, from_y = y - margin;
+    // Columns `first` to `last` - 1 of the window lie in the picture. The others, and rows outside, repeat the nearest
+    // pixel.
     const int first = std::clamp(-from_x, 0, side), last = std::clamp(shape.width - from_x, 0, side);
     for (int row = margin - reach; row < margin + part_side + reach + 1; ++row) {
         const auto* from = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));

@@ -60,6 +60,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
 
     shared.ages[thread] = 0;
     __syncthreads();
+    // Histogram by age.
     for (int rank = thread; rank < ranks; rank += threads)
         for_each_due(rank, [&](int, int age, std::uint32_t off) { atomicAdd(&shared.ages[age], sum_of(off)); });
     __syncthreads();
@@ -89,6 +90,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
             const auto before_this = before + cells.before;
             const bool takes = age == parted_age &&
                                limits.takes(cells_of(before_this), off_of(before_this), off_of(before_this + own));
+            // Older classes are taken entirely; of this class, the cells that fit; younger classes not at all.
             if (age <= parted_age && !takes) return;
             if (takes) taken += own;
             if (off) memory.chosen[number] = 1;
@@ -96,6 +98,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
         });
         before += cells.total;
     }
+    // The sums over all threads say how much was taken and whether any due cell is left.
     const auto taken_in_warp = shared.scan.begin(taken);
     __syncthreads();
     const auto total = shared.before + shared.scan.end(taken_in_warp).total;

@@ -31,6 +31,7 @@ struct CountJob {
 __global__ void __launch_bounds__(threads_per_block) count_kernel(CountJob job) {
     const auto count = job.changes.summaries[0].count;
     const auto thread = blockIdx.x * threads_per_block + threadIdx.x, lane = threadIdx.x % 32;
+    // If most of the picture changed, all cells start over, and counting is unnecessary.
     if (is_new_picture(count, job.frame_bytes)) {
         if (thread == 0) *job.memory.new_picture = 1;
         return;
@@ -93,11 +94,14 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
     const auto byte_of = [&](const cuda::KernelImage<const std::uint8_t>& image, int y, int x) -> int {
         return image.row(0, place.y + y)[std::int64_t{place.x} * channels + x];
     };
+    // The state is computed in registers by all lanes alike, and written by lane 0 at the end.
     auto here = memory.cells[number];
     int samples = memory.samples[number];
     const auto changed = memory.changed[number];
 
     bool begins = turn.anew || *memory.new_picture;
+    // Many changed bytes may be noise around the threshold, so the camera is compared with the mean before the cell
+    // starts over.
     if (!begins && more_than_noise(changed, channels)) {
         begins = samples == 0;
         if (!begins) {
@@ -117,6 +121,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
         here = looked_at_again(turn);
         samples = 0;
     }
+    // A few bytes changed: keep the mean as a single sample, and remove the specks.
     if (changed && here.stage >= rest_mended_stage) {
         here = mended(here, turn);
         const RestMean mean(samples);
@@ -132,6 +137,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
         });
         samples = samples_with_next(samples);
     }
+    // Count for every stage, because choose_cells() decides later which one it is.
     std::uint32_t off[rest_stages] = {};
     if (is_due(here, samples, turn)) {
         const RestMean mean(samples);

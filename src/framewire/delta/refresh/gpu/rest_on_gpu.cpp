@@ -1,3 +1,11 @@
+// Refinement on the GPU. sharpen() queues five steps and waits for none of them:
+//
+//     look_at_cells   updates the state of each cell, counts the bytes that are off
+//     choose_cells    decides which cells are refined
+//     aim_cells       writes them into a copy of R, the target
+//     Encoder         lists the differences between the target and R, updates R
+//     download        brings the ToldStep to the host, on a stream of its own
+
 #include "framewire/delta/refresh/gpu/rest_on_gpu.hpp"
 
 #include "framewire/core/error.hpp"

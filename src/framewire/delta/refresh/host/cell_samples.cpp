@@ -1,3 +1,6 @@
+// Running means of cells as sums of 16 bits per byte. At most 64 samples of 255 fit; when there are that many, all
+// sums are halved, so that older samples fade out.
+
 #include "framewire/delta/refresh/host/cell_samples.hpp"
 
 #include "framewire/delta/refresh/rest_formulas.hpp"
@@ -51,6 +54,7 @@ void CellSamples::add(int cell, HostView<const std::uint8_t> frame) {
     const auto place = grid_.place(cell);
     auto& count = counts_[static_cast<std::size_t>(cell)];
     const int bytes = place.width * channels_;
+    // The first sample overwrites the sums, so that clearing a cell need not touch them.
     const bool first = count == 0, halve = count == most_rest_samples;
     for (int row = 0; row < place.height; ++row) {
         const auto* in = frame.row(0, place.y + row) + std::int64_t{place.x} * channels_;

@@ -1,3 +1,9 @@
+// Refinement on the host. sharpen() runs in three passes:
+//
+//     look()      per cell, in parallel: starts over if it changed, adds a sample to its mean
+//     choose()    cells that are due, oldest first, as many as the budget allows
+//     write()     brings the chosen cells of R to their mean and lists the changes
+
 #include "framewire/delta/refresh/host/rest_on_host.hpp"
 
 #include <algorithm>
@@ -74,6 +80,7 @@ void RestOnHost::look(HostView<const std::uint8_t> camera, const RestTurn& turn)
 void RestOnHost::look(int number, HostView<const std::uint8_t> camera, const RestTurn& turn, bool anew) {
     auto& here = cell(number);
     const auto changed = std::exchange(changed_[static_cast<std::size_t>(number)], std::uint16_t{0});
+    // The same decisions in the same order as look_kernel() makes.
     if (anew || (more_than_noise(changed, shape_.channels) && moves(number, camera, turn.within))) {
         here = {.since = turn.now};
         samples_.clear(number);
@@ -140,6 +147,7 @@ RestOnHost::Chosen RestOnHost::choose(HostView<const std::uint8_t> camera, HostV
         if (const auto& here = cell(number); here.stage == stage && is_due(here, samples_.count(number), turn))
             due_.push_back({-rest_age(here, turn), grid_.rank(number), number});
     const RestLimits limits(turn, account_, stage);
+    // Only the cells that may be examined need to be in order.
     const auto looked_at = due_.begin() + std::min(std::ssize(due_), std::ptrdiff_t{limits.looked_at});
     std::ranges::partial_sort(due_, looked_at);
     Chosen chosen{0, looked_at == due_.end()};

@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(advance_threads) advance_kernel(Job job) {
         std::uint32_t largest = 0, squared = 0;
         for (int y = static_cast<int>(threadIdx.x / 32); y < place.height; y += advance_threads / 32) {
             const auto from = std::int64_t{place.x} * job.blocks.channels;
+            // A stream that got a lossless keyframe takes the camera's picture.
             const auto& taken = job.is_camera && job.is_camera[stream] ? job.camera : job.after;
             const auto* after = taken.row(stream, place.y + y) + from;
             const auto* now = job.camera.row(stream, place.y + y) + from;

@@ -211,8 +211,7 @@ __device__ void quantize(const PartInput<channels>& input, const PartPlace& plac
 #pragma unroll
             for (int channel = 0; channel < channels; ++channel) {
                 foretold[channel] = 128;
-                // The median edge predictor of JPEG-LS (ITU-T T.87) without its choice between edges: l + a - c,
-                // clamped.
+                // The median edge detector of JPEG-LS (ITU-T T.87): l + a - c, clamped to the range between l and a.
                 if (has_left && has_above) {
                     const int left = sample(-1, 0, channel), above = sample(0, -1, channel),
                               corner = sample(-1, -1, channel);

@@ -80,7 +80,8 @@ struct CameraPart {
     }
 };
 
-/// Returns the estimated cost of two rows of a sub-block under `vector`, four bytes at a time; see MotionCost.
+/// Returns the estimated cost of two rows of a sub-block under `vector`, four bytes at a time. The estimate is that of
+/// look_for_motion().
 template <int channels>
 __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const MotionWindow<channels>& window,
                                    MotionVector vector, int row, int height, int threshold) {

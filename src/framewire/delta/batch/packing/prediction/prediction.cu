@@ -164,6 +164,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         const NearParts near(shared.parts, index);
         auto* const entries = scratch.entries[tried][index];
+        // A sub-block that is within the threshold stays and costs a single symbol.
         if (shared.may_stay[index / 32] >> (index % 32) & 1) {
             __syncthreads();
             if (threadIdx.x == 0) {
@@ -180,6 +181,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         const PartInput<channels> input{shared.block, shared.after, shared.search, job.tables};
         const int x = block.x + place.left, y = block.y + place.top;
+        // Inputs of all candidates: the camera's samples and the surroundings in the previous picture.
         shared.search.camera.load(job.camera, stream, x, y, place.width, place.height);
         if (!job.fresh) shared.search.window.load(job.before, stream, job.frame_width, job.frame_height, x, y);
         __syncthreads();
@@ -191,6 +193,8 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
             if (threadIdx.x == 0) shared.vector_counts[index] = static_cast<std::uint8_t>(found);
             __syncthreads();
         }
+        // The list of candidates: inside, reference, and the vectors that were found. Without a previous picture, only
+        // the first.
         const int vectors = job.fresh ? 0 : shared.vector_counts[index];
         const int candidates = job.fresh ? 1 : 2 + vectors;
         if (static_cast<int>(threadIdx.x) < candidates) {
@@ -201,6 +205,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
             candidate.vector = threadIdx.x < 2 ? MotionVector{} : shared.vectors[index][threadIdx.x - 2];
         }
         __syncthreads();
+        // Each warp quantizes its candidates and computes their exact costs with the usual set of models.
         for (int i = warp; i < candidates; i += warps_per_block) {
             auto& candidate = shared.candidates[i];
             quantize(input, place, quantizer, candidate);
@@ -291,6 +296,7 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
 
         begin_block(job, stream, place, shared);
         __syncthreads();
+        // First attempt, with motion search. A second attempt with the largest step size reuses its vectors.
         int size = first_step_size(job.threshold, shared.furthest, job.fresh), tried = 0;
         code_block(job, stream, place, Quantizer(job.threshold, size), 0, true, shared, scratch);
         give_block(job, stream, place, shared);
