@@ -25,18 +25,18 @@ using delta::HostChanges;
 
 constexpr int threshold = 20;
 
-// Two moments of a scene; encoding one after the other, over and over, finds the same share of changes each time.
+// Two frames of a scene. Encoding them alternately finds the same share of changes each time.
 struct Moments {
     HostImage images[2];
     HostChanges want[2];
-    HostImage reference;  // what the encoder holds after both
+    HostImage reference;  // R after both frames
 
     Moments(const Shape& shape, double share, bool scattered)
         : images{HostImage(shape), HostImage(shape)}, want{HostChanges(shape), HostChanges(shape)}, reference(shape) {
         fill_scene(images[0].view(), 3);
         fill_later(images[0].view(), images[1].view(), share, scattered, 11);
         copy(images[0].view(), reference.view());
-        for (int round = 0; round < 2; ++round)  // the first round leaves the start behind
+        for (int round = 0; round < 2; ++round)  // after the first round, the initial R has no effect
             for (const int moment : {1, 0})
                 delta::encode_reference(threshold, images[moment].view(), reference.view(), want[moment].view());
     }
@@ -61,7 +61,7 @@ void require_equal(const delta::ChangesView<MemorySpace::host>& got, const delta
     }
 }
 
-// The report's CPU loop (section 2.1), without what it lacks: error sums. Compiled with -O3.
+// The CPU loop of the streaming report (section 2.1), which has no error sums. Compiled with -O3.
 std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
                          std::uint32_t* positions, std::uint8_t* differences) __attribute__((optimize("O3")));
 std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
@@ -145,14 +145,14 @@ void bench_gpu(Session& session, double share, bool scattered) {
         stream.synchronize();
         require_equal(host.view(), moments.want[moment].view(), operation);
     }
-    // Turns are even in number, so every one finds the other moment in the reference, also when the graph starts over.
+    // The number of turns is even, so R always holds the other frame, also when the graph starts over.
     static_assert(gpu_rotation % 2 == 0);
     int moment = 0;
     const auto timing = session.time_gpu([&](int) { encode(moment ^= 1); });
     session.add({"delta", operation, "framewire cuda", timing, moments.bytes_per_frame(), {}});
 }
 
-// Packing and reading on all threads of `executor`.
+// Packing and unpacking on all threads of `executor`.
 void bench_packing(Session& session, Executor& executor) {
     Moments moments(bench_frame, 0.02, false);
     const auto* pool = &executor.pool();
@@ -167,7 +167,7 @@ void bench_packing(Session& session, Executor& executor) {
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
     const delta::Decoder decoder(bench_frame, executor);
 
-    // A frame as a camera gives it to bytes, and what its viewer does with them.
+    // The whole way of a frame: from the camera to packed bytes, and from these to the picture of a viewer.
     delta::Encoder encoder({.threshold = threshold}, bench_frame, executor);
     HostChanges found(bench_frame);
     HostImage reference(bench_frame), held(bench_frame);
@@ -227,8 +227,8 @@ void bench_packing(Session& session, Executor& executor) {
     for (std::size_t i = 0; i < std::size(operations); ++i) add(operations[i], timings[i]);
 }
 
-// Batches on the GPU in the mode bounded, up to packed bytes there. The first stream's bytes are checked to be the
-// CPU's.
+// Batches in mode bounded on the GPU, from frames to packed bytes in device memory. The bytes of the first stream are
+// compared with those of the CPU.
 void bench_gpu_packing(Session& session) {
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();

@@ -21,7 +21,7 @@ using batch_testing::Scene;
 using kit::DeviceTwin;
 using kit::GuardedImage;
 
-// What a batch packer made, on the host.
+// Result of a batch packer, copied to the host.
 struct Packed {
     std::vector<std::uint8_t> bytes;
     std::vector<unsigned long long> begins;
@@ -58,7 +58,7 @@ void expect_equal(const Summary& got, const Summary& want) {
 using BoundedBatchPackerTest = kit::BackendTest;
 INSTANTIATE_TEST_SUITE_P(Backends, BoundedBatchPackerTest, testing::Values(Backend::cuda), kit::backend_name);
 
-// A first picture and steps of the mode bounded.
+// Packs a keyframe and delta frames on both backends and compares the bytes, the reference pictures and the summaries.
 void check(Executor& executor, const Shape& shape, kit::Layout layout, Scene scene, int threshold, int effort) {
     SCOPED_TRACE(fmt::format("{}, {}, scene {}, threshold {}, effort {}, seed {}", to_string(shape),
                              kit::to_string(layout), static_cast<int>(scene), threshold, effort, kit::seed()));
@@ -94,7 +94,7 @@ void check(Executor& executor, const Shape& shape, kit::Layout layout, Scene sce
     }
 }
 
-TEST_P(BoundedBatchPackerTest, PacksTheBytesOfTheCpu) {
+TEST_P(BoundedBatchPackerTest, PacksTheSameBytesAsTheCpu) {
     auto& executor = kit::executor(GetParam());
     for (const int channels : {1, 3})
         for (const int streams : {1, 3})

@@ -33,7 +33,7 @@ void move(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, Motion m
                 if (random() % 97 == 0) in_run = !in_run;
                 bool changes = motion == Motion::everything || (motion == Motion::few && random() % 50 == 0) ||
                                (motion == Motion::runs && in_run) || (motion == Motion::most && random() % 50 != 0);
-                // Everything else wanders by a little, as a sensor does.
+                // All other bytes vary a little, as those of a sensor do.
                 to.row(frame, y)[x] =
                     changes ? any
                             : static_cast<std::uint8_t>(std::clamp(old + static_cast<int>(random() % 9) - 4, 0, 255));
@@ -72,7 +72,7 @@ void expect_equal(const Encoded& got, const Encoded& want) {
     }
 }
 
-// Host changes and, for CUDA, their twins on the device.
+// Changes on the host and, for CUDA, their mirrored buffers on the device.
 struct Changes {
     HostChanges host;
     std::optional<DeviceChanges> device;
@@ -164,7 +164,7 @@ void check_case(Backend backend, const Shape& shape, kit::Layout layout, Motion 
     ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt);
     ASSERT_EQ(kit::first_difference(current.view(), current_before.view()), std::nullopt) << "the frame changed";
     ASSERT_FALSE(reference.broken_guard()) << "wrote outside the reference";
-    // A second run of the same plan: nothing of the first is left in it.
+    // A second run of the same encoder must not depend on the first one.
     expect_equal(encode(encoder, executor, current, again), got);
 
     decode(executor, shape, got, viewer);
@@ -191,14 +191,14 @@ TEST_P(DeltaTest, EqualsTheReferenceOnEveryShapeAndMotion) {
     });
 }
 
-TEST_P(DeltaTest, EveryThreshold) {
+TEST_P(DeltaTest, EqualsTheReferenceForEveryThreshold) {
     for (int threshold = 0; threshold <= 254; ++threshold) {
         if (HasFailure()) return;
         check_case(GetParam(), {2, 33, 65, 3}, {}, Motion::most, threshold);
     }
 }
 
-TEST_P(DeltaTest, ManyTilesAndStreams) {
+TEST_P(DeltaTest, EqualsTheReferenceForManyTilesAndStreams) {
     for (const auto motion : all_motions) {
         if (HasFailure()) return;
         check_case(GetParam(), kit::hd_shape(3, 5), {}, motion, 20);
@@ -206,7 +206,7 @@ TEST_P(DeltaTest, ManyTilesAndStreams) {
     }
 }
 
-TEST_P(DeltaTest, ReferenceNeverDriftsOverManyFrames) {
+TEST_P(DeltaTest, StaysWithinTheThresholdOverManyFrames) {
     const Shape shape{1, 64, 97, 3};
     auto& executor = kit::executor(GetParam());
     Encoder encoder({.threshold = 20}, shape, executor);
@@ -224,8 +224,8 @@ TEST_P(DeltaTest, ReferenceNeverDriftsOverManyFrames) {
     }
 }
 
-// Lowered, it sends what was withheld; raised, it leaves R as it is.
-TEST_P(DeltaTest, EachFrameHasItsThreshold) {
+// A lower threshold sends what a higher one withheld; a higher one leaves R as it is.
+TEST_P(DeltaTest, UsesTheThresholdOfEachFrame) {
     const Shape shape{2, 33, 65, 3};
     auto& executor = kit::executor(GetParam());
     Encoder encoder({.threshold = 20}, shape, executor);
@@ -254,7 +254,7 @@ TEST_P(DeltaTest, EachFrameHasItsThreshold) {
     EXPECT_THROW(encode(encoder, executor, current, reference, -1), Error);
 }
 
-TEST(Delta, RefusesWhatIsNotAllowed) {
+TEST(Delta, RejectsInvalidParameters) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Encoder({.threshold = -1}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Encoder({.threshold = 255}, {1, 4, 4, 3}, executor), Error);
@@ -267,7 +267,7 @@ TEST(Delta, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(Encoder({}, shape, executor).encode(image.view(), reference.view(), small.view()), Error);
 }
 
-TEST(Delta, DecoderRefusesHostilePositions) {
+TEST(Delta, DecoderRejectsInvalidPositions) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 1};
     const Decoder decoder(shape, executor);

@@ -20,7 +20,7 @@ namespace bounded_packer_test {
 using kit::GuardedImage;
 using Bytes = std::vector<std::uint8_t>;
 
-// A textured scene that moves by `shift` pixels, under noise of up to `noise`.
+// Draws a textured scene, moved by `shift` pixels, with noise of at most `noise`.
 void film(HostView<std::uint8_t> to, int shift, int noise, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     for (int y = 0; y < to.shape().height; ++y)
@@ -44,7 +44,7 @@ Summary distance_reference(HostView<const std::uint8_t> a, HostView<const std::u
     return sum;
 }
 
-TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
+TEST(BoundedPacker, ViewersSeeTheReferenceWithinTheThreshold) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels))
             for (const auto& layout : kit::layouts())
@@ -76,8 +76,8 @@ TEST(BoundedPacker, ViewersHoldWhatTheEncoderHoldsAndThatIsWithinTheThreshold) {
                 }
 }
 
-// Each frame is within its own threshold, whatever those before it had.
-TEST(BoundedPacker, EachFrameHasItsThreshold) {
+// Each frame is within its own threshold, independently of the thresholds before it.
+TEST(BoundedPacker, UsesTheThresholdOfEachFrame) {
     const Shape shape{1, 70, 131, 3};
     BoundedPacker packer(shape, 1);
     Unpacker unpacker(shape);
@@ -100,7 +100,7 @@ TEST(BoundedPacker, EachFrameHasItsThreshold) {
     }
 }
 
-TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
+TEST(BoundedPacker, PacksTheSameBytesForEveryNumberOfThreads) {
     const Shape shape{1, 150, 210, 3};
     const ThreadPool one(1), three(3);
     std::optional<Bytes> want;
@@ -118,7 +118,7 @@ TEST(BoundedPacker, BytesAreTheSameForEveryNumberOfThreads) {
     }
 }
 
-TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
+TEST(BoundedPacker, UnchangedBlocksCostNothing) {
     const Shape shape{1, 150, 210, 3};
     BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape);
@@ -130,7 +130,7 @@ TEST(BoundedPacker, WhatStaysWithinTheThresholdCostsNothing) {
     EXPECT_LE(packed.size(), 4u);
 }
 
-TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanInExact) {
+TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanExactMode) {
     const Shape shape{1, 150, 210, 3};
     for (const int threshold : {1, 2, 3, 5, 8, 20})
         for (const int noise : {threshold / 2, threshold / 2 + 1, threshold, 2 * threshold + 2}) {
@@ -158,7 +158,7 @@ TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanInExact) {
         }
 }
 
-TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
+TEST(BoundedPacker, MotionSearchSavesBytes) {
     const Shape shape{1, 150, 210, 3};
     std::size_t bytes[3];
     for (const int effort : {0, 1, 2}) {
@@ -175,7 +175,7 @@ TEST(BoundedPacker, MotionIsFoundAndSavesBytes) {
     EXPECT_LE(bytes[2], bytes[1]);
 }
 
-TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
+TEST(BoundedPacker, RejectsBrokenDeltaFramesAndKeepsTheReference) {
     const Shape shape{1, 31, 70, 3};
     BoundedPacker packer(shape, 2);
     HostImage camera(shape), held(shape), before(shape);
@@ -206,7 +206,7 @@ TEST(BoundedPacker, BrokenStepsAreRefusedAndChangeNothing) {
     EXPECT_GT(refused, 0);
 }
 
-TEST(Quantizer, TakesTheFewestStepsThatBringASampleWithinTheThreshold) {
+TEST(Quantizer, TakesTheFewestStepsToReachTheThreshold) {
     for (const int threshold : {0, 1, 2, 3, 4, 8, 20, 127, 254})
         for (int size = 0; size < Quantizer::sizes; ++size) {
             const Quantizer quantizer(threshold, size);
@@ -223,7 +223,7 @@ TEST(Quantizer, TakesTheFewestStepsThatBringASampleWithinTheThreshold) {
         }
 }
 
-TEST(BoundedPacker, WhatIsNotAllowedIsSaid) {
+TEST(BoundedPacker, RejectsInvalidArguments) {
     const Shape shape{1, 8, 8, 3};
     EXPECT_THROW(BoundedPacker({2, 8, 8, 3}, 1), Error);
     EXPECT_THROW(BoundedPacker(shape, 3), Error);

@@ -19,7 +19,7 @@ namespace exact_packer_test {
 using kit::GuardedImage;
 using Bytes = std::vector<std::uint8_t>;
 
-// Some of `image` becomes something else: single bytes, and stretches of `share` of all.
+// Changes single bytes of `image`, and runs of bytes in a `share` of its rows.
 void change(HostView<std::uint8_t> image, double share, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const auto& shape = image.shape();
@@ -42,7 +42,7 @@ struct Case {
     int threads;
 };
 
-// Frame after frame, what the encoder finds and the packer packs.
+// Compares an ExactPacker with Encoder and Packer, frame by frame.
 void expect_as_by_list(const Case& of) {
     SCOPED_TRACE(to_string(of.shape) + ", " + kit::to_string(of.layout) + ", threshold " +
                  std::to_string(of.threshold) + ", threads " + std::to_string(of.threads));
@@ -54,7 +54,7 @@ void expect_as_by_list(const Case& of) {
     HostChanges changes(of.shape);
     Bytes bytes, want;
     for (int frame = 0; frame < 5; ++frame) {
-        bytes.assign(3, 7);  // what is there stays
+        bytes.assign(3, 7);  // the packer must append
         want = bytes;
         Summary found, want_found;
         if (frame == 0) {
@@ -62,7 +62,7 @@ void expect_as_by_list(const Case& of) {
             copy(std::as_const(camera).view(), want_reference.view());
             packer.pack_picture(std::as_const(camera).view(), of.threshold, want);
         } else {
-            // Frame 3 is the same as the one before; the last one is another picture.
+            // Frame 3 equals the one before it; the last frame is a different picture.
             if (frame == 4)
                 kit::fill(camera.view(), kit::Fill::noise, kit::seed() + 1);
             else if (frame != 3)
@@ -81,7 +81,7 @@ void expect_as_by_list(const Case& of) {
     }
 }
 
-TEST(ExactPacker, PacksWhatTheEncoderFinds) {
+TEST(ExactPacker, PacksTheSameBytesAsEncoderAndPacker) {
     kit::for_each_instruction_set(Backend::cpu, [](const std::string& name) {
         SCOPED_TRACE(name);
         for (const int channels : {1, 3})
@@ -91,8 +91,8 @@ TEST(ExactPacker, PacksWhatTheEncoderFinds) {
     });
 }
 
-// Of several strips in a row, with and without a pool, whose last block is no whole one.
-TEST(ExactPacker, StripsAreSharedByThreads) {
+// Frames with several strips per row and a partial last block, with and without a pool.
+TEST(ExactPacker, PacksTheSameBytesOnSeveralThreads) {
     for (const int channels : {1, 3})
         for (const int threads : {1, 2, 16})
             for (const Shape& shape : {Shape{1, 70, 1300, channels}, Shape{1, 200, 64 * 17, channels},
@@ -100,7 +100,7 @@ TEST(ExactPacker, StripsAreSharedByThreads) {
                 expect_as_by_list({shape, kit::layouts().back(), 20, threads});
 }
 
-TEST(ExactPacker, RefusesWhatItIsNotMadeFor) {
+TEST(ExactPacker, RejectsInvalidArguments) {
     const Shape shape{1, 20, 30, 3};
     EXPECT_THROW(ExactPacker({2, 20, 30, 3}), Error);
     ExactPacker packer(shape);

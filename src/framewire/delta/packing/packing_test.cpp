@@ -18,7 +18,7 @@ namespace packing_test {
 
 using kit::GuardedImage;
 
-// Two pictures and the packed step from the first to the second.
+// Two pictures and the packed delta frame from the first to the second.
 struct Step {
     GuardedImage before, after;
     HostChanges found;
@@ -63,8 +63,8 @@ TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
                 }
 }
 
-// A slope with texture and noise, the same everywhere and always, and a moment later: a part of it is lighter, a part
-// inverted, and some bytes are anything.
+// Draws a textured slope with noise, the same on all machines. In the later frame, one part is lighter, one is
+// inverted, and some bytes are random.
 void fill_moment(HostView<std::uint8_t> image, bool later) {
     const auto& shape = image.shape();
     std::uint32_t random = 1;
@@ -87,8 +87,8 @@ std::uint64_t hash_of(const std::vector<std::uint8_t>& bytes) {
     return hash;
 }
 
-// What is packed today is unpacked tomorrow, so its bytes stay: on every instruction set those that they were at first.
-TEST(Packing, GivesTheSameBytesAsEver) {
+// Recordings outlive versions, so the packed bytes must never change, on any instruction set.
+TEST(Packing, BytesAreStableAcrossVersionsAndInstructionSets) {
     struct Case {
         int channels, threshold;
         std::uint64_t changes_hash, picture_hash;
@@ -121,7 +121,7 @@ TEST(Packing, GivesTheSameBytesAsEver) {
         });
 }
 
-TEST(Packing, GivesBackTheChangesItApplied) {
+TEST(Packing, ReportsTheChangesItApplied) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels)) {
             SCOPED_TRACE(to_string(shape));
@@ -152,7 +152,7 @@ TEST(Packing, GivesBackTheChangesItApplied) {
     EXPECT_THROW(Unpacker({1, 2, 2, 3}).last_changes(HostChanges({1, 2, 2, 1}).view()), Error);
 }
 
-TEST(Packing, BrokenBytesAreRefusedAndChangeNothing) {
+TEST(Packing, RejectsBrokenBytesAndKeepsTheReference) {
     const Shape shape{1, 31, 33, 3};
     const Step step(shape, {}, 20);
     Unpacker unpacker(shape);
@@ -167,8 +167,8 @@ TEST(Packing, BrokenBytesAreRefusedAndChangeNothing) {
     EXPECT_THROW(unpacker.apply_picture(step.changes, viewer.view()), Error);
 }
 
-// Blocks are added as they are read: those before a broken one are taken back.
-TEST(Packing, ABrokenBlockTakesTheOthersBack) {
+// Blocks are added to the reference as soon as they are decoded. If one is broken, the others are subtracted again.
+TEST(Packing, BrokenBlockUndoesTheOtherBlocks) {
     const Shape shape{1, 99, 211, 3};
     const Step step(shape, {}, 20);
     Unpacker unpacker(shape);
@@ -188,8 +188,8 @@ TEST(Packing, ABrokenBlockTakesTheOthersBack) {
     EXPECT_GT(refused, 0);
 }
 
-// Flipped bits may still decode to something; they must never write outside the picture, crash or hang.
-TEST(Packing, FlippedBitsStayInside) {
+// Flipped bits may still decode. They must never write outside the picture, crash or hang.
+TEST(Packing, FlippedBitsNeverWriteOutsideThePicture) {
     const Shape shape{1, 31, 33, 3};
     const Step step(shape, {}, 20);
     Unpacker unpacker(shape);
@@ -210,8 +210,7 @@ TEST(Packing, FlippedBitsStayInside) {
     EXPECT_GT(refused, 0);
 }
 
-// Bodies that no packer makes, of an honest frame of another shape's packer.
-// The bytes of a block in what was packed.
+// Returns the offset of a block's bytes in a packed frame.
 std::size_t place_of(int block, const Shape& shape, const std::vector<std::uint8_t>& packed) {
     std::vector<CodedBlock> coded;
     EXPECT_TRUE(read_directory(std::span(packed).subspan(2), BlockGrid(shape).count(), coded));
@@ -220,7 +219,7 @@ std::size_t place_of(int block, const Shape& shape, const std::vector<std::uint8
     return 0;
 }
 
-// `image` with the block of another in its place.
+// Copies one block of another image to `image`.
 void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uint8_t> image) {
     const auto place = BlockGrid(image.shape()).place(block);
     for (int y = place.y; y < place.y + place.height; ++y)
@@ -228,7 +227,7 @@ void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uin
                     image.row(0, y) + place.x * image.shape().channels);
 }
 
-TEST(Packing, BlocksAreLeftOut) {
+TEST(Packing, SkipsMarkedAndBrokenBlocks) {
     const Shape shape{1, 130, 150, 3};
     Step step(shape, {}, 0);
     Unpacker unpacker(shape);
@@ -240,7 +239,7 @@ TEST(Packing, BlocksAreLeftOut) {
             auto packed = picture ? step.picture : step.changes;
             BlockSet left_out(9, 0);
             if (broken) {
-                // States are never that small: no block begins so.
+                // A state is never 0, so no block begins like this.
                 const auto at = static_cast<std::ptrdiff_t>(place_of(4, shape, packed));
                 ASSERT_GT(at, 0);
                 std::fill_n(packed.begin() + at, 4, std::uint8_t{0});
@@ -255,7 +254,7 @@ TEST(Packing, BlocksAreLeftOut) {
                     : unpacker.apply_changes(packed, viewer.view(), left_out);
             EXPECT_EQ(left_out, (BlockSet{0, 0, 0, 0, 1, 0, 0, 0, 0}));
             EXPECT_EQ(kit::first_difference(viewer.view(), want.view()), std::nullopt);
-            // What was left out is not among the changes, and the next frame is read as ever.
+            // The skipped block is not among the changes, and the next frame decodes normally.
             if (!picture) {
                 const HostChanges found(shape);
                 unpacker.last_changes(found.view());
@@ -270,8 +269,8 @@ TEST(Packing, BlocksAreLeftOut) {
     EXPECT_THROW(unpacker.apply_changes(step.changes, viewer.view(), few), Error);
 }
 
-// A prediction from a block that is left out cannot be proved: no sample of it may reach the result.
-TEST(Packing, PredictionsFromBlocksLeftOutAreLeftOut) {
+// The content of a skipped block is unknown, so none of its samples may influence the result.
+TEST(Packing, SkipsBlocksPredictedFromSkippedBlocks) {
     const Shape shape{1, 130, 190, 3};
     BoundedPacker packer(shape, 2);
     Unpacker unpacker(shape);
@@ -287,7 +286,7 @@ TEST(Packing, PredictionsFromBlocksLeftOutAreLeftOut) {
         packed.clear();
         packer.pack_step(camera.view(), held.view(), 20, packed);
         for (int block = 0; block < 9; ++block) {
-            // Whatever is in the block, the others are as they should be or as they were.
+            // Whatever the block contains, the other blocks are correct or unchanged.
             BlockSet first(9, 0), second(9, 0);
             first[static_cast<std::size_t>(block)] = second[static_cast<std::size_t>(block)] = 1;
             GuardedImage one(shape, {}), other(shape, {}), noise(shape, {});
@@ -312,7 +311,7 @@ TEST(Packing, PredictionsFromBlocksLeftOutAreLeftOut) {
     EXPECT_TRUE(spread && kept);
 }
 
-TEST(Packing, MessagesOfOtherShapesAreRefused) {
+TEST(Packing, RejectsFramesOfOtherShapes) {
     const Shape small{1, 8, 8, 1}, large{1, 64, 64, 3};
     const Step of_small(small, {}, 0), of_large(large, {}, 0);
     GuardedImage small_viewer(small, {}), large_viewer(large, {});
@@ -330,7 +329,7 @@ TEST(Packing, MessagesOfOtherShapesAreRefused) {
     }
 }
 
-TEST(Packing, NothingChangedIsSmall) {
+TEST(Packing, FrameWithoutChangesIsSmall) {
     const Shape shape{1, 1080, 1920, 3};
     HostChanges none(shape);
     none.view().summaries[0] = {};

@@ -30,7 +30,7 @@ private:
     std::mt19937_64 random_;
 };
 
-/// What `read` makes; nothing where it refuses.
+/// Returns the result of `read`, or nothing if it throws.
 std::optional<Bytes> taken(const std::function<Bytes()>& read) {
     try {
         return read();
@@ -44,7 +44,7 @@ std::string to_string(const Shape& shape, const Bytes& packed) {
            std::to_string(packed[1]);
 }
 
-TEST(UnpackReference, ReadsWhatTheEncodersWrite) {
+TEST(UnpackReference, DecodesTheFramesOfAllEncoders) {
     Random random(1);
     for (int round = 0; round < (kit::brief() ? 6 : 40); ++round) {
         const auto shape = random.shape();
@@ -70,7 +70,7 @@ TEST(UnpackReference, ReadsWhatTheEncodersWrite) {
     }
 }
 
-TEST(UnpackReference, ReadsAndRefusesInventionsAsTheUnpackerDoes) {
+TEST(UnpackReference, AgreesWithTheUnpackerOnRandomStreams) {
     Random random(2);
     int allowed[4] = {}, beyond[4] = {};
     for (int round = 0; round < (kit::brief() ? 150 : 1000); ++round) {
@@ -91,7 +91,7 @@ TEST(UnpackReference, ReadsAndRefusesInventionsAsTheUnpackerDoes) {
     for (const int kind : {0, 2, 3}) EXPECT_GT(beyond[kind], 0) << "of kind " << kind;
 }
 
-TEST(UnpackReference, ReadsAndRefusesDamageAsTheUnpackerDoes) {
+TEST(UnpackReference, AgreesWithTheUnpackerOnDamagedStreams) {
     Random random(3);
     int whole = 0, refused = 0;
     for (int round = 0; round < (kit::brief() ? 10 : 60); ++round) {
@@ -126,7 +126,8 @@ TEST(UnpackReference, ReadsAndRefusesDamageAsTheUnpackerDoes) {
     EXPECT_GT(refused, 0);
 }
 
-// Every magnitude as large as can be told: 512, and 256 more with each pixel to the right or below.
+// Source of symbols in which every magnitude is the largest that can be signalled: 512, and 256 more with each pixel to
+// the right or below.
 struct LargestSteps final : Symbols {
     std::vector<Said> said;
     const StepModels& models = step_models(0);
@@ -153,7 +154,7 @@ struct LargestSteps final : Symbols {
     }
 };
 
-TEST(UnpackReference, StepsMayPileUp) {
+TEST(UnpackReference, DecodesTheLargestMagnitudes) {
     for (const int channels : {1, 3}) {
         const Shape shape{1, 64, 64, channels};
         const Bytes before(static_cast<std::size_t>(shape.bytes()));

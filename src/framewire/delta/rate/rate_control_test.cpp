@@ -15,15 +15,15 @@
 namespace framewire::delta {
 namespace rate_control_test {
 
-// What a camera sees, in few bytes, and what a viewer holds of it: a step sends 2 bytes for each that is off by more
-// than the threshold. What a threshold withholds stays withheld until a lower one sends it.
+// A camera's frame of few bytes and the reference of its viewer. A delta frame takes 2 bytes for each byte that is off
+// by more than the threshold. Changes that a threshold withholds stay withheld until a lower one sends them.
 class Scene {
 public:
     static constexpr int size = 6000;
 
     Scene() : camera_(size), held_(size) {}
 
-    /// Each byte is somewhere within `noise` of `level`, and of the first `moving` ones anywhere.
+    /// Draws a frame: the first `moving` bytes are random, the others within `noise` of `level`.
     void film(int level, int noise, int moving = 0) {
         for (int i = 0; i < size; ++i)
             camera_[at(i)] = i < moving
@@ -50,7 +50,7 @@ private:
 
 struct Trace {
     std::vector<int> thresholds;
-    std::vector<double> bits;  // of each step
+    std::vector<double> bits;  // per delta frame
     std::vector<std::int64_t> over;
 
     int highest(std::size_t from, std::size_t to) const {
@@ -59,7 +59,7 @@ struct Trace {
     int lowest(std::size_t from, std::size_t to) const {
         return *std::min_element(thresholds.begin() + std::ptrdiff_t(from), thresholds.begin() + std::ptrdiff_t(to));
     }
-    /// Bits of the busiest second that begins with one of these frames.
+    /// Returns the maximum number of bits in any second that begins with one of these frames.
     double busiest(std::size_t from, std::size_t to, std::size_t frames_a_second) const {
         double most = 0;
         for (auto i = from; i + frames_a_second <= to; ++i) {
@@ -69,7 +69,7 @@ struct Trace {
         }
         return most;
     }
-    /// How often the threshold turns from rising to sinking or back.
+    /// Returns how often the threshold changes between rising and falling.
     int turns(std::size_t from, std::size_t to) const {
         int count = 0, direction = 0;
         for (auto i = from + 1; i < to; ++i) {
@@ -87,12 +87,12 @@ struct Run {
     int threshold = 10;
     int frames = 600;
     double rate = 30;
-    int late = 0;       // so many frames are under way before it is known what they took
-    int unwatched = 1;  // so many first frames that nothing is sent of: the viewers' picture is the camera's
+    int late = 0;       // number of frames whose sizes are not reported yet
+    int unwatched = 1;  // number of first frames without a viewer: nothing is sent, R is the camera's picture
     std::function<double(int)> time{};
 };
 
-// Films and sends; `film(scene, frame)` is what the camera sees.
+// Runs a stream; film(scene, frame) draws each frame.
 template <class Film>
 Trace run(const Run& how, Film&& film) {
     RateControl control(how.limits, how.threshold, how.rate);
@@ -123,7 +123,7 @@ Trace run(const Run& how, Film&& film) {
     return trace;
 }
 
-TEST(RateControl, LeavesAQuietStreamAlone) {
+TEST(RateControl, KeepsTheMinimumForAQuietStream) {
     const auto trace = run({}, [](Scene& scene, int) { scene.film(100, 5); });
     EXPECT_EQ(trace.thresholds[0], 10) << "a whole picture";
     EXPECT_EQ(trace.thresholds[1], 28) << "of a bucket that is half full";
@@ -131,8 +131,8 @@ TEST(RateControl, LeavesAQuietStreamAlone) {
     EXPECT_EQ(trace.over.back(), 0);
 }
 
-// Noise of 40 differs by up to 80: it takes 1.6 Mbit/s at a threshold of 10.
-TEST(RateControl, HoldsNoiseToTheRateWithoutSwinging) {
+// Noise of 40 causes differences of up to 80, which take 1.6 Mbit/s at a threshold of 10.
+TEST(RateControl, KeepsTheRateUnderNoiseWithoutOscillation) {
     for (const double rate : {5.0, 12.0, 30.0, 120.0})
         for (const double bits : {30'000.0, 100'000.0, 400'000.0}) {
             SCOPED_TRACE(testing::Message() << bits << " bits at " << rate << " frames per second");
@@ -149,8 +149,9 @@ TEST(RateControl, HoldsNoiseToTheRateWithoutSwinging) {
         }
 }
 
-// Whether viewers are there from the first frame on or come later. Noise of 40 fills the other half of the bucket, too.
-TEST(RateControl, HoldsTheFirstSecondToTheRate) {
+// With viewers from the first frame on, and with viewers that come later. Noise of 40 also fills the other half of the
+// bucket.
+TEST(RateControl, KeepsTheRateInTheFirstSecond) {
     for (const int noise : {20, 40})
         for (const double rate : {12.0, 30.0, 120.0})
             for (const double bits : {60'000.0, 100'000.0, 400'000.0})
@@ -168,7 +169,7 @@ TEST(RateControl, HoldsTheFirstSecondToTheRate) {
                 }
 }
 
-TEST(RateControl, SinksToTheBaseAfterMotion) {
+TEST(RateControl, ReturnsToTheMinimumAfterMotion) {
     const auto trace =
         run({}, [](Scene& scene, int frame) { scene.film(100, 5, frame >= 100 && frame < 250 ? 600 : 0); });
     EXPECT_EQ(trace.highest(45, 100), 10);
@@ -179,8 +180,8 @@ TEST(RateControl, SinksToTheBaseAfterMotion) {
         EXPECT_LE(trace.thresholds[i - 1] - trace.thresholds[i], 3) << "in small steps, frame " << i;
 }
 
-// A cut is one step that nobody could foresee. Then there is quiet, and soon the threshold of before.
-TEST(RateControl, ForgetsACut) {
+// A scene cut is one unpredictable large delta frame. The scene is quiet afterwards, so the threshold must soon return.
+TEST(RateControl, RecoversFromASceneCut) {
     const auto trace = run({.limits = {.bits_per_second = 60'000}},
                            [](Scene& scene, int frame) { scene.film(frame < 100 ? 60 : 200, 5); });
     EXPECT_EQ(trace.highest(45, 101), 10);
@@ -190,8 +191,8 @@ TEST(RateControl, ForgetsACut) {
     EXPECT_EQ(trace.over.back(), 0) << "within the greatest threshold it takes next to nothing";
 }
 
-// What changes by less than the threshold of that moment is withheld by it, all of it, and sent at once later: once.
-TEST(RateControl, SendsWhatWasWithheldOnce) {
+// Changes smaller than the threshold in force are withheld and sent together later, but only once.
+TEST(RateControl, SendsWithheldChangesOnce) {
     const auto trace = run({.limits = {.bits_per_second = 60'000}}, [](Scene& scene, int frame) {
         scene.film(frame < 150 ? 100 : 140, 3, frame >= 100 && frame < 200 ? 600 : 0);
     });
@@ -202,7 +203,7 @@ TEST(RateControl, SendsWhatWasWithheldOnce) {
     EXPECT_EQ(trace.highest(600 - 60, 600), 10);
 }
 
-TEST(RateControl, SaysWhereEvenTheGreatestTakesMore) {
+TEST(RateControl, CountsFramesThatExceedTheRateAtTheMaximum) {
     const auto trace = run({.limits = {.bits_per_second = 20'000, .threshold_max = 30}},
                            [](Scene& scene, int) { scene.film(100, 60); });
     EXPECT_EQ(trace.lowest(30, 600), 30);
@@ -211,8 +212,8 @@ TEST(RateControl, SaysWhereEvenTheGreatestTakesMore) {
     EXPECT_EQ(held.over.back(), 0);
 }
 
-// It swings then; how far depends on where it began.
-TEST(RateControl, HoldsWithFramesUnderWay) {
+// The threshold oscillates in this case. The amplitude depends on the beginning, so it is averaged over several.
+TEST(RateControl, KeepsTheRateWithFramesInFlight) {
     int swings = 0;
     const std::vector<int> begins{1, 2, 3, 5, 8, 13, 21, 40, 77, 100};
     for (const int unwatched : begins) {
@@ -225,8 +226,8 @@ TEST(RateControl, HoldsWithFramesUnderWay) {
     EXPECT_LE(swings, 30 * static_cast<int>(begins.size()));
 }
 
-// The bucket leaks in a gap; nothing else does as if time went by.
-TEST(RateControl, TimesMayMakeNoSense) {
+// Implausible times count as the distance of two frames. In a plausible gap, the bucket drains.
+TEST(RateControl, ToleratesImplausibleTimes) {
     const auto film = [](Scene& scene, int) { scene.film(100, 40); };
     const auto want = run({}, film);
     const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::max();
@@ -241,7 +242,7 @@ TEST(RateControl, TimesMayMakeNoSense) {
               10);
 }
 
-TEST(RateControl, RefusesWhatIsNotAllowed) {
+TEST(RateControl, RejectsInvalidLimits) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double bits : {0.0, -1.0, 999.0, 2e12, nan})
         EXPECT_THROW(validate({.bits_per_second = bits}, 20), Error) << bits;
@@ -257,7 +258,7 @@ TEST(RateControl, RefusesWhatIsNotAllowed) {
     EXPECT_EQ((RateLimits{bits, 30}.greatest_threshold(20)), 30);
 }
 
-TEST(RateControl, TakesAnotherLeastThreshold) {
+TEST(RateControl, AcceptsANewMinimum) {
     RateControl control({.bits_per_second = 1e9, .threshold_max = 40}, 20, 30);
     const auto threshold_at = [&](int first) {
         int threshold = 0;
@@ -278,9 +279,9 @@ TEST(RateControl, TakesAnotherLeastThreshold) {
     EXPECT_EQ(threshold_at(800), 3);
 }
 
-// Room for other bytes is what would not raise the threshold: none while the first second's account is half full, while
-// the threshold is above the least, and once it is taken.
-TEST(RateControl, TellsTheRoomThatIsLeft) {
+// The room is what can be sent without raising the threshold. There is none while the bucket is initially half full,
+// while the threshold is above the minimum, and after the room has been used.
+TEST(RateControl, ReportsTheRemainingRoom) {
     RateControl control({.bits_per_second = 80'000}, 10, 10);
     double seconds = 0;
     const auto frames = [&](int count, std::int64_t bytes) {

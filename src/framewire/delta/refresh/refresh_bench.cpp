@@ -14,7 +14,7 @@ namespace refresh_bench {
 constexpr int threshold = 20, frames_each = 30;
 constexpr std::size_t steps_under_way = 4;
 
-// Frames of a scene, over and over: noise, and what moves in blobs.
+// Frames of a scene with noise and moving blobs, used cyclically.
 struct Film {
     std::vector<HostImage> frames;
 
@@ -26,7 +26,7 @@ struct Film {
     }
 };
 
-// A stream of it on a backend.
+// A stream of these frames on one backend.
 template <MemorySpace space>
 class Stream {
 public:

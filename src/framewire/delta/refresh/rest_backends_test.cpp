@@ -21,8 +21,9 @@ namespace rest_backends_test {
 using kit::DeviceTwin;
 using kit::GuardedImage;
 
-// A noisy scene of which a part moves, some cells blink, specks come and light changes. In the end all is new and calm,
-// with hardly a speck: else no early stage is ever done everywhere, and the last one does not have its turn.
+// A noisy scene with motion, blinking cells, specks and slowly changing light. In the end the scene is new and calm,
+// with hardly any speck. Otherwise the early stages would never be complete everywhere, and the last one would never
+// run.
 class Scene {
 public:
     explicit Scene(const Shape& shape) : clean_(shape), random_(static_cast<std::uint32_t>(kit::seed())) {
@@ -51,7 +52,7 @@ private:
     std::uint32_t random_;
 };
 
-// One stream on a backend: the camera's picture and R, both in a layout of their own, and what sharpens R.
+// One stream on one backend: the camera's picture and R, both with a given layout, and the refinement of R.
 template <MemorySpace space>
 class Stream {
 public:
@@ -72,7 +73,7 @@ public:
         }
     }
 
-    // With `blocks` that is all that the sharpener hears of what changes.
+    // If `blocks` is given, changes are reported per block instead of one by one.
     void next(HostView<const std::uint8_t> frame, const RestSharpener::Moment& moment,
               const std::vector<Summary>* blocks) {
         copy(frame, camera_.view());
@@ -137,7 +138,7 @@ void expect_equal(const SharperStep& got, const SharperStep& want) {
     }
 }
 
-// How many bytes of each block are further from R than the threshold.
+// Returns how many bytes of each block differ from R by more than the threshold.
 std::vector<Summary> off_in_blocks(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                                    int within) {
     const BlockGrid grid(camera.shape());
@@ -149,7 +150,7 @@ std::vector<Summary> off_in_blocks(HostView<const std::uint8_t> camera, HostView
     return blocks;
 }
 
-// Gives the thresholds of the steps that there were.
+// Runs both backends and compares them. Returns the thresholds of all refinements.
 template <MemorySpace space>
 std::set<int> check(const Shape& shape, double seconds, const kit::Layout& layout, bool by_blocks, Executor& executor) {
     Scene scene(shape);
@@ -179,7 +180,7 @@ std::set<int> check(const Shape& shape, double seconds, const kit::Layout& layou
 using RestBackendsTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(RestBackendsTest);
 
-TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
+TEST_P(RestBackendsTest, RefinesLikeTheCpuInAnyLayout) {
     auto& executor = kit::executor(GetParam());
     executor.in_its_space([&]<MemorySpace space>() {
         const auto check_on = [&](const Shape& shape, double seconds, bool by_blocks, const kit::Layout& layout = {}) {
@@ -187,7 +188,7 @@ TEST_P(RestBackendsTest, SharpenAsTheCpuDoesInDenseRows) {
             SCOPED_TRACE(fmt::format("{}, {}, {} s, by {}, seed {}", to_string(shape), kit::to_string(layout), seconds,
                                      by_blocks ? "blocks" : "changes", kit::seed()));
             const auto thresholds = check<space>(shape, seconds, layout, by_blocks, executor);
-            // Of tiny pictures a few bytes may be sent, in whichever stage; what rests for 2 s hardly does before the
+            // In tiny pictures few bytes are refined, in any stage; with 2 s there is hardly a static cell before the
             // end.
             if (shape.height < 64 || seconds > 1) return;
             EXPECT_TRUE(thresholds.contains(10));

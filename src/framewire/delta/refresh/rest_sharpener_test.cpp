@@ -24,7 +24,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int threshold = 20;
 constexpr double frame_seconds = 1.0 / 30;
 
-// A camera whose picture has noise, R, and a viewer that is sent what changes R.
+// A noisy camera, R, and a viewer that receives all changes of R.
 class Stream {
 public:
     explicit Stream(const Shape& shape, double noise, double refresh = 1,
@@ -55,7 +55,7 @@ public:
                 std::clamp(clean.view().data()[i] + noise_[noise_at_++ % noise_.size()], 0, 255));
     }
 
-    // One frame more, which takes so many bytes beside its step.
+    // Processes the next frame; `room` bytes may be sent besides its delta frame.
     void next(int within = threshold, double room = infinite) {
         film();
         encode_reference(within, std::as_const(camera).view(), reference.view(), changes.view());
@@ -78,7 +78,7 @@ public:
         for (int i = 0; i < std::lround(for_seconds / frame_seconds); ++i) next();
     }
 
-    // The mean square of R against the scene without its noise.
+    // Returns the mean squared error of R against the scene without noise.
     double error() const {
         double sum = 0;
         const auto bytes = clean.shape().bytes();
@@ -94,8 +94,8 @@ public:
     SharperStep step;
     RestSharpener sharpener;
     double seconds = 0;
-    double stream_bytes = infinite;    // what the stream took without the sharpening
-    std::int64_t sent = 0, total = 0;  // bytes of the sharpening alone
+    double stream_bytes = infinite;    // bytes of the stream without refinement
+    std::int64_t sent = 0, total = 0;  // bytes of refinement: of the last frame, and in all
 
 private:
     std::int64_t apply(const ChangesView<MemorySpace::host>& of, int coded_within) {
@@ -105,7 +105,7 @@ private:
         return std::ssize(packed);
     }
 
-    // Every byte is within the frame's threshold, and what is said of the errors is true.
+    // Checks that every byte is within the frame's threshold and that the reported errors are correct.
     void check(int within, const Summary& errors) {
         int furthest = 0;
         std::uint64_t squares = 0;
@@ -122,11 +122,11 @@ private:
 
     Packer packer_;
     Unpacker unpacker_;
-    std::vector<int> noise_;  // over and over
+    std::vector<int> noise_;  // used cyclically
     std::size_t noise_at_ = 0;
 };
 
-TEST(RestSharpener, AStillNoisySceneLosesItsNoise) {
+TEST(RestSharpener, RemovesNoiseFromAStaticScene) {
     for (const auto& shape : {Shape{1, 150, 130, 3}, Shape{1, 128, 200, 1}}) {
         Stream stream(shape, 4);
         stream.run(0.9);
@@ -138,10 +138,10 @@ TEST(RestSharpener, AStillNoisySceneLosesItsNoise) {
     }
 }
 
-TEST(RestSharpener, EndsAtTheRoundedMean) {
+TEST(RestSharpener, ConvergesToTheRoundedMean) {
     const Shape shape{1, 64, 64, 1};
     Stream stream(shape, 0);
-    // Every other frame is one brighter: the mean lies between, and is rounded up.
+    // Every other frame is brighter by 5, so the mean lies in the middle.
     for (int i = 0; i < shape.bytes(); ++i) stream.reference.view().data()[i] = stream.viewer.view().data()[i] = 100;
     for (int frame = 0; frame < 600; ++frame) {
         std::fill_n(stream.clean.view().data(), shape.bytes(), static_cast<std::uint8_t>(110 + frame % 2 * 5));
@@ -153,11 +153,11 @@ TEST(RestSharpener, EndsAtTheRoundedMean) {
     EXPECT_EQ(stream.total, total) << "it is as sharp as can be";
 }
 
-TEST(RestSharpener, WhatMovesBeginsAnew) {
+TEST(RestSharpener, MovingCellsStartOver) {
     const Shape shape{1, 64, 192, 3};
     Stream stream(shape, 0);
     const auto bytes = static_cast<std::size_t>(shape.bytes());
-    // A ghost everywhere, and the upper half of a cell that blinks.
+    // R has a ghost everywhere, and the upper half of one cell blinks.
     for (std::size_t i = 0; i < bytes; ++i)
         stream.reference.view().data()[i] = stream.viewer.view().data()[i] =
             static_cast<std::uint8_t>(stream.clean.view().data()[i] ^ 8);
@@ -183,11 +183,11 @@ TEST(RestSharpener, WhatMovesBeginsAnew) {
     EXPECT_EQ(ghost(true), 0) << "it rests at last";
 }
 
-TEST(RestSharpener, StaysWithinEveryFrame) {
+TEST(RestSharpener, StaysWithinTheThresholdOfEveryFrame) {
     Stream stream({1, 130, 140, 3}, 6, 0.2);
     std::mt19937 random(3);
     for (int frame = 0; frame < 300; ++frame) {
-        if (frame % 40 == 0)  // some place changes at once
+        if (frame % 40 == 0)  // some bytes change suddenly
             for (int i = 0; i < 3000; ++i)
                 stream.clean.view().data()[random() % static_cast<unsigned>(stream.clean.shape().bytes())] ^= 0x35;
         if (frame % 7 == 0)  // light changes slowly
@@ -199,7 +199,7 @@ TEST(RestSharpener, StaysWithinEveryFrame) {
     EXPECT_GT(stream.total, 0);
 }
 
-TEST(RestSharpener, TakesNoMoreThanIsAllowed) {
+TEST(RestSharpener, KeepsItsBitrate) {
     Stream stream({1, 192, 256, 3}, 4);
     std::vector<std::int64_t> sent;
     for (int frame = 0; frame < 450; ++frame) {
@@ -216,8 +216,8 @@ TEST(RestSharpener, TakesNoMoreThanIsAllowed) {
     EXPECT_GT(static_cast<double>(stream.total), 5 * each_second);
 }
 
-// A tenth of what the stream takes, or, where that is nothing, a hundredth of a bit per pixel and second.
-TEST(RestSharpener, TakesAShareOfTheStream) {
+// The share is a tenth of the stream's bytes or, if that is less, a hundredth of a bit per pixel and second.
+TEST(RestSharpener, KeepsItsShareOfTheStream) {
     constexpr int frames = 900;
     for (const double each_frame : {0.0, 60.0, 400.0}) {
         SCOPED_TRACE(each_frame);
@@ -229,17 +229,17 @@ TEST(RestSharpener, TakesAShareOfTheStream) {
         }
         const double least = 0.01 / 8 * 192 * 256 * frames * frame_seconds;
         const double allowed = std::max(0.1 * stream.stream_bytes, least);
-        constexpr double one_step = 1500;  // may be more than it was expected to be
+        constexpr double one_step = 1500;  // may be larger than expected
         EXPECT_LT(static_cast<double>(stream.total), allowed + one_step);
         EXPECT_GT(static_cast<double>(stream.total), allowed / 4);
     }
 }
 
-// A light that gets brighter by less than the threshold, over cells that are as sharp as can be.
-TEST(RestSharpener, LooksAgainAtWhatIsSharp) {
+// The light gets brighter by less than the threshold, over cells that are fully refined.
+TEST(RestSharpener, RefinedCellsFollowSlowChanges) {
     for (const int brighter : {8, 15}) {
         Stream stream({1, 128, 128, 3}, 1, 0.2);
-        stream.run(30);  // what may be taken in a second is bounded
+        stream.run(30);  // long, because the bitrate of refinement is limited
         const auto sharp = stream.total;
         stream.run(10);
         EXPECT_LT(stream.total - sharp, sharp / 4) << "noise brings little when it is looked at again";
@@ -251,7 +251,7 @@ TEST(RestSharpener, LooksAgainAtWhatIsSharp) {
     }
 }
 
-TEST(RestSharpener, TakesNothingWithoutRoom) {
+TEST(RestSharpener, SendsNothingWithoutRoom) {
     Stream stream({1, 128, 128, 3}, 4);
     for (int frame = 0; frame < 200; ++frame) stream.next(threshold, frame % 2 ? 0 : 60);
     EXPECT_EQ(stream.total, 0);
@@ -262,7 +262,7 @@ TEST(RestSharpener, TakesNothingWithoutRoom) {
     EXPECT_GT(stream.total, 0);
 }
 
-TEST(RestSharpener, BeginsAnewWhenTold) {
+TEST(RestSharpener, StartsOverOnRequest) {
     Stream stream({1, 64, 64, 3}, 4);
     for (int frame = 0; frame < 200; ++frame) {
         stream.next();
@@ -271,8 +271,8 @@ TEST(RestSharpener, BeginsAnewWhenTold) {
     EXPECT_EQ(stream.total, 0);
 }
 
-// A frame may be long after the one before, and times may go back.
-TEST(RestSharpener, TakesAnyTimes) {
+// Frames may be far apart, and times may go backwards.
+TEST(RestSharpener, ToleratesImplausibleTimes) {
     Stream stream({1, 64, 64, 3}, 4);
     const double infinity = infinite, none = std::numeric_limits<double>::quiet_NaN();
     for (const double leap : {-100.0, 1e9, -infinity, none, 5.0, infinity, none}) {
@@ -284,7 +284,7 @@ TEST(RestSharpener, TakesAnyTimes) {
     EXPECT_GT(stream.total, 0);
 }
 
-TEST(RestSharpener, SharpensWhatABoundedPackerMakes) {
+TEST(RestSharpener, RefinesTheReferenceOfABoundedPacker) {
     const Shape shape{1, 128, 128, 1};
     Stream stream(shape, 3);
     BoundedPacker packer(shape, 1);
@@ -309,7 +309,7 @@ TEST(RestSharpener, SharpensWhatABoundedPackerMakes) {
 }
 
 TEST(RestSharpener, AllocatesNothing) {
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a step does
+    Executor executor(BackendChoice::cpu, 1);  // one thread, because starting threads allocates
     Stream stream({1, 128, 128, 3}, 4, 1, executor);
     stream.run(3);
     const auto before = kit::allocations();
@@ -322,7 +322,7 @@ TEST(RestSharpener, AllocatesNothing) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST(RestSharpener, RefusesWhatIsNotAllowed) {
+TEST(RestSharpener, RejectsInvalidArguments) {
     const Shape shape{1, 64, 64, 3};
     auto& executor = kit::executor(Backend::cpu);
     for (const double seconds : {0.0, 0.05, -1.0, 3601.0, std::numeric_limits<double>::quiet_NaN()})

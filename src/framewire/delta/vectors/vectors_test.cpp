@@ -1,5 +1,5 @@
-// The streams of these folders, in the form that format.md says. They are made anew by FRAMEWIRE_WRITE_VECTORS=1 in the
-// environment of delta_tests --gtest_filter='*/Vectors.*'.
+// The streams of these folders, in the form that format.md describes. To write them again, run
+// delta_tests --gtest_filter='*/Vectors.*' with FRAMEWIRE_WRITE_VECTORS=1 in the environment.
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/plain/invention.hpp"
@@ -49,7 +49,7 @@ std::uint64_t hash_of(const Bytes& bytes) {
 }
 
 struct Recipe {
-    std::string name;  ///< its path, without the ending
+    std::string name;  ///< its path without the extension
     Shape shape;
     enum class Kind { exact, bounded, invented } kind;
     int threshold, effort, noise, frames;
@@ -93,7 +93,7 @@ Stream encoded(const Recipe& recipe) {
     return stream;
 }
 
-/// Inventions that are allowed, of each kind in turn.
+/// Returns a stream of valid random frames, one of each kind in turn.
 Stream invented(const Recipe& recipe) {
     Stream stream{recipe.shape, {}};
     Bytes before(static_cast<std::size_t>(recipe.shape.bytes()));
@@ -158,7 +158,7 @@ protected:
     }
 };
 
-TEST_P(Vectors, AreReadAlikeByBothDecoders) {
+TEST_P(Vectors, DecodeEquallyWithBothDecoders) {
     const auto stream = read(path_of(GetParam().name));
     ASSERT_FALSE(stream.frames.empty());
     Bytes before(static_cast<std::size_t>(stream.shape.bytes()));
@@ -172,7 +172,7 @@ TEST_P(Vectors, AreReadAlikeByBothDecoders) {
     }
 }
 
-TEST_P(Vectors, AreWhatTheEncodersStillWrite) {
+TEST_P(Vectors, MatchTheCurrentEncoders) {
     const auto stream = read(path_of(GetParam().name));
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& name) {
         EXPECT_EQ(make(GetParam()), stream) << name
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const au
     return name;
 });
 
-TEST(VectorFiles, HaveBlocksInRuns) {
+TEST(VectorFiles, ContainBlocksInRuns) {
     FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     for (const auto& recipe : recipes()) {
         if (recipe.name.find("runs") == std::string::npos) continue;
@@ -210,7 +210,7 @@ TEST(VectorFiles, HaveBlocksInRuns) {
     }
 }
 
-TEST(VectorFiles, AreThoseThatTestsRead) {
+TEST(VectorFiles, AreExactlyTheTestedOnes) {
     FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     std::set<fs::path> wanted, found;
     for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));
