@@ -102,6 +102,7 @@ private:
     BufferIn<space> positions_, differences_, summaries_;
 };
 
+/// Changes in host memory and in device memory.
 using HostChanges = ChangesBuffer<MemorySpace::host>;
 using DeviceChanges = ChangesBuffer<MemorySpace::device>;
 

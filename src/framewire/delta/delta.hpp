@@ -81,8 +81,7 @@ private:
     BackendBuffer workspace_;  // per chunk: its Summary (CPU) or the state of the look-back between tiles (CUDA)
 };
 
-/// Decoder for the changes that Encoder finds: adds the differences to the reference. Thread-safe if each call has its
-/// own reference.
+/// Decoder for the changes that Encoder finds: adds the differences to the reference.
 class Decoder {
 public:
     /// Prepares a decoder for batches of `shape`. Keeps a pointer to `executor`. Throws Error{usage} if the shape is

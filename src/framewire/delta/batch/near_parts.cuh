@@ -28,7 +28,9 @@ struct NearParts {
     static __device__ bool moves(const CodedPart& part) {
         return part.mode == static_cast<int>(PartMode::moved) || part.mode == static_cast<int>(PartMode::moved_changes);
     }
+    /// Returns true if the left neighbour has a vector.
     __device__ bool has_left() const { return moves(left); }
+    /// Returns true if the upper neighbour has a vector.
     __device__ bool has_above() const { return moves(above); }
     /// Returns the first symbol of the model for the mode.
     __device__ int mode_model() const { return first_symbol<step_models::mode>(left.mode * 6 + above.mode); }

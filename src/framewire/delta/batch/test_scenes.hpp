@@ -15,7 +15,7 @@ enum class Scene { still, blobs, scattered, shifted, noise };
 inline constexpr Scene all_scenes[] = {Scene::still, Scene::blobs, Scene::scattered, Scene::shifted, Scene::noise};
 
 /// Fills every frame of `image` with a textured slope and sensor noise. If `later` is set, applies the change that
-/// `scene` names. The same seed, `salt` and `later` give the same bytes.
+/// `scene` names. The same arguments and test seed give the same bytes.
 inline void fill_scene(HostView<std::uint8_t> image, Scene scene, bool later, std::uint64_t salt) {
     std::mt19937_64 random(kit::seed() * 7 + salt * 2 + later);
     const auto& shape = image.shape();

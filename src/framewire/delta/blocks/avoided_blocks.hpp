@@ -9,7 +9,7 @@
 
 namespace framewire::delta {
 
-/// Query for blocks of a picture from which nothing may be predicted, for example because viewers lack them.
+/// Query for blocks of a picture from which nothing may be predicted, for example because they are damaged.
 class AvoidedBlocks {
 public:
     /// `blocks` has one entry per block of the grid of `frame` and must outlive this object.

@@ -45,7 +45,7 @@ struct CudaProgress {
 };
 
 /// Device memory that the CUDA encoder keeps between launches: counters, error sums, and a look-back state per tile. It
-/// must be zero before the first launch. Has room for the streams of `shape`, but for no more than one launch takes.
+/// must be zero before the first launch. Sized for the streams of `shape` or of one launch, whichever are fewer.
 struct CudaWorkspace {
     CudaProgress* progress;
     CudaStreamSums* sums;

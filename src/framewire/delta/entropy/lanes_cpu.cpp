@@ -96,7 +96,7 @@ struct LaneCoding {
 };
 
 /// Input words of read_all(), consumed turn by turn. A turn never reads more than `bytes_per_turn`, so close to the end
-/// the words are copied to memory with zeros behind them, and no single read needs a bound check.
+/// the words are copied to a buffer padded with zeros, and no single read needs a bound check.
 class TurnWords {
 public:
     static constexpr std::ptrdiff_t bytes_per_turn = 2 * 2 * residual_lanes, loaded_at_once = 2 * most_at_once;

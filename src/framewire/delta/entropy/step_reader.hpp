@@ -22,6 +22,7 @@ namespace framewire::delta {
 /// avoids an index computation per symbol, but needs memory for as many states as symbols between two checks.
 template <int count>
 class StepReader {
+    // A single state is kept by value, so that it stays in a register.
     using State = std::conditional_t<count == 1, std::uint32_t, std::uint32_t*>;
 
 public:

@@ -115,8 +115,8 @@ struct Packer::State {
         const auto workers_count = block_workers(pool);
         constexpr std::size_t least = 2, most = ChangesEncoder::at_once;
         for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-            // A group gets at most about a third of a worker's share of the remaining changes, so that the last groups
-            // are small.
+            // With several workers, a group gets about a third of a worker's share of the remaining changes, so that
+            // the last groups are small and all workers finish together.
             const auto enough = workers_count == 1 ? left : left / (3 * workers_count);
             std::size_t count = 0;
             while (end < order.size() && end - begin < most && (end - begin < least || count < enough))

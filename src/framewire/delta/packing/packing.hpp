@@ -13,8 +13,8 @@
 
 namespace framewire::delta {
 
-/// Encoder that turns a list of changes, or a picture, into a packed frame as delta/format.md specifies. Keeps its
-/// memory between frames. Move-only; not thread-safe.
+/// Encoder that turns a list of changes, or a picture, into a packed frame as delta/format.md specifies. Servers
+/// and recordings read the directory of these frames, too. Keeps its memory between frames. Move-only; not thread-safe.
 class Packer {
 public:
     /// For frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads

@@ -1,10 +1,10 @@
-// Decoder for packed frames. Blocks are decoded in parallel. A frame is applied completely or not at all, unless the
-// caller passes `left_out`; each kind has its own way to ensure that:
+// Decoder for packed frames. Blocks are decoded in parallel. A delta frame is applied completely or not at all, unless
+// the caller passes `left_out`; each kind has its own way to ensure that:
 //
 //     changes       added to the reference block by block, and subtracted again if a block is broken
 //     prediction,   decoded to `after` and copied when all blocks are good; a prediction reads the complete
 //     blocks        previous picture, so it could not be written in place anyway
-//     pictures      decoded in place: the previous content is replaced entirely
+//     pictures      decoded in place, or to `after` with `left_out`; a broken one leaves the content unspecified
 //
 // For last_changes(), the differences of every delta frame are kept in tiles of one block each.
 
@@ -217,7 +217,7 @@ struct Unpacker::State {
         last_threshold = head.threshold;
         if (apply(head, reference)) return;
         forget();
-        // The two messages tell a broken block from a frame of the wrong kind.
+        // The two messages distinguish a broken block from a frame of the wrong kind.
         const bool of_changes =
             head.kind == Kind::changes || head.kind == Kind::prediction || head.kind == Kind::blocks;
         broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");

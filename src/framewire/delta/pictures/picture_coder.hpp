@@ -14,6 +14,7 @@ namespace framewire::delta {
 
 /// Sub-blocks of a block in the order of coding, and their folded residuals in the same order.
 struct PictureParts {
+    /// Maximum number of sub-blocks: those of three planes.
     static constexpr std::size_t most = 3 * parts_per_row * parts_per_row;
     std::array<Predictor, most> by;        ///< predictor of each sub-block
     std::array<ResidualPart, most> sizes;  ///< class and number of residuals of each sub-block

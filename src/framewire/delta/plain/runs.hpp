@@ -27,6 +27,7 @@ struct Runs {
     };
     std::vector<Magnitudes> magnitudes;
 
+    /// Makes a block without changes.
     explicit Runs(const Area& block) : pixels{block} {}
 };
 

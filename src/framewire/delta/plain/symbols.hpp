@@ -122,6 +122,7 @@ inline std::vector<Model> take_models(std::string_view& characters, int count, s
 struct StepModels {
     std::vector<Model> mode, changed, pattern, sign, magnitude, vector_kind, vector_bits, row, edge, part_class;
 
+    /// Reads the models from the characters of a set, in the order of the tables.
     explicit StepModels(std::string_view characters)
         : mode(take_models(characters, 36, 5)),
           changed(take_models(characters, 702, 2)),
@@ -149,6 +150,7 @@ inline const StepModels& step_models(int set) {
 struct PictureModels {
     std::vector<Model> small_residual, large_residual, part;
 
+    /// Reads the models from the characters of the set.
     explicit PictureModels(std::string_view characters)
         : small_residual(take_models(characters, 8, 33)),
           large_residual(take_models(characters, 4, 256)),

@@ -37,6 +37,7 @@ private:
 
 /// Returns true if coding to this sink can stop; never for Symbols.
 inline bool too_much(const Symbols&) { return false; }
+/// Returns true if the sink has reached its limit.
 inline bool too_much(const CostSink& sink) { return sink.too_much(); }
 
 /// Adds a component of a vector difference: the number of its bits, the bits below the highest, and the sign.

@@ -12,7 +12,7 @@ namespace {
 
 // The bucket drains at this share of the allowed rate, so that fluctuations from second to second stay within it.
 constexpr double share_used = 0.9;
-// The capacity: bytes of so many seconds, but of at least so many frames.
+// Capacity of the bucket: the bytes of this time, but at least of this number of frames.
 constexpr double bucket_seconds = 1, bucket_frames = 10;
 // Upper bound of the fullness, so that an unavoidable excess is forgotten after that many seconds.
 constexpr double most_fullness = 2;

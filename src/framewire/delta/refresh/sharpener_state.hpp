@@ -16,6 +16,7 @@ struct RestSharpener::State {
     std::optional<RestOnHost> on_host;  // exactly one of the two has a value
     std::optional<RestOnGpu> on_gpu;
 
+    // Makes the schedule; the constructor of RestSharpener adds the backend.
     State(const Shape& of, double seconds, int threshold) : shape(of), budget(of, seconds, threshold) {}
 
     // Validates the arguments and returns the parameters for the frame.

@@ -19,7 +19,7 @@
 //                      its words come before those of the residuals
 //
 // Shared memory limits a multiprocessor to 16 blocks. A thread block has one warp only, because with more of them all
-// but one would be idle while put_parts() runs.
+// but one would be idle in the last two phases.
 
 namespace framewire::delta {
 namespace pictures_kernels {

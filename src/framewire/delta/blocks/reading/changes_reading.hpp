@@ -64,6 +64,7 @@ struct RowAbove {
     /// Layout of `changed`: this bit is set if the pixel two above changes; the lowest `left_bits` bits are free for E
     /// of the pixel to the left.
     static constexpr int second_bit = 128, left_bits = 2;
+    /// One byte for each pixel of the row.
     using Row = std::array<std::uint8_t, part_side>;
 
     Row changed;  ///< part of the number of changed_model()

@@ -66,6 +66,7 @@ public:
     // column to the left of its next sub-block, and the corner above that column.
     using Pixels = std::array<std::array<std::uint8_t, block_side>, 3>;
     Pixels above, ways_above;
+    /// Column to the left of a sub-block, and the pixel above that column.
     struct Left {
         std::array<std::array<std::uint8_t, part_side>, 3> magnitudes, ways;
         std::array<std::uint8_t, 3> corner, corner_way;

