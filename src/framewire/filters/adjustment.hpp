@@ -4,17 +4,18 @@
 
 namespace framewire {
 
-/// What the streaming report's camera panel sets (section 5); as it stands here it changes nothing.
+/// Camera settings that a viewer's control panel changes while a job runs (streaming report, section 5). The defaults
+/// change nothing.
 struct Adjustment {
     int brightness = 0;     ///< added to each channel, -255..255
-    double contrast = 1;    ///< distance from 128 times this, 0..4
-    double saturation = 1;  ///< distance from the pixel's gray times this, 0..4
-    double gain = 1;        ///< each channel times this, 0..8
+    double contrast = 1;    ///< factor for a channel's distance from 128, 0..4
+    double saturation = 1;  ///< factor for a channel's distance from the pixel's gray, 0..4
+    double gain = 1;        ///< factor for each channel, applied first, 0..8
 
     friend bool operator==(const Adjustment&, const Adjustment&) = default;
 };
 
-/// The four settings as adjust's formula has them.
+/// The four settings as the fixed-point terms of adjust's formula (see class Adjust).
 struct alignas(8) AdjustTerms {     // one atomic word
     std::int16_t slope = 512;       ///< 512 * gain * contrast, 0..16384
     std::int16_t offset = 0;        ///< brightness + 128 * (1 - contrast), -639..383

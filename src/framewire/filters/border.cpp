@@ -7,6 +7,7 @@
 namespace framewire {
 namespace {
 
+// Pads pixel by pixel; used only for the few pixels outside the row.
 void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                 std::uint8_t* out) {
     for (int x = begin; x < end; ++x) {

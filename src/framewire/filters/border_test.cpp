@@ -55,7 +55,7 @@ TEST(Border, PadsAnyPartOfARow) {
     }
 }
 
-TEST(Border, IsReadByItsNames) {
+TEST(Border, ReadsEveryName) {
     const auto of = [](const char* name) {
         const auto values = with_defaults(mean_info(), {{"border", name}});
         return *value_named(border_names, values.text("border"));

@@ -8,20 +8,21 @@
 
 namespace framewire {
 
-/// Which bytes a difference encoder found changed, in one memory space: for stream s, counts[s * count_stride] of them,
-/// in ascending order: their positions (byte index in the frame, rows without gaps) from positions + s * capacity on
-/// and new minus old, modulo 256, from differences + s * capacity on.
+/// The bytes of a batch that a difference encoder found changed, in one memory space. Stream s has counts[s *
+/// count_stride] changes in ascending order: their byte indices in the frame (rows without gaps) start at positions + s
+/// * capacity, and their new minus old values, modulo 256, at differences + s * capacity.
 template <MemorySpace space>
 struct ChangedBytes {
     const std::uint32_t* positions = nullptr;
     const std::uint8_t* differences = nullptr;
     const std::uint32_t* counts = nullptr;
-    std::int64_t count_stride = 1;  ///< in 32-bit words
-    std::int64_t capacity = 0;      ///< changes each stream has room for
+    std::int64_t count_stride = 1;  ///< between the counts of two streams, in 32-bit words
+    std::int64_t capacity = 0;      ///< most changes per stream
 };
 
-/// Calls body(frame, y, x, first, end) for every pixel of a batch of `shape` that has changes, which are those numbered
-/// first to end - 1 of its stream; in parallel. Positions outside the frame are left out.
+/// Calls body(frame, y, x, first, end) in parallel for every pixel of a batch of `shape` with changes: those numbered
+/// first to end - 1 in its stream. Positions outside the frame are skipped. Counts above the capacity are clamped to
+/// it.
 template <class Body>
 void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::host>& changes, const Shape& shape,
                         Body&& body) {
@@ -33,7 +34,8 @@ void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::
         const auto pixel_at = [&](std::int64_t index) {
             return positions[index] / static_cast<std::uint32_t>(shape.channels);
         };
-        // Where the pixel ends that the change before `index` is of: pieces are cut there.
+        // Index of the first change after `index - 1`'s pixel. Chunks are cut there, so that one thread gets all
+        // changes of a pixel.
         const auto pixel_end = [&](std::int64_t index) {
             while (index > 0 && index < count && pixel_at(index) == pixel_at(index - 1)) ++index;
             return index;

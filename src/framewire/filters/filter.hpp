@@ -28,126 +28,134 @@
 
 namespace framewire {
 
-/// What a filter works on, in one memory space: this frame, the one before it, and where the result goes.
-/// All three are batches of one size; `previous` is set only for filters that need it, and on a first frame it is the
-/// frame itself. `out` does not overlap the others.
+/// Images of one filter run, in one memory space. All are batches of equally many frames. `previous` is set only for
+/// filters with FilterInfo::needs_previous; for a stream's first frame it is the frame itself. `out` must not overlap
+/// the others.
 template <MemorySpace space>
 struct FilterImages {
     View<const std::uint8_t, space> in;
     View<const std::uint8_t, space> previous;
     View<std::uint8_t, space> out;
-    View<const std::uint8_t, space> original{};  ///< what the chain began with, for filters that join it
+    View<const std::uint8_t, space> original{};  ///< the chain's first image, for filters with an OriginalJoin
 };
 
-/// A filter's work on the GPU, all but the images settled when its plan is made: kernel, geometry, what kernels may
-/// take. Queues a batch of the plan's shape on the executor's stream.
+/// The GPU part of a filter whose plan has settled everything but the images: kernel, geometry, launch attributes. A
+/// call queues a batch of the plan's shape on the executor's stream.
 using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device>&)>;
 
-/// A number that a filter found in one frame of its last batch, for the statistics.
+/// A number that a filter computed for one frame of its last batch, for the statistics.
 struct FilterFigure {
     std::string_view name;  ///< "threshold", "mean_b", ...
-    int frame = 0;          ///< of the batch
+    int frame = 0;          ///< index in the batch
     double value = 0;
 };
 
-/// A filter ready to run: parameters, image shape and executor fixed. Runs queue on the executor's stream (CUDA) or
-/// return when done (CPU); they neither allocate nor synchronize nor read back.
+/// A filter that is ready to run: its parameters, image shape and executor are fixed. CUDA runs are queued on the
+/// executor's stream; CPU runs have finished when they return. Runs neither allocate, synchronize nor read back. Unless
+/// stated otherwise, call one filter from one thread at a time.
 class Filter {
 public:
     virtual ~Filter() = default;
-    /// The shape of the result.
+    /// Shape of FilterImages::out.
     virtual Shape output_shape() const = 0;
+    /// Filters `images`, whose `in` has the shape the filter was made for. Throws Error if a shape does not match.
     virtual void run(const FilterImages<MemorySpace::host>& images) = 0;
     virtual void run(const FilterImages<MemorySpace::device>& images) = 0;
-    /// What the last run found; empty for most filters and before the first run. Waits for the executor's stream and
-    /// reads back: not for the frame path.
+    /// Statistics of the last run; empty for most filters and before the first run. Waits for the executor's stream and
+    /// reads back, so it does not belong on the frame path.
     virtual std::vector<FilterFigure> figures() const { return {}; }
 
-    /// What the next runs show of the frame and the run; most filters show nothing. Before a run, from the same thread;
-    /// allocates nothing. On CUDA what the run reads is queued on the executor's stream.
+    /// Sets the values of the frame and the run that later runs draw; most filters ignore them. Call it before a run,
+    /// from the same thread. Does not allocate. On CUDA, the upload is queued on the executor's stream.
     virtual void set_frame_values(const FrameValues&) {}
-    /// True when what the filter draws depends on set_frame_values().
+    /// Returns true if the filter draws values from set_frame_values().
     virtual bool shows_frame_values() const { return false; }
-    /// Whether each run from now on queues the same work as the last one, so that a CUDA graph may hold it. Most
-    /// filters always do.
+    /// Returns true if every later run queues the same work as the last one, so that a CUDA graph can replay it. True
+    /// for most filters.
     virtual bool is_settled() const { return true; }
-    /// Takes other settings from the next run on, from any thread; false where there is nothing to adjust. Throws
-    /// Error{usage} on a setting that is not allowed, with nothing changed.
+    /// Applies other settings from the next run on; callable from any thread. Returns false if the filter has nothing
+    /// to adjust. Throws Error{usage} on a setting that is not allowed and then changes nothing.
     virtual bool set_adjustment(const Adjustment&) { return false; }
-    /// The same filter by rows, where it is one of those; else null. Lives as long as the filter. CPU backend only.
+    /// Returns the filter's row-wise interface if it has one, otherwise null. Valid as long as the filter. CPU backend
+    /// only.
     virtual RowFilter* by_rows() { return nullptr; }
 };
 
-/// A part of the filter's image, or of the original, and where in the result it goes.
+/// A rectangle that is copied unchanged into the result, from the filter's image or from the original.
 struct JoinPart {
+    /// True: from the original. False: from the filter's image.
     bool original = false;
-    int from_x = 0;  ///< of the image
-    int x = 0, y = 0, width = 0, height = 0;
+    int from_x = 0;                           ///< left column in the source; the row is `y` in both
+    int x = 0, y = 0, width = 0, height = 0;  ///< position and size in the result
 };
 
-/// How a filter is made that looks at the chain's first image beside its own, as FilterImages::original. The two may
+/// How to make a filter that reads the chain's first image (FilterImages::original) as well as its own. The two may
 /// differ in width, height and channels.
 struct OriginalJoin {
-    /// As FilterInfo's, of the filter's image and the original.
+    /// As FilterInfo::output_shape, with the shapes of the filter's image and of the original.
     std::function<Shape(const ParameterValues&, const Shape& frame, const Shape& original)> output_shape;
+    /// As FilterInfo::make, with both shapes.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, const Shape& original, Executor&)>
         make;
-    /// Where the result is parts of both as they are, without overlap, and black elsewhere: these. Absent for others.
+    /// The two rectangles that make up the result, if it consists of unchanged parts of both images without overlap on
+    /// black. Empty for other filters.
     std::function<std::array<JoinPart, 2>(const ParameterValues&, const Shape& frame, const Shape& original)> parts{};
 };
 
-/// A filter's registry entry.
+/// Registry entry of a filter. The optional functions below describe special cases that a chain can run faster or fuse;
+/// each is empty for filters it does not apply to.
 struct FilterInfo {
     std::string_view name;
-    std::string_view summary;               ///< one line
+    std::string_view summary;               ///< one line for the help
     std::vector<ParameterInfo> parameters;  ///< the first is the main one
-    std::size_t unnamed = 1;                ///< how many of the first ones may be given in their order, without a key
-    /// Chains that show what it does, the first in the docs' picture too; none: its name alone does.
+    std::size_t unnamed = 1;                ///< number of leading parameters that may be given in order, without a key
+    /// Chains that show the filter; the documentation draws the first one. Default: the filter's name alone.
     std::vector<std::string_view> examples{};
-    bool needs_previous = false;
-    bool draws = false;  ///< over a part of the picture alone: RowFilter::changed_area() says which
-    /// Checks what single parameters cannot, against the shape of the image the filter will get, and gives the shape
-    /// of its result. Throws Error{usage}.
+    bool needs_previous = false;  ///< reads FilterImages::previous
+    bool draws = false;           ///< draws over a part of the picture: RowFilter::changed_area() says which
+    /// Checks the parameters together and against the shape of the filter's image, and returns the shape of the result.
+    /// Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
-    /// Makes the plan. `frame` may be a batch.
+    /// Makes the plan. `frame` may be a batch. Throws Error{usage}.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
-    /// Of a filter that moves pixels: where they go. Absent for others.
+    /// For filters that only move pixels: the map from result to image.
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
-    /// Of a filter that makes the whole picture larger or smaller, and no more: how. Absent for others.
+    /// For filters that only resize the whole picture: the method.
     std::function<ScaleMethod(const ParameterValues&)> scaling{};
-    /// Of a filter that takes a mean of the pixels around each one, and no more: its weights. Absent for others.
+    /// For filters that only compute a weighted mean around each pixel: the weights.
     std::function<SeparableWindow(const ParameterValues&)> window{};
-    /// Of a filter that gives square cells from the image's corner on their means, and no more: a cell's side in
-    /// pixels. Nothing where the values ask for something else; absent for others.
+    /// For filters that only replace square cells, counted from the image's corner, by their means: the side of a cell
+    /// in pixels. Returns nothing if the values ask for something else.
     std::function<std::optional<int>(const ParameterValues&)> cell_px{};
-    /// Of a filter that takes each channel value to another, and saturation with it, as Adjust does: its terms. Absent
-    /// for others.
+    /// For filters that only map channel values and saturation as Adjust does: the terms.
     std::function<AdjustTerms(const ParameterValues&)> levels{};
-    /// Where the filter changes how many frames there are, and so has no plan: the rate that it gives. See
+    /// For filters that change the number of frames, and so have no plan: the resulting frame rate. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};
-    /// Where the filter needs the original: used in place of the two above, which are for an original of the image's
-    /// own shape.
+    /// For filters that read the original. `output_shape` and `make` above then assume an original with the image's
+    /// shape.
     std::optional<OriginalJoin> original{};
-    /// Where each pixel of the result depends on that pixel alone (and the one before it in time): what becomes of it,
-    /// so that neighbours in a chain run as one pass. Nothing where the values do not allow it; absent for other
-    /// filters.
+    /// For filters whose result depends only on the same pixel (and on its predecessor in time): the operation, so that
+    /// neighbours in a chain run as one pass. Returns nothing if the values do not allow it.
     std::function<std::optional<PointwiseOp>(const ParameterValues&)> pointwise{};
 };
 
-/// The values given and the defaults of all other parameters; for whoever makes a filter without a chain's text.
+/// Returns the given values with the defaults of all other parameters. For callers that make a filter without a chain's
+/// text.
 inline ParameterValues with_defaults(const FilterInfo& info,
                                      std::initializer_list<std::pair<std::string, std::string>> given) {
     return with_defaults(info.parameters, given);
 }
 
-/// Makes a Filter of a plan: any class with output_shape() and a run() for each memory space, and those of Filter's
-/// other functions, or of RowFilter's, that it has an answer to; goes_by_rows() says that it has them now. The device
-/// run is left out of a build without CUDA here, and nowhere else.
+/// Makes a Filter from a plan: any class with output_shape() and a run() for each memory space. Every other function of
+/// Filter or RowFilter is forwarded if the plan has it and keeps its default otherwise; the plan's goes_by_rows() says
+/// whether it currently runs by rows. In a build without CUDA the device run throws Error{internal}; no other place has
+/// to exclude it.
 template <class Plan>
 class FilterOf final : public Filter, private RowFilter {
 public:
     template <class... Args>
+    /// Passes its arguments to the plan's constructor.
     explicit FilterOf(Args&&... args) : plan_(std::forward<Args>(args)...) {}
 
     Shape output_shape() const override { return plan_.output_shape(); }

@@ -6,11 +6,11 @@
 
 namespace framewire {
 
-/// A weighted mean of the pixels around each one, by the same weights along rows and along columns: pixel i is the sum
-/// over tap t of weights[t] * (pixel i + t - before), what is outside of the image by the border.
+/// A weighted mean around each pixel with the same weights along rows and columns. Along one axis, pixel i becomes the
+/// sum over tap t of weights[t] * (pixel i + t - before); pixels outside the image come from the border.
 struct SeparableWindow {
-    std::vector<double> weights;  ///< their sum is 1
-    int before;                   ///< taps before the pixel's own
+    std::vector<double> weights;  ///< sum to 1
+    int before;                   ///< taps before the pixel itself
     Border border;
 };
 

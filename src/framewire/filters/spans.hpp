@@ -8,27 +8,28 @@
 
 namespace framewire {
 
-/// Bytes of input one thread takes at a time: small beside a core's L2, large beside the cost of handing it out.
+/// Bytes of input per chunk of work: small compared with a core's L2 cache, large compared with the cost of handing it
+/// to a thread.
 inline constexpr std::int64_t span_bytes = 128 * 1024;
 
-/// A run of pixels of a batch: `pixels` from pixel `first` of row `row` on, rows counted through all frames. In dense
-/// images it may go on into the rows that follow.
+/// A run of `pixels` pixels of a batch, starting at pixel `first` of row `row`; rows are counted through all frames. In
+/// dense images a run may continue into the following rows.
 struct PixelRun {
     std::int64_t row, first, pixels;
 
-    /// Where it begins in one of the images.
+    /// Address of the run's first byte in `image`.
     template <class T>
     T* in(HostView<T> image) const {
         return image.batch_row(row) + first * image.shape().channels;
     }
 };
 
-/// Calls body(PixelRun) on runs that cover a batch of `shape`, in parallel: whole pieces of the batch where all images
-/// are dense, whole rows otherwise.
+/// Calls body(PixelRun) in parallel on runs that cover a batch of `shape`: large chunks across rows if `all_dense` says
+/// that all images are dense, otherwise whole rows.
 template <class Body>
 void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, Body&& body) {
     if (all_dense) {
-        // A multiple of 64 pixels keeps every piece as aligned as the first.
+        // A multiple of 64 pixels gives every chunk the alignment of the first.
         const auto pixels_each = std::max<std::int64_t>(span_bytes / shape.channels & ~std::int64_t{63}, 64);
         pool.for_chunks(shape.rows() * shape.width, pixels_each,
                         [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -42,14 +43,15 @@ void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, 
     });
 }
 
-/// Calls body(in, out, pixels) on runs of pixels that cover two batches of the same frames, height and width.
+/// Calls body(in, out, pixels) in parallel on runs of pixels that cover two batches with the same frames, height and
+/// width. Channels may differ.
 template <class Body>
 void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Body&& body) {
     for_pixel_runs(pool, in.shape(), in.dense() && out.dense(),
                    [&](const PixelRun& run) { body(run.in(in), run.in(out), run.pixels); });
 }
 
-/// The same with two inputs of one shape: body(in, previous, out, pixels).
+/// As above with two inputs of one shape: body(in, previous, out, pixels).
 template <class Body>
 void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                      HostView<std::uint8_t> out, Body&& body) {

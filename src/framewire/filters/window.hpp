@@ -12,33 +12,35 @@ namespace framewire {
 /// Largest side of a filter's window, in pixels.
 inline constexpr int max_window_px = 255;
 
-/// Which pixels beside its own a window sees in each direction: -before to +after. An even one sees one more before.
+/// Extent of a window around its pixel: it covers -before to +after. A window of even size covers one more pixel
+/// before.
 struct WindowReach {
     int before, after;
 };
 
+/// Extent of a window of `size` pixels.
 FRAMEWIRE_HOST_DEVICE constexpr WindowReach window_reach(int size) { return {size / 2, size - 1 - size / 2}; }
 
-/// A rectangle of one frame's result, the work of one thread.
+/// A rectangle of one frame's result that one thread makes.
 struct WindowTile {
     int frame;
     int x_begin, x_end;
     int y_begin, y_end;
 };
 
-/// Every tile but the last of a row is a multiple of this many pixels wide, so that the border's pixels are found among
-/// those its windows see.
+/// Granularity of tile widths. Every tile but the last in a row is a multiple of this many pixels wide, so that the
+/// pixels which supply the border lie within its own windows.
 inline constexpr int tile_step_px = 64;
 
-/// Calls body(WindowTile) in parallel on tiles that cover a batch: about `width_px` wide, and at least
-/// `least_rows` high where the frame is, because each tile begins with the rows above it.
+/// Calls body(WindowTile) in parallel on tiles that cover a batch. Tiles are about `width_px` wide and at least
+/// `least_rows` high if the frame is, because every tile repeats the work for the rows above it.
 template <class Body>
 void for_window_tiles(const ThreadPool& pool, const Shape& shape, int width_px, int least_rows, Body&& body) {
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     width_px = static_cast<int>(parts(shape.width, parts(shape.width, std::max(width_px, tile_step_px))));
     width_px = static_cast<int>(parts(width_px, tile_step_px)) * tile_step_px;
     const auto columns = parts(shape.width, width_px);
-    // Four tiles a thread even out what one core loses to others' work.
+    // Four tiles per thread balance the load if other processes slow a core down.
     const auto wanted = parts(4 * pool.threads(), shape.frames * columns);
     const auto rows_each =
         parts(shape.height, std::clamp<std::int64_t>(wanted, 1, std::max(shape.height / least_rows, 1)));
@@ -55,10 +57,11 @@ void for_window_tiles(const ThreadPool& pool, const Shape& shape, int width_px, 
     });
 }
 
-/// The pixels of a row that a tile's windows see, begin to end, of which the image has those from first to last; and
-/// which of these stand in for the others.
+/// The line of pixels that the windows of a tile see in one row: begin <= x < end, of which first <= x < last lie in
+/// the image. Also records, for every pixel outside, which pixel of the line supplies its value.
 class TileColumns {
 public:
+    /// Computes the line for `tile` in an image of `shape`.
     TileColumns(const WindowTile& tile, WindowReach reach, const Shape& shape, Border border)
         : channels_(shape.channels),
           black_(border == Border::zero),
@@ -75,14 +78,15 @@ public:
         for (int x = last_; x < end_; ++x) look_up(x);
     }
 
-    /// Of the whole line, in elements: pixels times channels.
+    /// Length of the line in elements: pixels times channels.
     int count() const { return (end_ - begin_) * channels_; }
-    /// Where the image's part of the line begins in the row, where in the line, and how long it is, in elements.
+    /// The part of the line that lies in the image, in elements: its start in the row, its start in the line, and its
+    /// length.
     int image_begin() const { return first_ * channels_; }
     int line_begin() const { return (first_ - begin_) * channels_; }
     int image_count() const { return (last_ - first_) * channels_; }
 
-    /// Fills the border's part of a line from the image's part.
+    /// Fills the elements outside the image from those inside, which the caller has written.
     template <class T>
     void fill_border(T* line) const {
         if (channels_ == 3)
@@ -114,7 +118,7 @@ private:
     int channels_;
     bool black_;
     int begin_, end_, first_, last_;
-    std::int16_t from_[max_window_px];  // of each pixel outside the image, as its place in the line
+    std::int16_t from_[max_window_px];  // for each pixel outside the image, the index of its source pixel in the line
 };
 
 }  // namespace framewire

@@ -8,8 +8,8 @@
 
 namespace framewire {
 
-/// AdjustTerms as the GPU's function of a pixel has them: the offset goes into the rounding, for
-/// ((v * slope + 2^8) >> 9) + offset = (v * slope + 2^8 + 2^9 * offset) >> 9.
+/// adjust_pixel() on the GPU. The offset is folded into the rounding term: ((v * slope + 2^8) >> 9) + offset = (v *
+/// slope + 2^8 + 2^9 * offset) >> 9.
 class AdjustOnDevice {
 public:
     explicit AdjustOnDevice(const AdjustTerms& terms)
@@ -19,7 +19,7 @@ public:
           weights_(split(gray_weights(GrayMethod::weighted))) {}
     explicit AdjustOnDevice(const PointwiseOp& op) : AdjustOnDevice(adjust_terms_of(op)) {}
 
-    /// The same as adjust_pixel(), with the holding to bytes left to the packing.
+    /// As adjust_pixel(); clamping to bytes happens in the packing instruction.
     __device__ Pixel operator()(Pixel pixel) const {
         auto levels = packed(level(pixel & 255), level(pixel >> 8 & 255), level(pixel >> 16 & 255));
         if (saturation_ == neutral_saturation) return levels;
@@ -35,7 +35,7 @@ private:
         return (static_cast<int>(value) * slope_ + rounding_) >> adjust_slope_shift;
     }
 
-    // Each number held to 0..255, as a pixel.
+    // Clamps each number to 0..255 and packs the three into a pixel.
     static __device__ Pixel packed(int b, int g, int r) {
         std::uint32_t high, pixel;
         asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(0), "r"(r), "r"(0));

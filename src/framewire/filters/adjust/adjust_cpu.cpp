@@ -19,8 +19,8 @@ using D16 = hn::ScalableTag<std::int16_t>;
 using V16 = hn::VFromD<D16>;
 using D8 = hn::Rebind<std::uint8_t, D16>;  // half a vector of bytes: as many lanes as D16
 
-// Gain, contrast and brightness. MulFixedPoint15(a, b) is (a * b + 2^14) >> 15, so with a = 64 v it is the formula's
-// (v * slope + 2^8) >> 9, rounding and all.
+// Gain, contrast and brightness. MulFixedPoint15(a, b) is (a * b + 2^14) >> 15; with a = 64 v it equals the formula's
+// (v * slope + 2^8) >> 9, including the rounding.
 class Levels {
 public:
     explicit Levels(const AdjustTerms& terms)
@@ -33,7 +33,7 @@ private:
     V16 slope_, offset_;
 };
 
-// The weighted gray of levels in 0..255. Sums of products need 32 bits: the even and the odd lanes each have theirs.
+// Weighted gray of levels in 0..255. The sums of products need 32 bits, so even and odd lanes are computed separately.
 class Gray {
 public:
     Gray()
@@ -65,6 +65,7 @@ private:
     V16 one_, weights_bg_, weights_r1_;
 };
 
+// One channel, or colour without a change of saturation: every byte is mapped alone.
 void adjust_levels(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t bytes, std::uint8_t* out) {
     const D8 d8;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
@@ -74,6 +75,7 @@ void adjust_levels(const AdjustTerms& terms, const std::uint8_t* in, std::int64_
     for (; at < bytes; ++at) out[at] = static_cast<std::uint8_t>(adjust_level(in[at], terms));
 }
 
+// BGR with saturation: three vectors of levels per step, then the distance from their gray.
 void adjust_colours(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
     const D8 d8;
     const D16 d16;

@@ -6,20 +6,22 @@
 
 namespace framewire {
 
+/// Fractional bits of AdjustTerms::slope.
 inline constexpr int adjust_slope_shift = 9;
+/// The AdjustTerms::saturation that changes nothing.
 inline constexpr int neutral_saturation = 256;
 
-/// Gain, contrast and brightness of one channel value.
+/// Applies gain, contrast and brightness to one channel value, 0..255.
 FRAMEWIRE_HOST_DEVICE constexpr int adjust_level(int value, const AdjustTerms& terms) {
     return hold_to_byte(((value * terms.slope + (1 << (adjust_slope_shift - 1))) >> adjust_slope_shift) + terms.offset);
 }
 
-/// Saturation of one channel value about the pixel's gray.
+/// Applies saturation to one channel value, given the pixel's gray.
 FRAMEWIRE_HOST_DEVICE constexpr int adjust_saturation(int value, int gray, const AdjustTerms& terms) {
     return hold_to_byte(gray + (((value - gray) * terms.saturation + 128) >> 8));
 }
 
-/// The whole formula, on the host; kernels have their own packing of it (adjust.cuh).
+/// The whole formula on the host. Kernels use their own packed form (adjust.cuh).
 constexpr Pixel adjust_pixel(Pixel pixel, const AdjustTerms& terms) {
     const int b = adjust_level(channel_of(pixel, 0), terms);
     const int g = adjust_level(channel_of(pixel, 1), terms);

@@ -9,7 +9,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula in floating point, pixel by pixel.
 inline void adjust_reference(const Adjustment& adjustment, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const auto hold = [](double value) { return std::min(std::max(value, 0.0), 255.0); };

@@ -50,8 +50,8 @@ TEST_P(AdjustTest, EqualsTheFormula) {
         }
 }
 
-// A quarter of a million colours at settings that reach every end of the arithmetic.
-TEST_P(AdjustTest, EverySettingsEnds) {
+// 64^3 colours at settings that reach both ends of every range.
+TEST_P(AdjustTest, ReachesTheLimitsOfEverySetting) {
     const Shape shape{1, 512, 512, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     for (std::int64_t colour = 0; colour < 512 * 512; ++colour)
@@ -97,7 +97,7 @@ TEST(Adjust, NeutralChangesNothing) {
     for (Pixel pixel = 0; pixel < 1u << 24; pixel += 97) EXPECT_EQ(adjust_pixel(pixel, terms), pixel);
 }
 
-TEST(Adjust, RefusesSettingsAndLeavesTheOldOnes) {
+TEST(Adjust, RejectsWrongSettingsAndKeepsTheOldOnes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 1, 1, 1};
     const auto nan = std::numeric_limits<double>::quiet_NaN();
@@ -115,8 +115,8 @@ TEST(Adjust, RefusesSettingsAndLeavesTheOldOnes) {
     EXPECT_EQ(out.view().data()[0], 105);
 }
 
-// Every frame has one setting or the other, whole, while another thread changes them.
-TEST(Adjust, ChangesWhileRunning) {
+// While another thread changes the settings, every frame uses one setting throughout.
+TEST(Adjust, ChangesSettingsOnlyBetweenFrames) {
     const Shape shape{1, 32, 1024, 1};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::zeros);

@@ -9,7 +9,8 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t band_bytes = 128 * 1024;  // small beside a core's L2, large beside the cost of handing it out
+constexpr std::int64_t band_bytes =
+    128 * 1024;  // small compared with a core's L2 cache, large compared with the cost of handing it to a thread
 
 enum class BinarizeMethod { two_max, otsu, two_peaks, document, sauvola, fixed };
 
@@ -18,7 +19,7 @@ constexpr NamedValue<BinarizeMethod> binarize_method_names[] = {
     {"two-peaks", BinarizeMethod::two_peaks}, {"document", BinarizeMethod::document},
     {"sauvola", BinarizeMethod::sauvola},     {"fixed", BinarizeMethod::fixed}};
 
-// What the registry's entry takes: of all methods together.
+// All parameters of the registry entry, for every method.
 struct BinarizeSettings {
     BinarizeMethod method = BinarizeMethod::two_max;
     BinarizeParameters binarize{};
@@ -54,7 +55,7 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
     return fields;
 }
 
-// Throws Error{usage} on a value that the chosen method does not read, unless it is the default.
+// Throws Error{usage} if a parameter that the chosen method does not read has another value than its default.
 BinarizeSettings settings_from(const ParameterValues& values) {
     auto settings = binarize_fields().from(values);
     const auto refuse = [&](std::string_view name, std::string_view methods) {
@@ -78,6 +79,7 @@ BinarizeSettings settings_from(const ParameterValues& values) {
     return settings;
 }
 
+// Empty for the methods that do not take a threshold from a histogram.
 std::optional<ThresholdMethod> threshold_method(BinarizeMethod method) {
     switch (method) {
         case BinarizeMethod::two_max: return ThresholdMethod::two_max;
@@ -95,8 +97,8 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     binarize_fields().check({.binarize = parameters}, "binarize");
     const auto frames = static_cast<std::size_t>(shape.frames);
     bands_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
-    // A band's histogram costs something of its own, as much as counting 50 000 pixels: no more bands than keep the
-    // threads busy.
+    // Every band has a fixed cost, as much as counting 50 000 pixels, so there are only as many as keep the threads
+    // busy.
     const auto bands_for_all = (2 * executor.pool().threads() + shape.frames - 1) / shape.frames;
     histogram_bands_ = std::clamp(bands_for_all, 1, bands_);
     thresholds_ = BackendBuffer(frames, executor);

@@ -13,18 +13,20 @@ namespace framewire {
 namespace binarize_kernels {
 namespace {
 
-// A batch as groups of 16 pixels; a frame without gaps is one long row.
+// A batch as groups of 16 pixels. A frame without gaps between rows counts as one long row.
 struct Frames {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int row_px;
-    unsigned groups_per_row, groups;  // groups: of a frame
+    unsigned groups_per_row, groups;  // groups: per frame
 };
 
+// Position of a group in its frame; fewer than 16 pixels at the end of a row.
 struct Group {
     int y, x, pixels;
 };
 
+// The group with number `index` in its frame.
 __device__ Group group_at(const Frames& frames, unsigned index) {
     const auto y = index / frames.groups_per_row;
     const auto x = static_cast<int>(index - y * frames.groups_per_row) * gray_group_px;
@@ -35,8 +37,13 @@ __device__ Group group_at(const Frames& frames, unsigned index) {
 
 constexpr int histogram_threads = 512;
 
-// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each
-// other, whatever the image, and the block's warps share the 32 histograms.
+// Counts one frame's gray values. Grid: x covers the groups of a frame, y is the frame.
+//
+//   counts[bin * 32 + lane]   bin 0:  lane 0 | lane 1 | ... | lane 31
+//                             bin 1:  lane 0 | lane 1 | ... | lane 31
+//
+// Each lane of a warp counts in a histogram of its own, which lies in one shared memory bank, so the lanes of a warp
+// never conflict, whatever the image holds. All warps of the block share the 32 histograms.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(histogram_threads)
     histogram_kernel(Frames frames, SplitWeights weights, std::uint32_t* histograms) {
@@ -59,7 +66,7 @@ __global__ void __launch_bounds__(histogram_threads)
     auto index = blockIdx.x * histogram_threads + threadIdx.x;
     auto gray = load(index, pixels);
     while (pixels > 0) {
-        // The next load is on its way while this one is counted.
+        // Start the next load before counting this group, so that they overlap.
         index += step;
         const auto next = load(index, next_pixels);
         const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
@@ -79,18 +86,18 @@ __global__ void __launch_bounds__(histogram_threads)
 
     if (threadIdx.x < 256) {
         std::uint32_t sum = 0;
-        // Every thread begins in another bank.
+        // Every thread starts in a different bank.
         for (int i = 0; i < 32; ++i) sum += counts[threadIdx.x * 32 + (threadIdx.x + i) % 32];
         if (sum) atomicAdd(histograms + std::int64_t{blockIdx.y} * 256 + threadIdx.x, sum);
     }
 }
 
-// ---- The threshold: a block a frame, a thread a bin ----
+// ---- The threshold: one block per frame, one thread per bin ----
 
 constexpr int bins = 256;
 constexpr int warps = bins / 32;
 
-// The pixels of the bins up to one, and the sum of their values.
+// Number of pixels in the bins up to one bin, and the sum of their values.
 struct DarkPixels {
     unsigned long long count, sum;
 
@@ -102,6 +109,7 @@ struct DarkPixels {
     }
 };
 
+// Shared memory of threshold_kernel.
 struct ThresholdMemory {
     std::uint32_t counts[bins];
     cuda::BlockScan<DarkPixels, warps> dark;
@@ -109,18 +117,19 @@ struct ThresholdMemory {
     double warp_variances[warps];
 };
 
-// In the scan's memory, which only otsu() needs.
+// Maximum over the block. Uses the memory of the scan, which only otsu() needs.
 __device__ unsigned long long block_max(unsigned long long value, ThresholdMemory& memory) {
     value = cuda::warp_joined(value, [](unsigned long long a, unsigned long long b) { return max(a, b); });
-    __syncthreads();  // the values of the call before were read
+    __syncthreads();  // the values of the previous call have been read
     if (threadIdx.x % 32 == 0) memory.dark.warp_totals[threadIdx.x / 32].count = value;
     __syncthreads();
     for (int warp = 0; warp < warps; ++warp) value = max(value, memory.dark.warp_totals[warp].count);
     return value;
 }
 
+// two_max_threshold() over the block, at every thread.
 __device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
-    // The larger key is the fuller bin, and of equally full ones the darker.
+    // The largest key belongs to the most frequent value, and among equally frequent ones to the darkest.
     const auto key = static_cast<unsigned long long>(count) << 8 | (255 - threadIdx.x);
     const auto first = block_max(key, memory);
     const auto second = block_max(key == first ? 0 : key, memory);
@@ -128,8 +137,8 @@ __device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
     return min(max((bin_of(first) + bin_of(second)) / 2, 50), 200);
 }
 
-// The threshold at thread 0. All bins' variances at once; only where the best two are too close to tell, or rounding
-// decides which bins count, OpenCV's sequence itself.
+// Otsu's threshold, at thread 0. All bins' variances are computed in parallel. OpenCV's sequence runs only if the best
+// two are too close to order, or if rounding decides which bins it skips.
 __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const DarkPixels own{count, static_cast<unsigned long long>(count) * threadIdx.x};
@@ -159,7 +168,7 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
             best = memory.warp_variances[other];
             best_bin = memory.warp_bins[other];
         }
-    // The sequence begins with 0 at variance 0: that, too, is a candidate to tell apart.
+    // The sequence starts with threshold 0 at variance 0, which is one more candidate to compare with.
     const bool close =
         candidate.variance >= 0 && best_bin != threadIdx.x && best - candidate.variance < otsu_uncertainty;
     const bool unclear = !candidate.certain || close || (best >= 0 && best < otsu_uncertainty);
@@ -168,14 +177,15 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
     return best < 0 ? 0 : best_bin;
 }
 
-// Eight neighbouring bins of the smoothed histogram, one lane of a warp.
+// Eight neighbouring bins of the smoothed histogram, held by one lane of a warp.
 constexpr int bins_per_lane = 8;
 
 struct LaneBins {
     std::uint32_t bin[bins_per_lane];
 };
 
-// Which of a lane's bins are higher and which lower than the one before them, a bit each. The first bin of all rises.
+// Bit masks of the lane's bins that are higher (x) and lower (y) than the preceding bin. The first bin of the histogram
+// counts as rising.
 __device__ uint2 slopes(const LaneBins& own, int lane) {
     auto before = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
     std::uint32_t rises = 0, falls = 0;
@@ -188,15 +198,17 @@ __device__ uint2 slopes(const LaneBins& own, int lane) {
     return {rises, falls};
 }
 
-// Whether the last change of height before this lane's bins was a rise, from all lanes' slopes.
+// Returns true if the last change of height before this lane's bins was a rise. Takes the slopes of all lanes.
 __device__ bool rising_before(uint2 slope, int lane, bool& rising_at_end) {
     const auto changing = __ballot_sync(~0u, (slope.x | slope.y) != 0);
-    const auto rising = __ballot_sync(~0u, slope.x > slope.y);  // the highest bit of the two is the last change
+    const auto rising =
+        __ballot_sync(~0u, slope.x > slope.y);  // comparing the masks compares their highest bits: the last change
     rising_at_end = rising >> (31 - __clz(static_cast<int>(changing))) & 1u;
     const auto before = changing & ((1u << lane) - 1);
     return before == 0 || (rising >> (31 - __clz(static_cast<int>(before))) & 1u);
 }
 
+// Number of peaks in the histogram, at every lane: falls that follow a rise, and a rise at the end.
 __device__ int count_peaks(uint2 slope, int lane) {
     bool rising_at_end;
     bool rising = rising_before(slope, lane, rising_at_end);
@@ -216,11 +228,12 @@ __device__ int count_peaks(uint2 slope, int lane) {
     return sum;
 }
 
-// Of two peaks: from the last fall before the only rise that follows a fall, up to that rise.
+// The valley of a histogram with two peaks: the middle between the last fall before the only rise that follows a fall,
+// and that rise.
 __device__ int valley(uint2 slope, int lane) {
     bool rising_at_end;
     bool rising = rising_before(slope, lane, rising_at_end);
-    int bottom = -1, rise = bins;  // this lane's last fall; its first rise behind a fall
+    int bottom = -1, rise = bins;  // this lane's last fall; its first rise after a fall
 #pragma unroll
     for (int i = 0; i < bins_per_lane; ++i) {
         if (slope.y >> i & 1u) {
@@ -232,11 +245,12 @@ __device__ int valley(uint2 slope, int lane) {
         }
     }
     rise = cuda::warp_joined(rise, [](int a, int b) { return min(a, b); });
-    if (bottom > rise) bottom = -1;  // a lane behind the rise
+    if (bottom > rise) bottom = -1;  // the lane lies behind the rise
     bottom = cuda::warp_joined(bottom, [](int a, int b) { return max(a, b); });
     return (bottom + rise - 1) / 2;
 }
 
+// One smoothing pass, as smoothed() in threshold.cpp.
 __device__ void smooth(LaneBins& own, int lane) {
     auto left = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
     auto right = __shfl_down_sync(~0u, own.bin[0], 1);
@@ -251,7 +265,7 @@ __device__ void smooth(LaneBins& own, int lane) {
     }
 }
 
-// The valley at every lane of the first warp, -1 where there is none; the other warps only wait.
+// The valley, at every lane of the first warp; -1 if there is none. The other warps return at once.
 __device__ int two_peaks(ThresholdMemory& memory) {
     if (threadIdx.x >= 32) return -1;
     const int lane = threadIdx.x;
@@ -272,7 +286,7 @@ __device__ int two_peaks(ThresholdMemory& memory) {
     }
 }
 
-// Leaves the histogram cleared for the next run.
+// Computes a frame's threshold from its histogram, and clears the histogram for the next run.
 __global__ void __launch_bounds__(bins)
     threshold_kernel(ThresholdMethod method, std::uint32_t* histograms, std::uint8_t* thresholds) {
     __shared__ ThresholdMemory memory;
@@ -292,10 +306,12 @@ __global__ void __launch_bounds__(bins)
     if (threadIdx.x == 0) thresholds[blockIdx.x] = static_cast<std::uint8_t>(threshold);
 }
 
-// ---- Its application ----
+// ---- Applying the threshold ----
 
 constexpr int binarize_threads = warp_store_threads;
 
+// One thread per group of 16 pixels: reads them as gray values, compares four bytes per instruction, and writes 16 or
+// 48 bytes.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(binarize_threads)
     binarize_kernel(Frames frames, SplitWeights weights, const std::uint8_t* thresholds) {
@@ -320,7 +336,8 @@ __global__ void __launch_bounds__(binarize_threads)
                 out[pixel * channels + channel] = static_cast<std::uint8_t>(words[pixel / 4] >> (pixel % 4 * 8));
 }
 
-// Enough blocks to fill a large GPU several times, of at least so many pixels that a block's own costs do not count.
+// Number of blocks per frame: enough to fill a large GPU several times, but few enough that clearing and summing a
+// block's histograms costs little per pixel.
 unsigned histogram_blocks(const Frames& frames, int frame_count) {
     constexpr unsigned wanted = 1024, least_groups = histogram_threads;
     const auto each = std::max(1u, wanted / static_cast<unsigned>(frame_count));

@@ -13,15 +13,16 @@
 
 namespace framewire {
 
+/// Parameters of Binarize.
 struct BinarizeParameters {
-    /// How the threshold comes from each frame's histogram; none: it is `level`.
+    /// How the threshold is found from each frame's histogram. If empty, the threshold is `level`.
     std::optional<ThresholdMethod> method = ThresholdMethod::two_max;
     int level = 128;  ///< 0..255
 };
 
-/// Black and white by one threshold a frame (streaming report, section 8): each channel of a pixel becomes 255 where
-/// its gray value (gray's `weighted`) is above the threshold, else 0. The result has as many channels as the image. In
-/// and out: any strides, any alignment, no overlap. A plan is for one run at a time.
+/// Black and white with one threshold per frame (streaming report, section 8): every channel of a pixel becomes 255 if
+/// its gray value (gray's `weighted`) is above the threshold, otherwise 0. The result has as many channels as the
+/// image. `in` and `out`: any strides and alignment, no overlap. One run at a time per plan.
 class Binarize {
 public:
     /// Throws Error{usage} on a shape or level that is not allowed.
@@ -31,28 +32,29 @@ public:
 
     /// On the executor's threads; returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream: histogram, thresholds and result, without a word to the host.
+    /// Queues histogram, threshold and result on the executor's stream; the threshold never visits the host.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// The `threshold` of each frame of the last run. Waits for the executor's stream.
+    /// The `threshold` of each frame of the last run; empty before the first. Waits for the executor's stream.
     std::vector<FilterFigure> figures() const;
 
 private:
     BinarizeParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    int bands_, histogram_bands_;  // CPU: in how many parts threads take a frame
-    BackendBuffer thresholds_;     // a byte for each frame
-    BackendBuffer histograms_;     // CPU: a Histogram for each band; CUDA: one for each frame, all 0 between runs
+    int bands_, histogram_bands_;  // CPU: number of parts into which a frame is divided for threads
+    BackendBuffer thresholds_;     // one byte per frame
+    BackendBuffer histograms_;     // CPU: one Histogram per band; CUDA: one per frame, all zero between runs
     HostBuffer gray_;              // CPU: the gray values of a BGR image
     bool has_run_ = false;
 };
 
-/// One run of pixels on the CPU: what Binarize does with a level, for passes that join several filters.
+/// Thresholds one run of pixels at `level` on the calling thread, for passes that fuse several filters. `out_channels`
+/// is 1 or the channels of `in`.
 void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t pixels, int out_channels,
                    std::uint8_t* out);
 
-/// The same of one pixel on the GPU.
+/// Thresholds one pixel on the GPU, at the level stored in the operation.
 class BinarizeOnDevice {
 public:
     explicit BinarizeOnDevice(const PointwiseOp& op)
@@ -66,7 +68,7 @@ private:
     int level_;
 };
 
-/// The registry's entry, `document` and `sauvola` included.
+/// Registry entry of `binarize`, including the methods `document` and `sauvola`.
 FilterInfo binarize_info();
 
 }  // namespace framewire

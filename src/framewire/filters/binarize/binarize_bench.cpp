@@ -12,7 +12,7 @@
 namespace framewire::bench {
 namespace binarize_bench {
 
-// Different frames in turn, so that they come from memory and not from the last run's cache.
+// Different frames in turn, so that they come from memory and not from the cache of the previous run.
 constexpr int cpu_frames = 16;
 
 const char* name_of(ThresholdMethod method) {
@@ -84,14 +84,14 @@ void bench_sauvola_cpu(Session& session, int window) {
     const auto run = [&] { sauvola.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()}); };
     run();
     const auto operation = fmt::format("sauvola {}, 1 channel", window);
-    if (window <= 25) {  // the reference sums every window anew
+    if (window <= 25) {  // the reference sums every window in full
         sauvola_reference(parameters, in.view(), want.view());
         Session::require_equal(out.view(), want.view(), operation);
     }
     session.add({"binarize", operation, "framewire cpu", session.time_cpu({run})[0], fewest_bytes(1, 1), {}});
 }
 
-// `plan` on batches of `shape`, against `want`, the result for every batch.
+// Measures `plan` on batches of `in`'s shape and checks the results against `want`.
 template <class Plan>
 void bench_gpu(Session& session, Plan& plan, HostView<const std::uint8_t> in, HostView<const std::uint8_t> want,
                int reads, const std::string& operation) {

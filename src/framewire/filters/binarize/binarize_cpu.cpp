@@ -16,8 +16,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pixels of `channels` with the gray values `gray`, from vectors: out(x, gray) for whole vectors, rest(x, gray) for the
-// pixels that fill none.
+// Reads `pixels` pixels of `channels` as gray values. Calls out(x, gray) with whole vectors and rest(x, gray) with the
+// single pixels that remain.
 template <class Out, class Rest>
 void for_gray(const std::uint8_t* in, int channels, std::int64_t pixels, Out&& out, Rest&& rest) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -36,7 +36,7 @@ void for_gray(const std::uint8_t* in, int channels, std::int64_t pixels, Out&& o
 
 }  // namespace
 
-// White where gray is above the threshold.
+// White where the gray value is above the threshold.
 void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, std::uint8_t threshold, int channels,
                    std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -44,7 +44,7 @@ void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels,
     for_gray(
         in, in_channels, pixels,
         [&](std::int64_t x, auto gray) HWY_ATTR {
-            // gray - threshold, held to 0, is 0 where gray is not above.
+            // The saturating difference gray - threshold is 0 unless gray is above.
             const auto above = hn::SaturatedSub(gray, threshold_vector);
             const auto white = hn::VecFromMask(d8, hn::Ne(above, hn::Zero(d8)));
             if (channels == 1)
@@ -74,7 +74,8 @@ void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t
 
 namespace {
 
-// Runs of pixels of a band of rows: one where the rows have no gaps, else one a row.
+// Calls body(y, pixels) on runs that cover a band of rows: a single run if the rows have no gaps, otherwise one per
+// row.
 template <class Body>
 void for_runs(const Shape& shape, bool dense_rows, int begin, int end, Body&& body) {
     if (dense_rows)
@@ -89,7 +90,7 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
     const auto& pool = executor_->pool();
-    // Calls body(band, frame, first row, end row) for so many bands of every frame, in parallel.
+    // Calls body(band, frame, first row, end row) in parallel for `bands` bands of every frame.
     const auto for_bands = [&](int bands, auto&& body) {
         pool.for_chunks(std::int64_t{shape_.frames} * bands, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
             const auto number = band % bands;
@@ -97,7 +98,8 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
                  static_cast<int>((number + 1) * shape_.height / bands));
         });
     };
-    // The second pass takes the gray values that the first one made: a third of the bytes, and nearer.
+    // The second pass reads the gray values that the first one stored: a third of the bytes, and more likely still in
+    // cache.
     auto gray = images.in;
     if (parameters_.method && shape_.channels == 3) gray = {gray_.data(), shape_.with_channels(1)};
     if (parameters_.method) {

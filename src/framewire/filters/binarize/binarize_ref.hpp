@@ -11,14 +11,14 @@
 
 namespace framewire {
 
-/// A pixel's gray value.
+/// Gray value of a pixel, computed by division instead of a shift.
 inline int gray_at(HostView<const std::uint8_t> image, int frame, int y, int x) {
     const auto* pixel = image.row(frame, y) + x * image.shape().channels;
     if (image.shape().channels == 1) return pixel[0];
     return (3735 * pixel[0] + 19235 * pixel[1] + 9798 * pixel[2] + 16384) / 32768;
 }
 
-/// Black and white by the threshold that `choose` takes from each frame's histogram, one pixel after the other.
+/// Reference: black and white by the threshold that `choose` returns for each frame's histogram, pixel by pixel.
 inline void binarize_reference(const std::function<int(const Histogram&)>& choose, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -34,7 +34,7 @@ inline void binarize_reference(const std::function<int(const Histogram&)>& choos
     }
 }
 
-/// Sauvola's formula with every window summed anew.
+/// Reference: Sauvola's formula with a full sum over every window.
 inline void sauvola_reference(const SauvolaParameters& parameters, HostView<const std::uint8_t> in,
                               HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

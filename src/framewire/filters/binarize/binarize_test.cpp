@@ -63,7 +63,7 @@ TEST_P(BinarizeTest, SauvolaEqualsTheFormula) {
                                        }});
 }
 
-// One image on the backend, whichever it is.
+// Runs the filter on one image, on the CPU or on the GPU.
 void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const kit::GuardedImage& out) {
     if (backend == Backend::cpu) return filter.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
     auto& executor = kit::executor(backend);
@@ -74,8 +74,8 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
     device_out.download(executor.stream());
 }
 
-// Windows up to the largest, wider and taller than the image, on images of several strips and bands.
-TEST_P(BinarizeTest, SauvolaOfEveryWindow) {
+// Windows up to the largest, wider and taller than the image, on images with several strips and bands.
+TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
     for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 2100, 3}},
                                         {127, {1, 9, 2200, 1}},
                                         {25, {1, 210, 333, 1}},
@@ -95,8 +95,8 @@ TEST_P(BinarizeTest, SauvolaOfEveryWindow) {
     }
 }
 
-// Many kinds of histogram, as a batch: rows of pixels of few values, of hills, of one value.
-TEST_P(BinarizeTest, ThresholdsOfManyHistograms) {
+// A batch with many kinds of histograms: a few values, hills, one value.
+TEST_P(BinarizeTest, ThresholdsMatchOnManyHistograms) {
     constexpr int frames = 200;
     const Shape shape{frames, 40, 50, 1};
     kit::GuardedImage in(shape, {}), out(shape, {});
@@ -149,7 +149,7 @@ TEST_P(BinarizeTest, ReportsAFixedLevel) {
     EXPECT_EQ(filter->figures()[0].value, 77);
 }
 
-TEST(Binarize, RefusesWhatItDoesNotRead) {
+TEST(Binarize, RejectsParametersThatTheMethodDoesNotRead) {
     const auto info = binarize_info();
     const Shape shape{1, 4, 4, 3};
     const auto with = [&](auto... values) { return info.output_shape(with_defaults(info, {values...}), shape); };
@@ -162,7 +162,7 @@ TEST(Binarize, RefusesWhatItDoesNotRead) {
     EXPECT_EQ(with(Value{"method", "sauvola"}, Value{"window", "31"}, Value{"k", "0.5"}), shape);
 }
 
-TEST(Binarize, RefusesWrongParametersAndShapes) {
+TEST(Binarize, RejectsWrongParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Binarize({.method = {}, .level = 256}, shape, executor), Error);

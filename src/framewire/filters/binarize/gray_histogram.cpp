@@ -17,7 +17,8 @@ namespace framewire::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Adds both values of all pairs to a histogram; pairs[values * a + b] counts how often a and b stood side by side.
+// Adds both values of every pair to a histogram. pairs[values * a + b] is the number of times a was followed by b in a
+// pair.
 void add_pairs(const std::uint32_t* pairs, std::size_t values, std::uint32_t* histogram) {
     const hn::ScalableTag<std::uint32_t> d32;
     const auto step = hn::Lanes(d32);
@@ -59,16 +60,17 @@ HWY_EXPORT(largest_of);
 
 namespace {
 
-constexpr std::int64_t piece_px = 4096;  // pixels made gray and counted at a time, in a core's L1
+constexpr std::int64_t piece_px = 4096;  // pixels converted and counted at a time; they fit a core's L1 cache
 
-// Counts gray values two neighbours at a time: a core stores one count a cycle at best, so half as many counts take
-// half the time. (1080p, one thread: 0.20 ms; eight histograms of single values 0.5 ms, one 0.9 ms. A pair is loaded
-// for itself: eight values at once, shifted, take 0.25 ms.)
+// Histogram of pairs of neighbouring values. A core stores at most one count per cycle, so counting pairs halves the
+// time. Measured on a 1080p frame with one thread: 0.20 ms; eight histograms of single values take 0.5 ms, one takes
+// 0.9 ms. Each pair is loaded separately; loading eight values at once and shifting takes 0.25 ms.
 class PairHistogram {
 public:
     PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
-    // Asks for three bytes of `later`, if there is one, for each value: counting leaves the memory to others.
+    // Counts `values`. If `later` is given, prefetches three of its bytes per value, because counting leaves memory
+    // bandwidth unused.
     void add(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later = nullptr) {
         std::int64_t at = 0;
         for (; at + 16 <= count; at += 16) {
@@ -83,6 +85,7 @@ public:
         for (; at < count; ++at) ++singles_[values[at]];
     }
 
+    // Sums the pairs and the unpaired values to an ordinary histogram.
     void sum(Histogram& out) const {
         out = singles_;
         HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, 256, out.data());
@@ -93,8 +96,8 @@ private:
     Histogram singles_{};
 };
 
-// The same for groups of four values, whose pairs stay in L1. Neighbours are often alike, and a count waits for the one
-// before it: so four tables take turns.
+// As PairHistogram, but for groups of four values, whose pairs fit the L1 cache. Neighbours are often equal, and a
+// count has to wait for the previous one of the same pair; therefore four tables take turns.
 class GroupHistogram {
 public:
     GroupHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
@@ -144,19 +147,21 @@ private:
     }
 
     static constexpr std::size_t group_count = 64;
-    static constexpr std::int64_t most_at_once = 8 * 65535;  // values of which a pair's count holds all
+    static constexpr std::int64_t most_at_once =
+        8 * 65535;  // values that can be counted before a pair's 16-bit count may overflow
     std::uint16_t pairs_[4][group_count * group_count];
-    std::int64_t counted_ = 0;  // values since the pairs were empty
+    std::int64_t counted_ = 0;  // values counted since the pairs were emptied
     std::array<std::uint32_t, group_count> groups_{};
     std::uint8_t largest_ = 0;
 };
 
+// Counts rows begin..end-1 of the image, converting BGR rows to gray first, in chunks that stay in the L1 cache.
 template <class Counts>
 void add_rows(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
               std::int64_t gray_row_stride_bytes, Counts& counts) {
     const auto& shape = image.shape();
     const bool own_gray = shape.channels == 1;
-    // Rows without gaps are one long row.
+    // Rows without gaps count as one long row.
     const bool one_run = image.dense_rows() && (own_gray || gray_row_stride_bytes == shape.width);
     const std::int64_t run_px = one_run ? std::int64_t{end - begin} * shape.width : shape.width;
     for (int y = begin; y < end; y += one_run ? end - begin : 1) {

@@ -8,17 +8,19 @@
 
 namespace framewire {
 
-/// Counts the gray values (gray's `weighted`) of rows begin..end-1 of a frame's image on the calling thread. A BGR
-/// image's gray values go to `gray` row by row, `gray_row_stride_bytes` apart; one of a single channel is its own gray
-/// and `gray` is not touched. A call costs as much as counting 50 000 pixels beside those of its rows.
+/// Counts the gray values (gray's `weighted`) of rows begin..end-1 of a one-frame image on the calling thread into
+/// `out`. The gray values of a BGR image are also written to `gray`, row by row, `gray_row_stride_bytes` apart; a
+/// one-channel image is its own gray and leaves `gray` untouched. Each call has a fixed cost, about that of counting 50
+/// 000 pixels.
 void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
                 std::int64_t gray_row_stride_bytes, Histogram& out);
 
-/// The same in less time, where groups of four values and the largest value are all that counts: a group's count stands
-/// at its first value, but for one of the largest value, at that. Sums of such are such.
+/// Faster variant for callers that need only the counts of groups of four values, and of the largest value. A group's
+/// count is stored at its first value; the group of the largest value is stored at the largest value. Such histograms
+/// may be added up.
 void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
-/// The same of gray rows of `width` pixels that `make` makes some at a time, at `gray`.
+/// As above for gray rows of `width` pixels that `make` writes to `gray`, a few rows at a time.
 void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
 

@@ -7,11 +7,13 @@
 
 namespace framewire {
 
-// Otsu's threshold as OpenCV has it: of all thresholds the first with the largest variance between the two classes, in
-// double precision, one operation after the other (cv::threshold, getThreshVal_Otsu_8u). Results on plateaus, as
-// between the two values of a two-valued image, hang on each rounding, so no multiplication and addition may be fused:
-// sources that call otsu_sequence() on the host are compiled with -ffp-contract=off.
+// Otsu's threshold (Otsu 1979) exactly as OpenCV computes it: the first threshold with the largest between-class
+// variance, in double precision, in OpenCV's order of operations (cv::threshold, getThreshVal_Otsu_8u). On plateaus,
+// such as between the two values of a two-valued image, the result depends on every rounding. Therefore no
+// multiplication and addition may be fused: sources that call otsu_sequence() on the host are compiled with
+// -ffp-contract=off.
 
+// Arithmetic with one rounding per operation. Device code uses the intrinsics that nvcc never contracts to FMA.
 namespace one_rounding {
 #ifdef __CUDA_ARCH__
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
@@ -26,7 +28,7 @@ inline double over(double a, double b) { return a / b; }
 #endif
 }  // namespace one_rounding
 
-/// OpenCV's own sequence over 256 bins that hold `pixels` pixels.
+/// OpenCV's sequence over 256 bins that hold `pixels` pixels in total. Returns the threshold.
 FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std::uint32_t pixels) {
     using namespace one_rounding;
     const double scale = over(1.0, static_cast<double>(pixels));
@@ -56,19 +58,20 @@ FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std:
     return threshold;
 }
 
-/// One bin's part of a parallel search for otsu_sequence()'s result.
+/// The result for one bin in a parallel search for otsu_sequence()'s threshold.
 struct OtsuCandidate {
     double variance =
         -1;  ///< between the classes, if this bin is the threshold; -1 where the sequence passes over the bin
-    bool certain = true;  ///< false where rounding decides whether it does
+    bool certain = true;  ///< false if rounding decides whether the sequence skips the bin
 };
 
-/// Two variances closer than this may be in either order in the sequence; further apart they are in the true one. The
-/// sequence's rounding errors add up to less than 1e-7 in a variance, whatever the histogram: its sums of shares and
-/// means are within 6e-11 after 256 steps, and dividing by a small share comes with multiplying by it.
+/// Variances closer than this may be ordered differently in the sequence; variances further apart are ordered
+/// correctly. The sequence's rounding errors change a variance by less than 1e-7 for any histogram: its sums of shares
+/// and means are within 6e-11 after 256 steps, and a division by a small share is followed by a multiplication by it.
 inline constexpr double otsu_uncertainty = 1e-6;
 
-/// The candidate of a bin with `dark_count` pixels up to and including it, whose values add up to `dark_sum`.
+/// The candidate of a bin. `dark_count` pixels have a value up to and including the bin's, and their values add up to
+/// `dark_sum`. `pixels` and `sum` are the totals of the image.
 FRAMEWIRE_HOST_DEVICE inline OtsuCandidate otsu_candidate(std::uint64_t dark_count, std::uint64_t dark_sum,
                                                           std::uint64_t pixels, std::uint64_t sum) {
     const auto light_count = pixels - dark_count;

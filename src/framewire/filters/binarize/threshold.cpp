@@ -15,6 +15,7 @@ std::uint32_t pixels_in(const Histogram& histogram) {
     return std::accumulate(histogram.begin(), histogram.end(), std::uint32_t{0});
 }
 
+// One smoothing pass of two_peaks.
 Histogram smoothed(const Histogram& from) {
     Histogram to;
     to.front() = (3 * from[0] + from[1] + 2) >> 2;
@@ -23,7 +24,7 @@ Histogram smoothed(const Histogram& from) {
     return to;
 }
 
-// A peak is a run of equal bins with lower ones, or the end, on both sides.
+// Number of peaks. A peak is a run of equal bins with lower bins, or the end of the histogram, on both sides.
 int peaks_of(const Histogram& histogram) {
     int peaks = 0;
     bool rising = true;
@@ -38,7 +39,8 @@ int peaks_of(const Histogram& histogram) {
     return peaks + rising;
 }
 
-// Of a histogram with two peaks: the bins after the last fall that a rise follows, up to that rise.
+// The valley of a histogram with two peaks: the middle of the bins from the last fall before the second rise, up to
+// that rise.
 std::uint8_t valley_of(const Histogram& histogram) {
     std::size_t bottom = 0;
     bool fallen = false;

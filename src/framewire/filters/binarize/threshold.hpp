@@ -7,38 +7,38 @@
 
 namespace framewire {
 
-/// How many pixels have each gray value. At least one pixel in all.
+/// Number of pixels with each gray value; at least one pixel in total.
 using Histogram = std::array<std::uint32_t, 256>;
 
-/// How a threshold comes from a histogram.
+/// How a threshold is found from a histogram.
 enum class ThresholdMethod {
-    two_max,    ///< the report's (section 8.4)
-    otsu,       ///< OpenCV's
-    two_peaks,  ///< the report's future work (section 8.3)
-    ink,        ///< of `document`: Otsu's, unless that lies within the paper's own noise
+    two_max,    ///< two_max_threshold(); the report's (section 8.4)
+    otsu,       ///< otsu_threshold(), as OpenCV
+    two_peaks,  ///< two_peaks_threshold(); the report's future work (section 8.3)
+    ink,        ///< for `document`: Otsu's unless it lies within the paper's noise; see ink_threshold()
 };
 
-/// A pixel is white where its gray value is above the threshold. Never fails.
+/// Returns the threshold: pixels with a gray value above it are white. Never fails.
 std::uint8_t choose_threshold(ThresholdMethod method, const Histogram& histogram);
 
-/// Floor of the mean of the two fullest bins, held to 50..200; of equally full ones the darker is the fuller. An image
-/// of one value has 0 (or 1, if it is all 0) as its second bin.
+/// Mean of the two most frequent values, rounded down and clamped to 50..200. If two values are equally frequent, the
+/// darker one comes first. For an image of one value the second is 0 (or 1 if all pixels are 0).
 std::uint8_t two_max_threshold(const Histogram& histogram);
 
-/// OpenCV's threshold(THRESH_OTSU), exactly; 0 for an image of one value.
+/// Otsu's threshold (Otsu 1979), bit-exact with OpenCV's threshold(THRESH_OTSU). Returns 0 for an image of one value.
 std::uint8_t otsu_threshold(const Histogram& histogram);
 
-/// The valley between two peaks: the histogram is smoothed until it has at most two, and if they are two the threshold
-/// is the lowest bin between them, the middle one of several (Prewitt and Mendelsohn, "The analysis of cell images",
-/// 1966). What never has two (one value, one hill, or so many passes that nothing is left to find) gets Otsu's
-/// threshold.
+/// The valley between two peaks (Prewitt and Mendelsohn, "The analysis of cell images", 1966): the histogram is
+/// smoothed until it has at most two peaks. If two remain, the threshold is the lowest bin between them, or the middle
+/// one of several. If two never appear (one value, one peak, or too many passes), the result is Otsu's threshold.
 std::uint8_t two_peaks_threshold(const Histogram& histogram);
 
-/// Tells ink from paper in an image of the paper's remaining light, with `otsu` as its Otsu threshold. On a blank page
-/// Otsu halves the paper's noise. So it is kept only if it lies clearly below the pixels above it: by twice their
-/// interquartile range under their median, and by 24 at least. Otherwise what is darker than the paper by more than six
-/// interquartile ranges (about 4.5 standard deviations of Gaussian noise that Otsu has halved), and by 24 at least, is
-/// ink. The range is the larger of q3 - q1 and 2 (median - q1): bright paper is clipped at 255.
+/// Separates ink from paper in an image divided by its illumination. `otsu` is the Otsu threshold of `counts`. On a
+/// blank page Otsu's method splits the paper's noise in two, so its threshold is used only if it lies clearly below the
+/// pixels above it: below their median by at least twice their interquartile range, and by at least 24. Otherwise the
+/// threshold is six interquartile ranges (about 4.5 standard deviations of Gaussian noise that Otsu has halved), and at
+/// least 24, below the median. The range is the larger of q3 - q1 and 2 (median - q1), because bright paper is clipped
+/// at 255.
 FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int otsu) {
     constexpr int least_contrast = 24, kept_ranges = 2, noise_ranges = 6;
     std::uint64_t pixels = 0;
@@ -60,9 +60,9 @@ FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int 
     return threshold > 0 ? threshold : 0;
 }
 
-// two_peaks in numbers, the same on both backends. Bins are shifted so that they add up to 2^29 to 2^30, and a pass
-// makes each (left + 2 * own + right + 2) >> 2, the ends being their own outer neighbours: with this kernel, unlike the
-// mean of three, and with any rounding that keeps order, a pass never makes a new peak.
+// Constants of two_peaks, the same on both backends. Bins are shifted so that they add up to 2^29 to 2^30. A pass
+// replaces each bin by (left + 2 * own + right + 2) >> 2; the outermost bins are their own outer neighbours. Unlike a
+// mean of three, this kernel never creates a new peak, whatever the rounding, as long as it preserves order.
 
 inline constexpr int two_peaks_bits = 30;
 inline constexpr int two_peaks_most_passes = 10000;

@@ -17,8 +17,8 @@
 namespace framewire {
 namespace threshold_test {
 
-// Groups of four values have the counts of their values, and the largest value is the same.
-TEST(GrayGroups, AreWhatTheHistogramSays) {
+// A group's count is the sum of its four values' counts, and the largest value is the same.
+TEST(GrayGroups, MatchTheHistogram) {
     for (const int width : {1, 7, 8, 67, 1300})
         for (const int brightest : {0, 3, 130, 255}) {
             HostImage image({1, 5, width, 3}), gray(image.view().shape().with_channels(1)),
@@ -56,7 +56,7 @@ Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
     return histogram;
 }
 
-// Hills with noise, few or many values, spikes: what images have and what they have not.
+// Hills with noise, a few or many values, and spikes: realistic histograms and extreme ones.
 std::vector<Histogram> many_histograms() {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -83,7 +83,7 @@ std::vector<Histogram> many_histograms() {
     return all;
 }
 
-TEST(Threshold, TwoMaxIsTheMeanOfTheTwoFullestHeldTo50To200) {
+TEST(Threshold, TwoMaxIsTheMeanOfTheTwoMostFrequentClampedTo50To200) {
     EXPECT_EQ(two_max_threshold(of({{60, 9}, {141, 8}, {250, 7}})), 100);
     EXPECT_EQ(two_max_threshold(of({{10, 9}, {20, 8}})), 50);
     EXPECT_EQ(two_max_threshold(of({{230, 9}, {255, 8}})), 200);
@@ -93,13 +93,13 @@ TEST(Threshold, TwoMaxIsTheMeanOfTheTwoFullestHeldTo50To200) {
 TEST(Threshold, TwoMaxTakesTheDarkerOnATie) {
     EXPECT_EQ(two_max_threshold(of({{100, 5}, {120, 5}, {140, 5}})), 110);
     EXPECT_EQ(two_max_threshold(of({{90, 5}, {120, 9}, {140, 5}})), 105);
-    // One value only: the second is the darkest of the empty ones.
+    // With a single value, the second is the darkest of the empty bins.
     EXPECT_EQ(two_max_threshold(of({{180, 5}})), 90);
     EXPECT_EQ(two_max_threshold(of({{0, 5}})), 50);
     EXPECT_EQ(two_max_threshold(of({{255, 5}})), 127);
 }
 
-TEST(Threshold, OtsuOfFewValues) {
+TEST(Threshold, OtsuHandlesFewValues) {
     EXPECT_EQ(otsu_threshold(of({{77, 1000}})), 0);
     EXPECT_EQ(otsu_threshold(of({{40, 10}, {200, 10}})), 40);
     EXPECT_EQ(otsu_threshold(of({{40, 10}, {50, 10}, {200, 20}})), 50);
@@ -128,12 +128,12 @@ TEST(Threshold, TwoPeaksFallsBackOnOtsu) {
         hill[static_cast<std::size_t>(bin)] = static_cast<std::uint32_t>(1000 - std::abs(bin - 90) * 3);
     EXPECT_EQ(two_peaks_threshold(hill), otsu_threshold(hill));
     EXPECT_EQ(two_peaks_threshold(of({{31, 7}})), 0);
-    // Three hills so alike that the outer ones go together.
+    // Three similar hills, of which the outer two vanish in the same pass.
     EXPECT_EQ(two_peaks_threshold(of({{27, 50}, {127, 60}, {128, 60}, {228, 50}})),
               otsu_threshold(of({{27, 50}, {127, 60}, {128, 60}, {228, 50}})));
 }
 
-TEST(Threshold, TwoPeaksHoldsTheLargestImage) {
+TEST(Threshold, TwoPeaksHandlesTheLargestImage) {
     constexpr std::uint32_t largest = 16384u * 16384u;
     EXPECT_EQ(two_peaks_threshold(of({{255, largest}})), 0);
     EXPECT_EQ(two_peaks_threshold(of({{0, largest - 1}, {255, 1}})), 127);
@@ -141,7 +141,7 @@ TEST(Threshold, TwoPeaksHoldsTheLargestImage) {
               otsu_threshold(of({{254, largest / 2}, {255, largest / 2}})));
 }
 
-// What the GPU does: all candidates at once, the sequence only where they do not settle it.
+// The GPU's method: all candidates in parallel, undecided if the sequence would have to run.
 std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     std::uint64_t pixels = 0, sum = 0;
     for (std::size_t bin = 0; bin < 256; ++bin) {
@@ -165,7 +165,7 @@ std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     return static_cast<int>(best - variances.begin());
 }
 
-TEST(Threshold, OtsuCandidatesAgreeWithTheSequenceWhereTheyDecide) {
+TEST(Threshold, OtsuCandidatesMatchTheSequenceWhenTheyDecide) {
     int decided = 0, hills = 0, turn = 0;
     for (const auto& histogram : many_histograms()) {
         const auto found = otsu_by_candidates(histogram);

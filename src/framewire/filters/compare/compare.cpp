@@ -6,7 +6,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t compared_rows = 32;  // that a thread takes at a time
+constexpr std::int64_t compared_rows = 32;  // rows per chunk of work
 constexpr std::array<std::string_view, 5> compare_modes{"left", "right", "above", "below", "split"};
 
 CompareParameters compare_parameters(const ParameterValues& values) {
@@ -14,6 +14,7 @@ CompareParameters compare_parameters(const ParameterValues& values) {
     return {.mode = static_cast<CompareMode>(mode), .at_percent = static_cast<int>(values.integer("at"))};
 }
 
+// Shape of the result. Throws Error{usage} if the two images cannot be combined in this mode.
 Shape compared_shape(CompareMode mode, const Shape& shape, const Shape& original) {
     validate(shape, "compare's image");
     validate(original, "compare's original");
@@ -42,6 +43,7 @@ Shape compared_shape(CompareMode mode, const Shape& shape, const Shape& original
     return result;
 }
 
+// The rectangles of both images that make up the result.
 std::array<JoinPart, 2> compared_parts(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
     JoinPart first{.original = true, .width = original.width, .height = original.height};
     JoinPart result{.width = shape.width, .height = shape.height};
@@ -58,6 +60,7 @@ std::array<JoinPart, 2> compared_parts(const CompareParameters& parameters, cons
     return {first, result};
 }
 
+// Copies pixels; a gray pixel is repeated in three channels if the target has three.
 void copy_pixels(const std::uint8_t* from, int from_channels, int pixels, std::uint8_t* to, int to_channels) {
     if (from_channels == to_channels) {
         std::memcpy(to, from, static_cast<std::size_t>(pixels) * static_cast<std::size_t>(to_channels));

@@ -10,13 +10,13 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// A source of pixels and where in the result they go.
+// An image and the rectangle of the result that it fills.
 struct PlacedPart {
     cuda::KernelImage<const std::uint8_t> image;
     int channels;
     JoinPart part;
 
-    // The byte of a pixel that lies in the part.
+    // Reads one byte of the result at (x, y). Returns false if the rectangle does not contain it.
     __device__ bool take(int frame, int y, int x, int channel, std::uint8_t& byte) const {
         const int part_x = x - part.x, part_y = y - part.y;
         if (part_x < 0 || part_x >= part.width || part_y < 0 || part_y >= part.height) return false;
@@ -25,7 +25,7 @@ struct PlacedPart {
     }
 };
 
-// A thread writes a byte; blocks along y take rows, along z frames.
+// One thread per byte of the result. Grid: y counts rows, z frames.
 __global__ void __launch_bounds__(threads_per_block)
     compare_kernel(PlacedPart first, PlacedPart result, cuda::KernelImage<std::uint8_t> out, Shape shape) {
     const auto at = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x);

@@ -6,18 +6,21 @@
 
 namespace framewire {
 
-/// Where the original is.
+/// Position of the original relative to the result. `split` shows the original's left part in a single picture.
 enum class CompareMode { left, right, above, below, split };
 
+/// Parameters of Compare.
 struct CompareParameters {
     CompareMode mode = CompareMode::left;
-    int at_percent = 50;  ///< of the width: up to there a split picture is the original; 0..100
+    int at_percent = 50;  ///< share of the width, from the left, in which `split` shows the original; 0..100
 };
 
-/// The chain's original and what the filters made of it in one picture. Beside each other both are whole, from their
-/// upper left corners on, and what the smaller one leaves is black. A split picture is the original on the left and the
-/// result on the right; both are of one size then. The result has three channels where either has.
-/// In, original and out: any strides, any alignment, no overlap; frames x height x width.
+/// Shows the chain's original and the result of the filters so far in one picture. Next to each other, both are
+/// complete, with their upper left corners aligned and black where the smaller one ends. A split picture shows the
+/// original on the left and the result on the right; both must then have the same size. The result has three channels
+/// if either image does.
+///
+/// `in`, `original` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Compare {
 public:
     /// Throws Error{usage} on parameters or shapes that are not allowed.
@@ -39,7 +42,7 @@ private:
     Executor* executor_;
 };
 
-/// The registry's entry.
+/// Registry entry of `compare`.
 FilterInfo compare_info();
 
 }  // namespace framewire

@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// The definition, pixel by pixel: what tests compare with.
+/// Reference for tests: the definition, pixel by pixel.
 inline void compare_reference(const CompareParameters& parameters, HostView<const std::uint8_t> in,
                               HostView<const std::uint8_t> original, HostView<std::uint8_t> out) {
     const auto mode = parameters.mode;
@@ -14,7 +14,7 @@ inline void compare_reference(const CompareParameters& parameters, HostView<cons
     for (int frame = 0; frame < out.shape().frames; ++frame)
         for (int y = 0; y < out.shape().height; ++y)
             for (int x = 0; x < out.shape().width; ++x) {
-                // Where the pixel lies in each of the two, as far as it does.
+                // Position of the pixel in each of the two images; outside their bounds if it belongs to neither.
                 const int in_x = mode == CompareMode::left ? x - first.width : x;
                 const int in_y = mode == CompareMode::above ? y - first.height : y;
                 const int original_x = mode == CompareMode::right ? x - mine.width : x;

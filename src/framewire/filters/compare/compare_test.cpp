@@ -31,8 +31,8 @@ TEST_P(CompareTest, EqualsTheFormula) {
         }
 }
 
-// Sizes and channels that differ, both ways.
-TEST_P(CompareTest, JoinsWhatIsUnlike) {
+// Different sizes and channels, in both orders.
+TEST_P(CompareTest, CombinesDifferentSizesAndChannels) {
     auto& executor = kit::executor(GetParam());
     const Shape shapes[]{{2, 7, 5, 3}, {2, 7, 5, 1}, {2, 3, 19, 3}, {2, 33, 2, 1}};
     for (const auto& mine : shapes)
@@ -63,7 +63,7 @@ TEST_P(CompareTest, JoinsWhatIsUnlike) {
                 }
 }
 
-TEST(Compare, RefusesWhatIsNotAllowed) {
+TEST(Compare, RejectsWrongParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Compare({CompareMode::split}, shape, {1, 4, 5, 3}, executor), Error);

@@ -8,6 +8,7 @@
 namespace framewire {
 namespace {
 
+// Side of the matrix. Throws Error{usage} unless it is square, odd and not too large.
 int side_of(const std::vector<int>& matrix) {
     const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(matrix.size()))));
     if (side % 2 == 0 || side > max_convolve_size || static_cast<std::size_t>(side * side) != matrix.size())
@@ -22,7 +23,7 @@ void check_range(std::string_view what, int value, int least, int most) {
         fail(ErrorCode::usage, "convolve's {} is {}; allowed are {} to {}", what, value, least, most);
 }
 
-// What the registry's entry takes: the matrix as text.
+// Parameters of the registry entry, with the matrix as text.
 struct ConvolveSettings {
     std::string matrix = "0 -1 0  -1 5 -1  0 -1 0";
     int divisor = ConvolveParameters{}.divisor;

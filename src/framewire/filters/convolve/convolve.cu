@@ -6,9 +6,13 @@
 #include <bit>
 #include <cstdint>
 
-// A block has the pixels that its results see in shared memory, channel by channel. A thread makes quads of pixels
-// below each other: dp4a weighs four bytes of a row at once, with weights that lie as each of the quad's pixels sees
-// them.
+// A block loads the pixels that its results read into shared memory, one plane per channel. Each thread makes four
+// quads of four pixels below each other. For a quad with `words` = 3:
+//
+//   shared row   [ quad-1 | quad | quad+1 ]     one 32-bit word of four bytes each
+//   weights      one set of words for each pixel of the quad, shifted to that pixel's position
+//
+// so that one dp4a multiplies four bytes of a row by their weights.
 
 namespace framewire {
 namespace convolve_kernels {
@@ -16,15 +20,19 @@ namespace {
 
 constexpr int block_width = 32, block_height = 8;
 constexpr int rows_per_thread = 4, tile_rows = block_height * rows_per_thread;
-constexpr int most_words = 5;  // of a row that a quad sees
+constexpr int most_words = 5;  // words of a row that one quad reads
+// Loads that a thread keeps in flight while it fills shared memory.
 constexpr int loads_at_once = 4;
 
-// A weight is 256 times a high part plus a low one, each a byte: dp4a takes no more.
+// A weight is split into 256 * high + low, each a signed byte, because dp4a multiplies bytes. Matrices of small numbers
+// need only the low part.
 constexpr int most_parts = 2;
+// Weights by part, line of the matrix, pixel of the quad, and word of the row.
 using Weights = std::uint32_t[most_parts][max_convolve_size][quad_px][most_words];
 
-// n / divisor for 0 <= n < 2^28 and a divisor of at most 2^20, exact: the factor is 2^(32 + shift) / divisor, rounded
-// up, where 2^shift < divisor <= 2^(shift + 1), so that it has 32 bits and is too large by less than 2^-31 of itself.
+// Exact n / divisor for 0 <= n < 2^28 and a divisor of at most 2^20 (multiplication by the reciprocal, Granlund and
+// Montgomery 1994). The factor is 2^(32 + shift) / divisor rounded up, with 2^shift < divisor <= 2^(shift + 1); it has
+// 32 bits and a relative error below 2^-31.
 struct Division {
     std::uint32_t factor = 0;  // 0 for the divisor 1
     int shift = 0;
@@ -41,24 +49,28 @@ struct Division {
 };
 static_assert(256u * max_convolve_divisor < 1u << 28 && max_convolve_divisor <= 1 << 20);
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
-    bool aligned;  // every row of `out` begins at a multiple of 4
+    bool aligned;  // every row of `out` starts at a multiple of 4
+    // `bias` is added to every sum before clamping it to 0..`most` and dividing: half a divisor for rounding, plus
+    // offset * divisor.
     int size, bias, most;
     Division division;
     Weights weights;
 };
 
-// Four signed weights times four bytes.
+// Adds four products of signed weights and unsigned bytes.
 __device__ int add_products(std::uint32_t weights, std::uint32_t bytes, int sum) {
     asm("dp4a.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(weights), "r"(bytes));
     return sum;
 }
 
+// words: words of a row that a quad reads, 3 or 5. parts: 1 if all weights fit a signed byte, otherwise 2.
 template <int channels, int words, int parts>
 __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__grid_constant__ const Job job) {
-    constexpr int before = words / 2;  // quads that a quad sees on either side
+    constexpr int before = words / 2;  // quads on either side that a quad reads
     constexpr int seen_quads = block_width + 2 * before;
     constexpr int most_reach = before == 1 ? quad_px : max_convolve_size / 2;
     __shared__ std::uint32_t seen[channels][tile_rows + 2 * most_reach][seen_quads];
@@ -68,7 +80,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
     const int frame = static_cast<int>(blockIdx.z);
     const int thread_x = static_cast<int>(threadIdx.x), thread_y = static_cast<int>(threadIdx.y);
 
-    // No more than what results inside the image see.
+    // Only the rows that results inside the image read.
     const int rows = min(tile_rows, job.in.height - first_row) + 2 * reach;
     for (int column = thread_x; column < seen_quads; column += block_width) {
         const int x = (first_quad + column - before) * quad_px;

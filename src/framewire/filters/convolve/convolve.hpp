@@ -9,32 +9,35 @@
 
 namespace framewire {
 
-/// Largest side of a matrix, largest absolute value in it, and largest divisor: all sums fit 32 bits.
+/// Limits of a matrix: its side, the absolute value of its numbers, and the divisor. With them all sums fit 32 bits.
 inline constexpr int max_convolve_size = 15, max_convolve_weight = 10'000, max_convolve_divisor = 1'000'000;
 
+/// Parameters of Convolve. The default sharpens.
 struct ConvolveParameters {
-    std::vector<int> matrix{0, -1, 0, -1, 5, -1, 0, -1, 0};  ///< rows from top to bottom; as many as columns, odd
-    int divisor = 1;                                         ///< 1 to max_convolve_divisor
-    int offset = 0;                                          ///< -255 to 255
+    std::vector<int> matrix{0, -1, 0, -1, 5, -1, 0, -1, 0};  ///< square with an odd side; rows from top to bottom
+    int divisor = 1;                                         ///< 1..max_convolve_divisor
+    int offset = 0;                                          ///< added after the division, -255..255
     Border border = Border::reflect101;
 };
 
-/// Reads numbers with spaces between them. Throws Error{usage} unless they are whole, in range, and those of a square
-/// matrix of an odd side up to max_convolve_size.
+/// Parses numbers separated by white space. Throws Error{usage} unless they are integers in range that form a square
+/// matrix with an odd side of at most max_convolve_size.
 std::vector<int> parse_matrix(std::string_view text);
 
-/// One number of the matrix that is not 0, and where it looks, in pixels from its own.
+/// One nonzero number of the matrix, with the offset of the pixel it applies to.
 struct ConvolveTap {
     int right, down;
     std::int16_t weight;
 };
 
-/// Any sum of the pixels around each one: matrix * pixels / divisor, rounded to nearest, half up, plus offset, held to
-/// 0..255. The matrix lies on the image as it is written, not turned (what FFmpeg and OpenCV's filter2D do). In and
-/// out: one shape, any strides, any alignment, no overlap; 1 or 3 channels.
+/// Convolution with a small integer matrix: sum(matrix * pixels) / divisor, rounded to nearest with halves up, plus
+/// offset, clamped to 0..255. The matrix is laid over the image as written, without rotation, as in FFmpeg's
+/// convolution and OpenCV's filter2D (a correlation in the strict sense).
+///
+/// `in` and `out`: one shape with 1 or 3 channels, any strides and alignment, no overlap.
 class Convolve {
 public:
-    /// Throws Error{usage} on parameters and shapes that are not allowed.
+    /// Throws Error{usage} on parameters or shapes that are not allowed.
     Convolve(const ConvolveParameters& parameters, const Shape& shape, Executor& executor);
 
     const Shape& output_shape() const { return shape_; }
@@ -55,7 +58,7 @@ private:
     FilterOnDevice on_device_;
 };
 
-/// The registry's entry.
+/// Registry entry of `convolve`.
 FilterInfo convolve_info();
 
 }  // namespace framewire

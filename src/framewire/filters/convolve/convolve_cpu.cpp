@@ -11,22 +11,23 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_CONVOLVE_CPU_ONCE
 #define FRAMEWIRE_CONVOLVE_CPU_ONCE
 
 namespace framewire {
 
-// A tile's rows lie in a ring on the stack, as many as the matrix has; tiles are as wide as keeps it in L1.
+// Each thread keeps the rows of its tile in a ring on the stack, one per row of the matrix. Tiles are narrow enough for
+// the ring to fit the L1 cache.
 inline constexpr int convolve_ring_bytes = 16 * 1024;
 inline constexpr int convolve_most_tile_bytes = 4096;
-// Vectors read up to so many bytes behind a line's end.
+// Vectors may read up to this many bytes beyond the end of a line.
 inline constexpr int convolve_slack = 256;
 inline constexpr int convolve_most_pairs = (max_convolve_size * max_convolve_size + 1) / 2;
 
 inline int convolve_tile_bytes(int size) { return std::min(convolve_ring_bytes / size, convolve_most_tile_bytes); }
 
-// What all rows of a filter's results have in common.
+// Parameters shared by all rows of one filter.
 struct ConvolveTerms {
     const std::vector<ConvolveTap>& taps;
     int size, divisor, offset;
@@ -43,7 +44,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Taps two by two, as multiply_add_pairs takes them; an odd number is made even by a weight of 0.
+// Taps in pairs, as multiply_add_pairs() takes them. If their number is odd, the last pair has a second weight of 0.
 struct TapPairs {
     int count;
     const std::uint8_t* first[convolve_most_pairs];
@@ -51,7 +52,8 @@ struct TapPairs {
     std::int32_t weights[convolve_most_pairs];
 };
 
-// (sum + divisor / 2) / divisor + offset, held to 0..255, of 32-bit sums that begin with the bias.
+// Turns 32-bit sums that include the bias into (sum + divisor / 2) / divisor + offset, clamped to 0..255. The bias
+// contains the other terms.
 class Quotient {
 public:
     Quotient(int divisor, int offset)
@@ -67,10 +69,10 @@ public:
     HWY_INLINE hn::Vec<hn::ScalableTag<std::int32_t>> operator()(hn::Vec<hn::ScalableTag<std::int32_t>> sum) const {
         const auto held = hn::Min(hn::Max(sum, hn::Zero(d32_)), most_);
         if (is_one_) return held;
-        // Floats are off by one at most, below 256.
+        // The quotients are below 256, so the floating-point result is off by one at most; the remainder corrects it.
         auto quotient = hn::ConvertTo(d32_, hn::Mul(hn::ConvertTo(df_, held), inverse_));
         const auto rest = hn::Sub(held, hn::Mul(quotient, divisor_));
-        // A mask's lanes are -1 as a number.
+        // A true lane of a mask is -1 as an integer.
         quotient = hn::Add(quotient, hn::VecFromMask(d32_, hn::Lt(rest, hn::Zero(d32_))));
         return hn::Sub(quotient, hn::VecFromMask(d32_, hn::Gt(rest, last_rest_)));
     }
@@ -84,6 +86,7 @@ private:
     int bias_;
 };
 
+// One row of results: `count` bytes to `out`.
 void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, std::uint8_t* out) {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::RepartitionToWide<decltype(d16)> d32;
@@ -103,7 +106,7 @@ void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, st
             sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, first_1, second_1), weight));
             sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, first_1, second_1), weight));
         }
-        // Packing undoes the interleaving's order.
+        // Packing restores the order that interleaving changed.
         const auto bytes = [&](auto low, auto high) HWY_ATTR {
             return hn::DemoteTo(d8, hn::ReorderDemote2To(d16, quotient(low), quotient(high)));
         };
@@ -120,6 +123,7 @@ void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, st
 
 }  // namespace
 
+// Convolves one tile. Row y of the image is stored in line (y - y_begin + reach) % size of the ring.
 void convolve_tile(const ConvolveTerms& terms, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                    const WindowTile& tile) {
     const auto& shape = in.shape();
@@ -130,7 +134,7 @@ void convolve_tile(const ConvolveTerms& terms, HostView<const std::uint8_t> in, 
 
     constexpr int most_line_bytes = convolve_ring_bytes + max_convolve_size * (tile_step_px + max_convolve_size) * 3;
     HWY_ALIGN std::uint8_t ring[most_line_bytes + convolve_slack];
-    // What vectors read behind the ring's end does not reach the result, but shall be defined.
+    // Bytes beyond the ring do not affect the result, but vectors read them; keep them initialised.
     std::memset(ring + size * line_stride, 0, convolve_slack);
     const auto line_of = [&](int y) { return ring + (y - tile.y_begin + reach) % size * line_stride; };
     const auto add_row = [&](int y) {

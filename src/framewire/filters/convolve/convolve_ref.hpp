@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula in floating point, pixel by pixel.
 inline void convolve_reference(const ConvolveParameters& parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

@@ -32,7 +32,7 @@ void check(Backend backend, const ConvolveParameters& parameters, int channels, 
                                 .shapes = std::move(shapes)});
 }
 
-// Numbers from -most to most, about every third of them 0, the same for the same size.
+// A matrix of pseudorandom numbers from -most to most, a quarter or more of them 0; equal sizes give equal matrices.
 std::vector<int> some_matrix(int size, int most) {
     std::vector<int> matrix;
     std::uint32_t state = static_cast<std::uint32_t>(size);
@@ -57,14 +57,14 @@ TEST_P(ConvolveTest, EverySizeEqualsTheFormula) {
     for (int size = 1; size <= max_convolve_size; size += 2)
         for (const auto& border : borders) {
             const int channels = size % 4 == 1 ? 3 : 1, turn = size / 2 % 3;
-            if (size != 5 && static_cast<int>(border.border) != turn) continue;  // size 5 has them all
+            if (size != 5 && static_cast<int>(border.border) != turn) continue;  // size 5 tests every border
             check(GetParam(),
                   {.matrix = some_matrix(size, 9), .divisor = size, .offset = 10 * size - 70, .border = border.border},
                   channels, few_shapes(channels));
         }
 }
 
-// The largest sums, and quotients that floats come close to.
+// The largest sums, and quotients close to an integer, where floats err.
 TEST_P(ConvolveTest, ExtremesEqualTheFormula) {
     const std::vector<Shape> shapes{{1, 19, 40, 3}};
     for (const int weight : {max_convolve_weight, -max_convolve_weight})
@@ -104,7 +104,7 @@ TEST(Convolve, ReadsMatrices) {
     EXPECT_EQ(refusal(many), "matrix has more than 225 numbers");
 }
 
-TEST(Convolve, RefusesWrongParameters) {
+TEST(Convolve, RejectsWrongParameters) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     for (const int divisor : {0, -1, max_convolve_divisor + 1})

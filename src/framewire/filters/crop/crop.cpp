@@ -5,6 +5,7 @@
 namespace framewire {
 namespace {
 
+// Shape of the result. Throws Error{usage} if the rectangle is not inside the image.
 Shape cropped(const CropParameters& part, const Shape& shape) {
     validate(shape, "crop's image");
     if (part.width < 1 || part.height < 1 || part.x < 0 || part.y < 0 || part.width > shape.width - part.x ||
@@ -14,6 +15,7 @@ Shape cropped(const CropParameters& part, const Shape& shape) {
     return {shape.frames, part.height, part.width, shape.channels};
 }
 
+// Evaluates the measures in their order of dependence: w and h first, because x and y may refer to them.
 CropParameters crop_parameters(const ParameterValues& values, const Shape& shape) {
     MeasureNames names{shape.width, shape.height};
     CropParameters part;

@@ -5,17 +5,17 @@
 
 namespace framewire {
 
-/// A part of an image, in pixels.
+/// A rectangle of an image, in pixels.
 struct CropParameters {
     int x = 0, y = 0;
     int width = 0, height = 0;
 };
 
-/// A part of each image. Throws Error{usage} on a shape that is not allowed and on a part that is not wholly inside the
-/// image.
+/// Makes a plan that copies the rectangle `parameters` out of each image of `shape`. Throws Error{usage} if the shape
+/// is not allowed or the rectangle is not entirely inside the image.
 PixelMoves crop(const CropParameters& parameters, const Shape& shape, Executor& executor);
 
-/// The registry's entry.
+/// Registry entry of `crop`.
 FilterInfo crop_info();
 
 }  // namespace framewire

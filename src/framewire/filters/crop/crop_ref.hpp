@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula, pixel by pixel.
 inline void crop_reference(const CropParameters& part, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const int channels = in.shape().channels;
     for (int frame = 0; frame < in.shape().frames; ++frame)

@@ -25,7 +25,7 @@ TEST_P(CropTest, EqualsTheFormula) {
                  const auto& out = images.out.shape();
                  crop_reference({in.width / 4, in.height - out.height, out.width, out.height}, images.in, images.out);
              }});
-        // All of it, in the middle.
+        // The whole image, by the defaults.
         kit::check_filter(GetParam(), {.info = crop_info(),
                                        .values = {},
                                        .channels = channels,
@@ -48,7 +48,7 @@ TEST(Crop, TakesTheMiddleByDefault) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Crop, RefusesPartsThatAreNotInside) {
+TEST(Crop, RejectsPartsThatAreNotInside) {
     const auto info = crop_info();
     const Shape shape{1, 48, 64, 3};
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {

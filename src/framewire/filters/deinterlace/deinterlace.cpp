@@ -24,6 +24,8 @@ Deinterlace::Deinterlace(const DeinterlaceParameters& parameters, const Shape& s
         fail(ErrorCode::usage, "deinterlace's threshold is {}; allowed are 0 to 255", parameters.threshold);
 }
 
+// Validates the images and returns the method for this run: a first frame has no predecessor to compare with, so
+// `adaptive` becomes `linear`.
 template <MemorySpace space>
 DeinterlaceMethod Deinterlace::method_for(const FilterImages<space>& images) const {
     validate(images.in, shape_, "deinterlace's image");

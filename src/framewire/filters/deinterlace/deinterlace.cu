@@ -10,7 +10,7 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// A byte with its neighbours above and below.
+// A byte and its neighbours above and below. At an edge, the line inside replaces the one outside.
 struct Bytes {
     int above, here, below;
 
@@ -22,7 +22,7 @@ struct Bytes {
     }
 };
 
-// A thread makes a byte; blocks along y take rows, along z frames.
+// One thread per byte. Grid: y counts rows, z frames.
 __global__ void __launch_bounds__(threads_per_block)
     deinterlace_kernel(cuda::KernelImage<const std::uint8_t> in, cuda::KernelImage<const std::uint8_t> previous,
                        cuda::KernelImage<std::uint8_t> out, Shape shape, DeinterlaceMethod method, bool keeps_bottom,

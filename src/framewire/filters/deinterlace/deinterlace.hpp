@@ -7,22 +7,25 @@
 
 namespace framewire {
 
+/// How the lines of the other field are made.
 enum class DeinterlaceMethod {
-    adaptive,  ///< linear where something moved since the previous frame, elsewhere the lines as they are
-    linear,    ///< lines between those of the field that stays are the mean of their neighbours
-    blend,     ///< every line becomes a mean of itself and its neighbours, weighted 1 2 1
+    adaptive,  ///< linear where something moved since the previous frame, elsewhere the lines unchanged
+    linear,    ///< the mean of the two neighbouring lines, which belong to the field that is kept
+    blend,     ///< every line becomes the mean of itself and its neighbours with weights 1 2 1
 };
 
+/// Parameters of Deinterlace.
 struct DeinterlaceParameters {
     DeinterlaceMethod method = DeinterlaceMethod::adaptive;
-    bool keeps_bottom = false;  ///< the field that stays: that of lines 1, 3, 5 ... instead of lines 0, 2, 4 ...
-    int threshold = 10;         ///< what changes by more has moved, of adaptive; 0..255
+    bool keeps_bottom = false;  ///< keep the field of lines 1, 3, 5 ... instead of lines 0, 2, 4 ...
+    int threshold = 10;         ///< adaptive: larger changes count as motion; 0..255
 };
 
-/// A byte of a line that is made anew: those above and below it are of the field that stays.
+/// `linear`: a byte of a replaced line from the bytes above and below, which belong to the field that is kept.
 FRAMEWIRE_HOST_DEVICE constexpr int deinterlaced_linear(int above, int below) { return (above + below + 1) >> 1; }
 
-/// The same where nothing may have moved: each with its value in the previous frame.
+/// `adaptive`: the byte itself unless it or a vertical neighbour changed by more than `threshold` since the previous
+/// frame; then as deinterlaced_linear().
 FRAMEWIRE_HOST_DEVICE constexpr int deinterlaced_adaptive(int above, int here, int below, int previous_above,
                                                           int previous_here, int previous_below, int threshold) {
     const auto change = [](int now, int before) { return now > before ? now - before : before - now; };
@@ -32,15 +35,17 @@ FRAMEWIRE_HOST_DEVICE constexpr int deinterlaced_adaptive(int above, int here, i
     return (larger > third ? larger : third) > threshold ? deinterlaced_linear(above, below) : here;
 }
 
+/// `blend`: the weighted mean with the lines above and below.
 FRAMEWIRE_HOST_DEVICE constexpr int deinterlaced_blend(int above, int here, int below) {
     return (above + 2 * here + below + 2) >> 2;
 }
 
-/// Whole pictures of interlaced ones, whose even and odd lines were taken one after the other: a picture from each
-/// frame, without the combs where something moves. Each channel is looked at by itself. Beyond the upper and lower edge
-/// the line inside it stands for the one outside. On a first frame, which is its own previous one, adaptive makes the
-/// lines anew throughout.
-/// In, previous and out: any strides, any alignment, no overlap; frames x height x width.
+/// Makes progressive frames from interlaced ones, whose even and odd lines were captured one after the other: one frame
+/// from each, without combing artifacts where something moves. Every channel is processed alone. At the upper and lower
+/// edge, the line inside replaces the one outside. For a first frame, which is its own previous one, `adaptive`
+/// computes all lines as `linear` does.
+///
+/// `in`, `previous` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Deinterlace {
 public:
     /// Throws Error{usage} on a threshold or shape that is not allowed.
@@ -53,9 +58,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter: methods that look at no frame before.
+    /// See RowFilter. Only methods that do not read the previous frame run by rows.
     bool goes_by_rows() const;
+    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }
+    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:
@@ -67,7 +74,7 @@ private:
     Executor* executor_;
 };
 
-/// The registry's entry.
+/// Registry entry of `deinterlace`.
 FilterInfo deinterlace_info();
 
 }  // namespace framewire

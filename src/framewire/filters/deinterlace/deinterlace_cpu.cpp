@@ -8,17 +8,17 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_DEINTERLACE_CPU_ONCE
 #define FRAMEWIRE_DEINTERLACE_CPU_ONCE
 
 namespace framewire {
 
-// A line of an image, with its neighbours.
+// A line of an image and its neighbours. At an edge, the line inside replaces the one outside.
 struct DeinterlacedLines {
     const std::uint8_t *above, *here, *below;
 
-    // Of rows of an image of `height`.
+    // Line `y` of an image that is `height` lines high.
     DeinterlacedLines(const ImageRows<const std::uint8_t>& rows, int height, int y) : here(rows.row(y)) {
         const int inside = height > 1 ? 1 : 0;
         above = rows.row(y > 0 ? y - 1 : inside);
@@ -38,8 +38,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DeinterlaceD = hn::ScalableTag<std::uint8_t>;
 using DeinterlaceV = hn::VFromD<DeinterlaceD>;
 
-// Calls vector(x) at places that cover a line, the last of them overlapping the one before; byte(x) for each byte of a
-// line that is shorter than a vector.
+// Calls vector(x) at positions that cover a line; the last vector may overlap the previous one. For a line shorter than
+// a vector, calls byte(x) for each byte instead.
 template <class Vector, class Byte>
 void for_line(std::int64_t bytes, Vector&& vector, Byte&& byte) {
     const auto step = static_cast<std::int64_t>(hn::Lanes(DeinterlaceD()));
@@ -52,6 +52,7 @@ void for_line(std::int64_t bytes, Vector&& vector, Byte&& byte) {
 
 HWY_INLINE DeinterlaceV deinterlace_load(const std::uint8_t* at) { return hn::LoadU(DeinterlaceD(), at); }
 
+// Absolute difference per byte.
 HWY_INLINE DeinterlaceV deinterlace_change(DeinterlaceV now, DeinterlaceV before) {
     return hn::Or(hn::SaturatedSub(now, before), hn::SaturatedSub(before, now));
 }
@@ -63,7 +64,7 @@ void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* 
     for_line(
         bytes,
         [&](std::int64_t x) HWY_ATTR {
-            // Half the sum of both neighbours, rounded down: what that drops changes no sum with twice the line.
+            // Half the sum of the neighbours, rounded down. The dropped half never changes the final rounding.
             const auto above = deinterlace_load(now.above + x), below = deinterlace_load(now.below + x);
             const auto half =
                 hn::Sub(hn::AverageRound(above, below), hn::And(hn::Xor(above, below), hn::Set(d, std::uint8_t{1})));
@@ -118,7 +119,7 @@ HWY_EXPORT(adaptive_line);
 
 namespace {
 
-constexpr std::int64_t deinterlaced_rows = 32;  // that a thread takes at a time
+constexpr std::int64_t deinterlaced_rows = 32;  // rows per chunk of work
 
 }  // namespace
 

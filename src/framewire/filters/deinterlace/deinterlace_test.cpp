@@ -30,16 +30,16 @@ TEST_P(DeinterlaceTest, EqualsTheFormula) {
             }
 }
 
-// A bar that stands, and one that moves between the fields.
-TEST(Deinterlace, KeepsWhatStandsAndMendsWhatMoves) {
+// A static bar next to one that moves between the two fields.
+TEST(Deinterlace, KeepsStaticLinesAndInterpolatesMovingOnes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 8, 16, 1};
     HostImage previous(shape), now(shape), out(shape);
     for (int y = 0; y < 8; ++y)
         for (int x = 0; x < 16; ++x) {
-            const int line = y == 3 ? 200 : 20;  // a thin line that stands
+            const int line = y == 3 ? 200 : 20;  // a thin static line
             previous.view().row(0, y)[x] = static_cast<std::uint8_t>(x < 8 ? line : 50);
-            const bool moved = y % 2 == 1;  // what the second field saw later
+            const bool moved = y % 2 == 1;  // the second field was captured later
             now.view().row(0, y)[x] = static_cast<std::uint8_t>(x < 8 ? line : moved ? 150 : 50);
         }
     Deinterlace deinterlace({}, shape, executor);
@@ -48,7 +48,7 @@ TEST(Deinterlace, KeepsWhatStandsAndMendsWhatMoves) {
         for (int x = 0; x < 16; ++x) EXPECT_EQ(out.view().row(0, y)[x], x < 8 ? (y == 3 ? 200 : 20) : 50) << x << y;
 }
 
-TEST(Deinterlace, AFirstFrameHasNoCombs) {
+TEST(Deinterlace, AFirstFrameHasNoCombing) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{2, 9, 13, 3};
     HostImage in(shape), out(shape), want(shape);
@@ -59,7 +59,7 @@ TEST(Deinterlace, AFirstFrameHasNoCombs) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Deinterlace, RefusesWhatIsNotAllowed) {
+TEST(Deinterlace, RejectsWrongThresholdsAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Deinterlace({.threshold = -1}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Deinterlace({.threshold = 256}, {1, 4, 4, 3}, executor), Error);

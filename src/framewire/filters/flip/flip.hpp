@@ -5,15 +5,16 @@
 
 namespace framewire {
 
+/// Parameters of flip(). Both together are a half turn.
 struct FlipParameters {
-    bool left_right = true;
-    bool top_bottom = false;
+    bool left_right = true;   ///< swap left and right
+    bool top_bottom = false;  ///< swap top and bottom
 };
 
-/// Each image mirrored. Throws Error{usage} on a shape that is not allowed.
+/// Makes a plan that mirrors each image. Throws Error{usage} on a shape that is not allowed.
 PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& executor);
 
-/// The registry's entry.
+/// Registry entry of `flip`.
 FilterInfo flip_info();
 
 }  // namespace framewire

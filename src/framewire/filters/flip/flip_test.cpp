@@ -27,7 +27,7 @@ TEST_P(FlipTest, EqualsTheFormula) {
                                            }});
 }
 
-TEST(Flip, RefusesWrongShapes) {
+TEST(Flip, RejectsWrongShapes) {
     EXPECT_THROW(flip({}, {1, 4, 4, 2}, kit::executor(Backend::cpu)), Error);
     const auto plan = flip({}, {1, 4, 4, 3}, kit::executor(Backend::cpu));
     HostImage in({1, 4, 4, 3}), narrow({1, 4, 3, 3});

@@ -7,8 +7,9 @@ namespace framewire {
 namespace {
 
 constexpr double longest_wait_s = 3600;
-// Times are sums of fractions: what is so little below a half is one.
+// Times are sums of fractions, so a value this little below a half counts as a half.
 constexpr double number_rounding = 1e-6;
+// Largest integer up to which a double represents every integer.
 constexpr double largest_number = 0x1p53;
 
 }  // namespace

@@ -8,22 +8,28 @@
 
 namespace framewire {
 
-/// Which frames of a source there are at another rate, and how often: FFmpeg's filter `fps`. A frame's time is rounded
-/// to the nearest of the new rate, half up, and it is there from then on until the next one's; of several at one time
-/// the last is. Waits of more than an hour are left out.
+/// Converts a source's frames to another frame rate by dropping and repeating them, as FFmpeg's `fps` filter does. A
+/// frame's time is rounded to the nearest frame time of the new rate, halves up; the frame is shown from there until
+/// the next frame's time. If several frames have the same time, the last one is shown. Gaps of more than an hour are
+/// not filled.
 class FpsSchedule {
 public:
+    /// `rate` is the new rate, in frames per second.
     explicit FpsSchedule(Rational rate) : rate_(rate) {}
 
+    /// The new rate.
     const Rational& rate() const { return rate_; }
 
-    /// Begins anew with a frame of that time.
+    /// Starts over with a first frame at `seconds`.
     void begin(double seconds) { next_ = number_at(seconds); }
-    /// How often the frame is there which the one of `next_seconds` follows.
+    /// Returns how often to show the current frame if the following one has the time `next_seconds`; 0 drops it. After
+    /// a gap of more than an hour, returns 1 and moves next() to just before the following frame.
     std::int64_t count_until(double next_seconds);
-    /// Of the next frame of the new rate: its number, which give() goes on from.
+    /// Index, at the new rate, of the next frame to show.
     std::int64_t next() const { return next_; }
+    /// Returns next() and advances it.
     std::int64_t give() { return next_++; }
+    /// Time of frame `number` at the new rate.
     double seconds_of(std::int64_t number) const { return static_cast<double>(number) / rate_.value(); }
 
 private:
@@ -33,7 +39,7 @@ private:
     std::int64_t next_ = 0;
 };
 
-/// The registry's entry. It changes how many frames there are, which ChainPlan does not do: see split_at_rate().
+/// Registry entry of `fps`. It changes the number of frames, which a ChainPlan cannot do; see split_at_rate().
 FilterInfo fps_info();
 
 }  // namespace framewire

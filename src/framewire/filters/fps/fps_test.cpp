@@ -7,7 +7,7 @@
 namespace framewire {
 namespace fps_test {
 
-// How often each of so many frames of `from` a second is there at `to` a second.
+// Counts for each of `frames` frames at the rate `from`, converted to the rate `to`.
 std::vector<std::int64_t> counts(Rational from, Rational to, int frames) {
     FpsSchedule schedule(to);
     schedule.begin(0);
@@ -21,7 +21,7 @@ std::vector<std::int64_t> counts(Rational from, Rational to, int frames) {
 
 using Counts = std::vector<std::int64_t>;
 
-TEST(Fps, LeavesOutAndRepeats) {
+TEST(Fps, DropsAndRepeatsFrames) {
     EXPECT_EQ(counts({10, 1}, {10, 1}, 4), (Counts{1, 1, 1, 1}));
     EXPECT_EQ(counts({10, 1}, {20, 1}, 3), (Counts{2, 2, 2}));
     EXPECT_EQ(counts({10, 1}, {5, 1}, 6), (Counts{1, 0, 1, 0, 1, 0}));
@@ -35,14 +35,14 @@ TEST(Fps, CountsFramesOverALongTime) {
     EXPECT_EQ(sum, 250'250);
 }
 
-TEST(Fps, BeginsAnewAnywhere) {
+TEST(Fps, StartsOverAtAnyTime) {
     FpsSchedule schedule({10, 1});
     schedule.begin(2.04);
     EXPECT_EQ(schedule.next(), 20);
     EXPECT_EQ(schedule.count_until(2.31), 3);
 }
 
-TEST(Fps, DoesNotFillWaitsBeyondReason) {
+TEST(Fps, DoesNotFillLongGaps) {
     FpsSchedule schedule({1000, 1});
     schedule.begin(0);
     EXPECT_EQ(schedule.count_until(1e9), 1);
@@ -51,7 +51,7 @@ TEST(Fps, DoesNotFillWaitsBeyondReason) {
     EXPECT_EQ(schedule.count_until(0), 0) << "nor goes back";
 }
 
-TEST(Fps, HasNoPlanOfItsOwn) {
+TEST(Fps, HasNoPlan) {
     Executor executor(BackendChoice::cpu);
     EXPECT_THROW(fps_info().make(with_defaults(fps_info(), {}), {1, 4, 4, 3}, executor), Error);
 }

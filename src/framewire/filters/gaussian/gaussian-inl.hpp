@@ -1,7 +1,14 @@
-// The Gaussian's rows and columns in vectors, for every pass that blurs; compiled once for each instruction set:
-// include inside a SIMD source, after <hwy/highway.h>, without an include guard of the usual kind.
+// Row and column passes of the Gaussian in vectors, for every filter that blurs. Compiled once per instruction set:
+// include it inside a SIMD source, after <hwy/highway.h>; the include guard toggles accordingly.
+//
+// A tile is processed row by row. Two rows' results share one ring row, interleaved, because multiply_add_pairs()
+// weighs two 16-bit numbers at a time:
+//
+//   image row y      -> padded line -> row pass  -> 16-bit results
+//   rows 2i, 2i + 1  -> one ring row of (result of 2i, result of 2i + 1) pairs
+//   ring rows        -> column pass -> row of the result
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_GAUSSIAN_INL_ONCE
 #define FRAMEWIRE_GAUSSIAN_INL_ONCE
 
@@ -13,15 +20,15 @@
 
 namespace framewire {
 
-// A tile's working memory is on the stack: a padded line, the last row's results, and a ring of as many rows' results
-// as there are taps, two rows together. Tiles are as wide as keeps the ring in L1 (32 KiB of it), but not narrower than
+// A tile's working memory is on the stack: a padded line, the last row's results, and a ring that holds as many rows'
+// results as there are taps. Tiles are as wide as the ring in 32 KiB of the L1 cache allows, but not narrower than
 // this:
 inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
 inline constexpr int gaussian_most_tile_bytes = 6144;
 inline constexpr int gaussian_near_elements = 16 * 1024;
 inline constexpr int gaussian_ring_pairs = (max_window_px / 2 + 1) * gaussian_least_tile_bytes;
 inline constexpr int gaussian_line_elements = gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3;
-// Vectors read and write up to this many elements behind a line's end.
+// Vectors may read and write up to this many elements beyond the end of a line.
 inline constexpr int gaussian_slack = 256;
 
 inline int gaussian_tile_bytes(int taps) {
@@ -53,7 +60,7 @@ using D32 = hn::ScalableTag<std::int32_t>;
 using D16 = hn::Repartition<std::int16_t, D32>;
 using V32 = hn::Vec<D32>;
 
-// Taps two by two, as multiply_add_pairs takes them: an element holds two numbers of 16 bits, the first one below.
+// Taps in pairs, as multiply_add_pairs() takes them: an element holds two 16-bit numbers, the first in the lower half.
 inline constexpr int most_pairs = max_window_px / 2 + 1;
 
 HWY_INLINE std::int32_t pair_of(int first, int second) {
@@ -61,7 +68,8 @@ HWY_INLINE std::int32_t pair_of(int first, int second) {
                                                                                       << 16);
 }
 
-// A window's weights: from the first tap on, and, where a pair of rows begins before it, with none in front.
+// Weights of a window in pairs. `even` starts with the first tap. `odd` has a zero weight in front, for windows whose
+// first row is the second of a ring row.
 struct WeightPairs {
     std::int32_t even[most_pairs], odd[most_pairs];
 };
@@ -80,8 +88,9 @@ inline WeightPairs in_pairs(const GaussianWeights& weights) {
     return result;
 }
 
-// How the rows' results are kept in 16 bits with a sign. The 16 bits of GaussianRounding::opencv count from -2^15; the
-// weights of a column sum to 2^15, so that its sum is 2^30 too small.
+// How a row's results are stored as signed 16-bit numbers. With GaussianRounding::opencv they have 16 bits and are
+// stored relative to -2^15; a column's weights sum to 2^15, so its sum is 2^30 too small, which the start value
+// corrects.
 template <GaussianRounding rounding>
 struct Passes {
     static constexpr int row_shift = gaussian_row_shift(rounding), column_shift = gaussian_column_shift(rounding);
@@ -90,8 +99,8 @@ struct Passes {
     static constexpr std::int32_t column_start = (1 << (column_shift - 1)) - zero * (1 << 15);
 };
 
-// Four vectors of results from x on: (sum of weights times taps + start) >> shift. line_of(pair) is where the
-// taps of a pair of weights are. `fixed_pairs` 0 stands for any number.
+// Computes four vectors of results at x: (sum of weight * tap + start) >> shift. line_of(pair) returns the line with
+// the taps of a pair of weights. `fixed_pairs` 0 means any number.
 template <int shift, std::int32_t start, int fixed_pairs, class LineOf, class Store>
 HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, std::int64_t x, Store&& store) {
     const D32 d32;
@@ -114,15 +123,16 @@ HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, 
           hn::ShiftRight<shift>(sum_3));
 }
 
-// Numbers of 16 bits for a vector of bytes: of the lower and of the upper half of each 16-byte block.
+// 16-bit numbers for a vector of bytes, from the lower and the upper half of each 16-byte block.
 struct Halves {
     hn::Vec<D16> lower, upper;
 };
 
-// One row's results, up to a vector of bytes more than `count` of them, into a row of pairs: the first of each, or,
-// where those are there, the second. Both taps of a weight are added up first, the middle one to itself. In each block
-// of 16 elements results lie as interleaving leaves them: those of a vector of bytes in four vectors, the first with
-// elements 0 to 3 of each block. `last` keeps the results of 16 bits for the second row.
+// Row pass of one row; writes the results, up to a vector more than `count`, to a ring row. They become the first half
+// of each pair, or, if `second`, the second half next to the ones in `last`. The two taps of a weight are added first,
+// the middle one to itself. Within each block of 16 elements the results stay in the order that interleaving produces:
+// a vector of bytes becomes four vectors, the first of which holds elements 0 to 3 of every block. `last` keeps the
+// 16-bit results for the second row.
 template <GaussianRounding rounding, int fixed_terms>
 void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& weights, int count, bool second,
                std::int16_t* last, std::int32_t* out) {
@@ -177,6 +187,7 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     }
 }
 
+// Column pass of one row of the result: `count` bytes to `out` from `pairs` ring rows.
 template <GaussianRounding rounding, int fixed_pairs>
 void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, int pairs, int count,
                   std::uint8_t* out) {
@@ -198,9 +209,10 @@ void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, 
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
-/// Blurs a tile of images of `shape`, row by row. load_row(y, columns, line) puts what the image's row y has of the
-/// tile's columns at `line`; out_row(y) says where row y of the tile's result goes, and row_done(y) is called when it
-/// is there. `rounding` is weights.rounding; `fixed_terms` is weights.terms(), or 0 for any number.
+/// Blurs a tile of an image of `shape`, row by row. load_row(y, columns, line) copies the part of image row y that lies
+/// in the tile's columns to `line`. out_row(y) returns the address for row y of the tile's result, and row_done(y) is
+/// called when that row is complete. `rounding` equals weights.rounding; `fixed_terms` is weights.terms(), or 0 for any
+/// number.
 template <GaussianRounding rounding, int fixed_terms, class LoadRow, class OutRow, class RowDone>
 void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape, const WindowTile& tile,
                LoadRow&& load_row, OutRow&& out_row, RowDone&& row_done) {
@@ -213,10 +225,10 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     HWY_ALIGN std::uint8_t line[gaussian_line_elements + gaussian_slack];
     HWY_ALIGN std::int16_t last[gaussian_most_tile_bytes + gaussian_slack];
     HWY_ALIGN std::int32_t ring[gaussian_ring_pairs + gaussian_slack];
-    // What vectors read behind the line's end does not reach the result, but shall be defined.
+    // Bytes beyond the line do not affect the result, but vectors read them; keep them initialised.
     std::memset(line + columns.count(), 0, gaussian_slack);
 
-    if (taps == 1) {  // whose weight no pair holds
+    if (taps == 1) {  // its weight, 2^15, does not fit a pair
         for (int y = tile.y_begin; y < tile.y_end; ++y) {
             load_row(y, columns, line);
             std::memcpy(out_row(y), line, static_cast<std::size_t>(tile_bytes));
@@ -225,7 +237,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
         return;
     }
 
-    // Rows are counted from the first one that the tile's windows see; two together are one of the ring's.
+    // Rows are counted from the first one that the tile's windows read. Two rows share a ring row.
     const int ring_rows = taps / 2 + 1;
     const auto ring_row = [&](int row) { return ring + row / 2 % ring_rows * ring_stride; };
     constexpr int zero = Passes<rounding>::zero;
@@ -233,7 +245,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     const auto add_row = [&](int row) {
         const int from = border_index(tile.y_begin - weights.reach.before + row, shape.height, border);
         const bool second = row % 2 != 0;
-        if (from < 0) {  // zeros stand there for a second one already
+        if (from < 0) {  // the first one has already stored zeros for the second
             if (!second) {
                 clear(row);
                 std::fill(std::begin(last), std::end(last), static_cast<std::int16_t>(zero));
@@ -245,7 +257,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
         weigh_row<rounding, fixed_terms>(line, channels, weights, tile_bytes, second, last, ring_row(row));
     };
     std::memset(last, 0, sizeof last);
-    if (taps % 2 == 0) clear(taps);  // a row that the first windows do not see
+    if (taps % 2 == 0) clear(taps);  // a row that the first windows do not read
     for (int row = 0; row < taps - 1; ++row) add_row(row);
     const std::int32_t* rows[most_pairs];
     for (int y = tile.y_begin; y < tile.y_end; ++y) {

@@ -9,7 +9,7 @@ namespace framewire {
 
 namespace {
 
-// The formula's weights, folded as the fixed-point ones are; their sum is 1/2.
+// Exact weights of the formula, folded like the fixed-point ones; they sum to 1/2.
 struct ExactWeights {
     int terms;
     double folded[(max_window_px + 1) / 2];
@@ -18,7 +18,7 @@ struct ExactWeights {
 ExactWeights exact_weights(int size, double sigma) {
     ExactWeights weights{.terms = (size + 1) / 2, .folded = {}};
     const double middle = (size - 1) * 0.5, nearest = size % 2 ? 0 : 0.5;
-    // Relative to the weight nearest the middle, so that no sigma makes all of them zero.
+    // Computed relative to the weight nearest to the middle, so that no sigma makes all of them zero.
     double sum = 0;
     for (int term = 0; term < weights.terms; ++term) {
         const double distance = middle - term;
@@ -31,7 +31,8 @@ ExactWeights exact_weights(int size, double sigma) {
     return weights;
 }
 
-// Multiples of `unit` that add up to 2^14.
+// Rounds the weights to multiples of `unit` that add up to 2^14. Rounding the running sum carries each error over to
+// the next weight.
 void round_weights(const ExactWeights& exact, int unit, std::int16_t* folded) {
     double exact_so_far = 0;
     int so_far = 0;
@@ -44,11 +45,11 @@ void round_weights(const ExactWeights& exact, int unit, std::int16_t* folded) {
     }
 }
 
-// How far from the formula the filter's results can be before they are rounded, whatever the image:
-//     127.5 * (sum over all taps of the window of abs(fixed - exact weight)) + half a unit of the rows' results:
-// the errors of the weights add up to zero, so that only how far bytes are from 127.5 counts.
+// Upper bound, for any image, on the error of the filter's results before their final rounding:
+//     127.5 * (sum over all taps of the window of abs(fixed - exact weight)) + half a unit of the rows' results.
+// The errors of the weights add up to zero, so only the distance of bytes from 127.5 matters.
 double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
-    // Each term stands for two taps of its weight, or for a middle one of twice its weight.
+    // Each term represents two taps of its weight, or a middle tap of twice its weight.
     double difference = 0;
     for (int row = 0; row < exact.terms; ++row)
         for (int column = 0; column < exact.terms; ++column)
@@ -57,7 +58,8 @@ double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
     return 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift(GaussianRounding::fine)));
 }
 
-// What OpenCV takes in place of the formula for odd sizes up to 7 when sigma is left to it.
+// OpenCV's table of weights for the sizes 3, 5 and 7 with the default sigma, which replaces the formula. Returns false
+// for other arguments.
 bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
     static constexpr std::int16_t of_3[] = {8192, 8192}, of_5[] = {2048, 8192, 6144}, of_7[] = {1024, 3584, 7168, 4608};
     if (sigma != 0 || (size != 3 && size != 5 && size != 7)) return false;

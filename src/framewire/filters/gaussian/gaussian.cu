@@ -4,28 +4,34 @@
 #include <algorithm>
 #include <cstdint>
 
-// A block slides down a strip of the image. Step by step it reads rows as quads (four pixels, channel by channel) into
-// shared memory, weighs along the rows into a ring of 16-bit results, and weighs those along the columns: each byte is
-// read once but for the strips' rims, and nothing between the passes leaves the block.
+// The general kernel, for any window. A block slides down a strip of the image. In each step it
 //
-// Along a row two bytes are weighed at once by dp2a. Weights come as pairs for windows that begin with a pair of bytes
-// (`even`) and for those that begin with its second byte (`odd`), so that no byte has to be moved for the four windows
-// of a quad. Along a column the two taps of a weight are added first; with GaussianRounding::fine, whose rows' results
-// have 14 bits, two pixels at once.
+//   1. stages rows as quads (four pixels, channel by channel) in shared memory
+//   2. row pass: staged rows    -> ring of 16-bit results, taps + step rows long, in shared memory
+//   3. column pass: ring        -> rows_per_thread rows of the result per thread, in registers
+//
+// so every byte is read once, except at the strips' edges, and no intermediate result leaves the block.
+//
+// The row pass weighs two bytes per dp2a. The weights are stored as pairs for windows that start with the first byte of
+// a pair (`even`) and for those that start with the second (`odd`), so that no byte has to be shifted for the four
+// windows of a quad. The column pass adds the two taps of a weight first; with GaussianRounding::fine, whose row
+// results have 14 bits, it does so for two pixels at once.
 
 namespace framewire {
 namespace gaussian_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
-constexpr int rows_per_thread = 4;  // of results, side by side in registers
+constexpr int rows_per_thread = 4;  // rows of results that a thread holds in registers
+// Weights that the column pass applies per loop iteration.
 constexpr int terms_at_once = 4;
 constexpr int most_pairs = max_window_px / 2 + 5;
 constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 
-// Weights along a column are scaled so that the result is the highest byte of the sum.
+// Left shift of the weights for the column pass, which puts the result in the highest byte of the sum.
 constexpr int column_scale_shift(GaussianRounding rounding) { return 24 - gaussian_column_shift(rounding); }
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
@@ -33,18 +39,18 @@ struct Job {
     int taps;
     WindowReach reach;
     int lead;       // bytes before the first tap in its quad
-    int quads_in;   // of a strip, with its rims
-    int quads_out;  // of a strip's result
-    int band_rows;  // of a block's result
+    int quads_in;   // quads that a strip reads, including its margins
+    int quads_out;  // quads of a strip's result
+    int band_rows;  // rows of a block's result
     int ring_rows;
-    bool out_words;  // every row of the result begins at a multiple of 4
+    bool out_words;  // every row of the result starts at a multiple of 4
 
-    std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then the pairs, then zeros
+    std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then come the pairs, then zeros
     std::uint32_t column[most_terms];                 // padded with zeros
 };
 
-// How a block of one kernel is laid out: `planes` channels at once (all, or one where all do not fit), and one thread
-// for each of `pitch` quads beside each other.
+// Layout of a block for one kernel: it processes `planes` channels at once (all of them, or one if all do not fit) with
+// one thread for each of `pitch` adjacent quads.
 template <GaussianRounding rounding_, int channels_, int planes_, int pitch_>
 struct Layout {
     static constexpr GaussianRounding rounding = rounding_;
@@ -53,17 +59,19 @@ struct Layout {
     static constexpr int groups = threads_per_block / pitch;
     static constexpr int step_rows = groups * rows_per_thread;
     static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
-    // A thread reads this many rows of the ring at once, so the ring's first rows, but for one, are kept behind its end
-    // too.
+    // A thread reads this many consecutive ring rows at once. The first rows_at_once - 1 ring rows are therefore
+    // repeated behind the end of the ring.
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
 
     static constexpr int ring_rows(int taps) { return step_rows + taps - 1; }
+    // Shared memory for the staged rows and the ring.
     static constexpr std::int64_t shared_bytes(int taps, int quads_in) {
         return std::int64_t{4} * (staged_rows * planes * quads_in + 4) +
                std::int64_t{8} * (ring_rows(taps) + rows_at_once - 1) * planes * pitch;
     }
 };
 
+// The work of one block on one strip of one band.
 template <class L>
 class Strip {
 public:
@@ -80,7 +88,7 @@ public:
 
     __device__ void run() {
         const int y_end = min(y_ + job_.band_rows, job_.in.height);
-        int loaded = 0, slot = 0;  // rows in the ring since the band's first, and where the next goes
+        int loaded = 0, slot = 0;  // rows put into the ring so far; position of the next one
         const auto load = [&](int until) {
             while (loaded < until) {
                 const int rows = min(until - loaded, L::staged_rows);
@@ -100,11 +108,12 @@ public:
     }
 
 private:
-    // Of a place in the ring that is off by less than its length.
+    // Wraps a ring position that is out of range by less than the length of the ring.
     __device__ int wrapped(int slot) const {
         return slot < 0 ? slot + job_.ring_rows : slot >= job_.ring_rows ? slot - job_.ring_rows : slot;
     }
 
+    // Loads `rows` rows, from image row `y` on, into shared memory.
     __device__ void stage(int y, int rows) {
         for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
             const int x = x_ - job_.lead - job_.reach.before + quad * quad_px;
@@ -125,6 +134,7 @@ private:
         }
     }
 
+    // Row pass: filters the staged rows and writes their results to the ring from position `slot` on.
     __device__ void weigh_rows(int slot, int rows) {
         if (quad_ >= job_.quads_out) return;
         for (int row = group_; row < rows; row += L::groups) {
@@ -139,7 +149,8 @@ private:
         }
     }
 
-    // Windows that begin with bytes 0, 1, 2 and 3 behind the lead. What is read behind the last tap has weight zero.
+    // Results of one quad, whose windows start with bytes 0, 1, 2 and 3 after the lead. Bytes read after the last tap
+    // have weight zero.
     __device__ uint2 weigh_quad(const std::uint32_t* words) const {
         constexpr std::uint32_t half = 1u << (L::row_shift - 1);
         std::uint32_t sum[quad_px] = {half, half, half, half};
@@ -164,7 +175,7 @@ private:
         return {sum[0] | sum[1] << 16, sum[2] | sum[3] << 16};
     }
 
-    // The step's results; `first` is where in the ring its first window begins.
+    // Column pass of one step. `first` is the ring position where the step's first window starts.
     __device__ void weigh_columns(int y, int y_end, int first) {
         y += group_ * rows_per_thread;
         const int x = x_ + quad_ * quad_px;
@@ -178,7 +189,7 @@ private:
             if (y + row < y_end) store(job_.out.row(frame_, y + row), x, result[row]);
     }
 
-    // Two pixels' taps of one weight.
+    // Adds two taps of one weight for two pixels.
     static __device__ void add_pair(std::uint32_t one, std::uint32_t other, std::uint32_t weight, std::uint32_t& first,
                                     std::uint32_t& second) {
         if constexpr (L::rounding == GaussianRounding::fine) {
@@ -191,6 +202,7 @@ private:
         }
     }
 
+    // Column pass for one channel of a thread's rows of results.
     __device__ void weigh_column(int first, int plane, Quad<L::planes> (&result)[rows_per_thread]) const {
         std::uint32_t sum[rows_per_thread][quad_px];
 #pragma unroll
@@ -199,7 +211,7 @@ private:
             for (auto& pixel : row) pixel = 1u << 23;
 #pragma unroll 1
         for (int term = 0; term < (job_.taps + 1) / 2; term += terms_at_once) {
-            // Rows that the terms' upper taps are on, and their lower ones, for all the thread's results.
+            // Ring rows with the upper and with the lower taps of these weights, for all results of the thread.
             const auto* upper = ring_ + (wrapped(first + term) * L::planes + plane) * L::pitch + quad_;
             const auto* lower =
                 ring_ + (wrapped(first + job_.taps - term - terms_at_once) * L::planes + plane) * L::pitch + quad_;
@@ -271,7 +283,7 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
     job.quads_in = quads_out + rim_quads(job);
     job.ring_rows = L::ring_rows(job.taps);
     const int strips = cuda::parts(shape.width, quads_out * quad_px);
-    // High bands weigh fewer rows twice; many make enough blocks for the whole GPU.
+    // High bands repeat less of the row pass; many bands give enough blocks to fill the GPU.
     constexpr int blocks_per_frame = L::channels / L::planes;
     const int bands = std::max(cuda::parts(shape.height, std::max(128, 8 * job.taps)),
                                bands_for_all(strips * blocks_per_frame, shape.frames));
@@ -292,10 +304,10 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
 
 template <GaussianRounding rounding, int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
-    // A strip as wide as its rim leaves of 32 quads, or of 32 quads where that were too little.
+    // A strip as wide as its margins leave of 32 quads; the full 32 quads if that would be too little.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
-    // Two blocks a multiprocessor, or else one channel at a time in a narrow strip, which is small enough for every
-    // GPU.
+    // If two blocks per multiprocessor do not fit, process one channel at a time in a narrow strip, which fits the
+    // shared memory of every GPU.
     const int most_shared = std::min(100 * 1024, executor.shared_memory().block_bytes);
     using All = Layout<rounding, channels, channels, 32>;
     using Narrow = Layout<rounding, channels, 1, 16>;
@@ -308,6 +320,8 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }  // namespace
 }  // namespace gaussian_kernels
 
+// Chooses among three kernels: short weights (gaussian_short.cu), tensor cores (gaussian_matrix.cu), and the general
+// one.
 FilterOnDevice Gaussian::plan_for_cuda() const {
     using namespace gaussian_kernels;
     if (short_on_cuda(weights_)) return gaussian_of_short_weights(weights_, border_, shape_, *executor_);

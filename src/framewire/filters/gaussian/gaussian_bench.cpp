@@ -27,7 +27,7 @@ void bench_gaussian(Session& session) {
                               .peer = {}};
 #if FRAMEWIRE_OPENCV
             cv::setNumThreads(session.threads());
-            if (size % 2) {  // OpenCV has no even ones
+            if (size % 2) {  // OpenCV supports no even sizes
                 bench.peer_name = "OpenCV";
                 bench.peer = [=](HostView<std::uint8_t> in, HostView<std::uint8_t> out) {
                     const auto& shape = in.shape();

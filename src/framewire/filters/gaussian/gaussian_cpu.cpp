@@ -24,8 +24,8 @@ void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<co
         weights, border, shape, tile,
         [&](int y, const TileColumns& columns, std::uint8_t* line) {
             const auto* image = in.row(tile.frame, y) + columns.image_begin();
-            // Tiles are narrow: the processor's own prefetching has hardly begun when a row of one ends. (Not a
-            // function of its own: GCC 12 takes one that only prefetches to be without effect, and drops its calls.)
+            // Tiles are narrow, so the hardware prefetcher has hardly started when a row of one ends. (Not a separate
+            // function: GCC 12 considers a function that only prefetches to have no effect and drops calls to it.)
             const auto* next = image + (y + 2 < shape.height ? 2 * in.row_stride_bytes() : 0);
             for (int x = 0; x < columns.image_count(); x += 64) hwy::Prefetch(next + x);
             std::memcpy(line, image, static_cast<std::size_t>(columns.image_count()));

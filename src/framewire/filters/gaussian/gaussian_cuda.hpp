@@ -4,17 +4,17 @@
 
 namespace framewire {
 
-/// Whether gaussian_of_short_weights() takes these weights.
+/// Returns true if gaussian_of_short_weights() supports these weights.
 bool short_on_cuda(const GaussianWeights& weights);
 
-/// The filter for weights of 8 bits and few taps.
+/// Makes the GPU filter for 8-bit weights and few taps.
 FilterOnDevice gaussian_of_short_weights(const GaussianWeights& weights, Border border, const Shape& shape,
                                          Executor& executor);
 
-/// Whether gaussian_by_matrices() takes these weights on this GPU.
+/// Returns true if gaussian_by_matrices() supports these weights on the current GPU.
 bool gaussian_fits_matrices(const GaussianWeights& weights);
 
-/// The filter for windows of up to 65 taps.
+/// Makes the GPU filter that uses tensor cores, for windows of up to 65 taps.
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor);
 

@@ -5,30 +5,30 @@
 #include <algorithm>
 #include <cstdint>
 
-// Both passes as products of 8-bit matrices, exact, on tensor cores, channel by channel. A block slides down a strip,
-// 16 rows a step, its warps beside each other. A warp has three tiles, the channels of 16 columns or 16 columns each of
-// gray:
+// Both passes as exact products of 8-bit matrices on tensor cores, channel by channel. A block slides down a strip, 16
+// rows per step, with its warps next to each other. A warp has three tiles: the three channels of 16 columns, or three
+// times 16 columns of a gray image.
 //
-//     rows' results, transposed (16 columns x 8 rows) = weights (16 columns x K pixels) * pixels (K x 8 rows)
-//     results, transposed (16 columns x 8 rows) = rows' results (16 columns x K rows) * weights (K rows x 8 rows)
+//     row results, transposed (16 columns x 8 rows) = weights (16 columns x K pixels) * pixels (K x 8 rows)
+//     results, transposed     (16 columns x 8 rows) = row results (16 columns x K rows) * weights (K rows x 8 rows)
 //
-// K is a few units of 16. The pixels of a row are the first product's right operand as they lie in memory, and its
-// result has, thread by thread, what the second one's left operand needs: which row or column an index stands for is
-// free as long as both factors agree. So the rows' results of a window stay in registers. Weights of 16 bits and the
-// rows' results are taken as two bytes each.
+// K is a small multiple of 16. The pixels of a row are the right operand of the first product in their memory layout.
+// Its result is already distributed over the threads as the left operand of the second product requires, because the
+// meaning of an index is free as long as both factors agree on it. Therefore the row results of a window stay in
+// registers. The 16-bit weights and the row results are split into two bytes each.
 
 namespace framewire {
 namespace gaussian_matrix_kernels {
 namespace {
 
-// Products of matrices of bytes on the tensor cores, exact, for GPUs of compute capability 8.0 and later.
+// Exact products of matrices of bytes on tensor cores, for GPUs of compute capability 8.0 and later.
 
-// A 16 x 8 matrix of sums, as a warp's threads hold it.
+// A 16 x 8 matrix of sums, distributed over the threads of a warp.
 struct Sums {
     std::uint32_t sum[4];
 };
 
-// `sums` and the product of a 16 x 32 and a 32 x 8 matrix of bytes.
+// Returns `sums` plus the product of a 16 x 32 and a 32 x 8 matrix of bytes.
 __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[4], std::uint32_t right_0,
                              std::uint32_t right_1) {
     Sums result{};
@@ -42,7 +42,7 @@ __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[4], s
     return result;
 }
 
-// The same with a 16 x 16 and a 16 x 8 matrix.
+// As above for a 16 x 16 and a 16 x 8 matrix.
 __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[2], std::uint32_t right) {
     Sums result{};
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -54,7 +54,7 @@ __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[2], s
     return result;
 }
 
-// Each sum times `factor`, plus `term`: with 256, what was multiplied by high bytes before low ones follow.
+// Each sum times `factor`, plus `term`. A factor of 256 moves on from products with high bytes to those with low bytes.
 __device__ Sums scale_add(Sums sums, std::uint32_t factor, std::uint32_t term) {
 #pragma unroll
     for (auto& sum : sums.sum) sum = sum * factor + term;
@@ -63,31 +63,32 @@ __device__ Sums scale_add(Sums sums, std::uint32_t factor, std::uint32_t term) {
 
 constexpr int warps_per_block = 8;
 constexpr int threads_per_block = 32 * warps_per_block;
-constexpr int stages = 3;  // steps under way or at work
+constexpr int stages = 3;  // steps in flight or in use
 constexpr int unit = 16;   // pixels or rows
-constexpr int tiles = 3;   // of a warp
+constexpr int tiles = 3;   // tiles per warp
 constexpr int warp_bytes = tiles * unit;
 constexpr int strip_bytes = warps_per_block * warp_bytes;
 constexpr int out_row_bytes = strip_bytes + chunk_bytes;
 constexpr int most_units = 5;
-// Of a multiprocessor at once, as the results that a thread keeps leave registers for.
+// Blocks per multiprocessor, limited by the registers for the results that a thread keeps.
 constexpr int blocks_at_once(int units) { return units == 2 ? 3 : 2; }
 constexpr int most_taps = unit * (most_units - 1) + 1;
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job : WarpJob {
     WindowReach reach;
-    int lead_px;    // from a tile's first pixel read to its first result, a multiple of 4
-    int before_px;  // a slot's pixels before the strip's first result, a multiple of chunk_bytes
+    int lead_px;    // from the first pixel that a tile reads to its first result, a multiple of 4
+    int before_px;  // pixels of a slot before the strip's first result, a multiple of chunk_bytes
 
-    std::uint32_t row_half;   // rounds the rows' sums of bytes, which are in units of 2^-16
-    std::uint32_t kept_bits;  // of the low bytes of four rows' results: six or eight fractional bits
+    std::uint32_t row_half;   // rounds the row sums, which are in units of 2^-16
+    std::uint32_t kept_bits;  // mask for the low bytes of four row results: six or eight fractional bits
 
-    // Twice the weight of each tap, from tap -margin on.
+    // Twice the weight of each tap, starting with tap -margin.
     static constexpr int margin = unit + quad_px, distances = unit * most_units + 2 * margin;
     std::uint16_t weights[distances];
 };
 
-// Four weights, the lower bytes in `low` and the higher ones in `high`.
+// Four weights, with their low bytes in `low` and their high bytes in `high`.
 struct SplitWeights {
     std::uint32_t low = 0, high = 0;
 
@@ -97,21 +98,22 @@ struct SplitWeights {
     }
 };
 
+// Shared memory of a block: a ring of `stages` slots with 16 input rows each, two sets of result rows, and weights.
 template <int channels, int units>
 struct alignas(chunk_bytes) Memory {
     static constexpr int strip_px = strip_bytes / channels;
     static constexpr int slot_chunks =
         ((strip_px - unit + unit * units + unit - quad_px) * channels + chunk_bytes - 1) / chunk_bytes;
-    // Rows a multiple of four words apart that is no multiple of eight: eight of them share no bank.
+    // The stride in words is a multiple of four but not of eight, so that eight rows use different banks.
     static constexpr int slot_bytes = (slot_chunks | 1) * chunk_bytes;
 
     std::uint8_t slot[stages][unit][slot_bytes];
     std::uint8_t out[2][unit][out_row_bytes];
-    uint4 row_weights[units][32];  // what each lane has of the first product's left operand
+    uint4 row_weights[units][32];  // each lane's part of the first product's left operand
     std::uint16_t weights[Job::distances];
 };
 
-// A product over `units` units; operands are unit by unit, the left one's for both halves of its columns.
+// A product over `units` units. The operands are stored unit by unit; the left one has two halves per unit.
 template <int units>
 __device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], const std::uint32_t* right) {
 #pragma unroll
@@ -123,12 +125,12 @@ __device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], c
     return sums;
 }
 
-// The threads of a warp are numbered as operands have them: eight `outer` ones of four `inner` ones each.
+// Position of a thread in the operands' layout: a warp has eight `outer` groups of four `inner` threads.
 __device__ int outer() { return static_cast<int>(threadIdx.x) % 32 / 4; }
 __device__ int inner() { return static_cast<int>(threadIdx.x) % 4; }
 
-// The first product's left operand into shared memory: for columns 2 * outer and the one behind it, of each unit the
-// pixels from 4 * inner on; high bytes of all units, then low ones.
+// Writes the left operand of the first product to shared memory. A lane has columns 2 * outer and 2 * outer + 1 and, of
+// each unit, the four pixels from 4 * inner on. The high bytes of all units come first, then the low bytes.
 template <int units>
 __device__ void lay_row_weights(const Job& job, const std::uint16_t* weights, uint4 (&to)[units][32]) {
     for (int at = static_cast<int>(threadIdx.x); at < 32 * 2 * units; at += threads_per_block) {
@@ -141,8 +143,8 @@ __device__ void lay_row_weights(const Job& job, const std::uint16_t* weights, ui
     }
 }
 
-// The second product's right operand, for rows 8 * half + outer of results. A lane's rows of a unit are 2 * inner, the
-// one below it, and those that are eight below.
+// The right operand of the second product, for rows 8 * half + outer of the results. Of each unit a lane has the rows 2
+// * inner and 2 * inner + 1, and those eight rows further down.
 template <int units>
 struct ColumnWeights {
     std::uint32_t low[2][units], high[2][units];
@@ -164,12 +166,12 @@ struct ColumnWeights {
     }
 };
 
-// The rows' results that a window's rows have in 16 columns.
+// The row results of a window's rows in 16 columns: a shift register in the second product's left operand layout.
 template <int units>
 struct Tile {
     std::uint32_t low[units][2] = {}, high[units][2] = {};  // of two columns; four rows each
 
-    // `upper` and `lower` are of eight rows each.
+    // Moves up by one unit and appends the sums of the next 16 rows, eight in `upper` and eight in `lower`.
     __device__ void add(const Sums& upper, const Sums& lower, std::uint32_t kept_bits) {
 #pragma unroll
         for (int column = 0; column < 2; ++column) {
@@ -185,7 +187,7 @@ struct Tile {
         }
     }
 
-    // Eight rows of results, each in the highest byte.
+    // Computes eight rows of results, each in the highest byte of its sum.
     __device__ Sums weigh(const ColumnWeights<units>& weights, int half) const {
         auto sums = multiply_add<units>({}, high, weights.high[half]);
         sums = scale_add(sums, 256, 0);
@@ -196,11 +198,11 @@ struct Tile {
     }
 };
 
-// The first product of eight rows: `from` is this lane's first word of its row.
+// The first product for eight rows. `from` is the lane's first word of its row.
 template <int channels, int units>
 __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)[units][32], std::uint32_t half,
                            Sums (&sums)[tiles]) {
-    // Of BGR the channels' words; of gray those of a tile begin with its own, for they overlap.
+    // Words per channel for BGR. For gray the tiles' words overlap, each starting one further.
     constexpr int words = channels == 3 ? units : units + tiles - 1;
     std::uint32_t pixels[channels][words];
 #pragma unroll
@@ -233,7 +235,7 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
         sums[tile] = multiply_add<units>(scale_add(sums[tile], 256, half), weights[1], of_tile(tile));
 }
 
-// Results of two columns and two rows that are `out_row_bytes` apart, to this lane's place in the upper one.
+// Stores results of two columns and of two rows, `out_row_bytes` apart. `to` is the lane's position in the upper row.
 template <int channels>
 __device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
 #pragma unroll
@@ -250,6 +252,8 @@ __device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
     }
 }
 
+// One step: wait for 16 input rows, start the load for the step after next, store the previous step's results, then
+// both products. The first units - 1 steps only fill the tiles.
 template <int channels, int units>
 __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     matrix_kernel(__grid_constant__ const Job job) {
@@ -267,7 +271,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
         (end - 1) / channels + 1 + job.reach.after);
     const ResultRows<32, strip_bytes> results(job.out, job.out_chunks, frame, begin, end - begin);
     const int steps = (y_end - y + unit - 1) / unit + units - 1;
-    // Every warp brings two rows of a step and takes two rows of results away.
+    // In every step, each warp loads two input rows and stores two rows of results.
     const auto fetch = [&](int step) {
         if (step < steps)
             rows.template fetch<2, warps_per_block>(y - job.reach.before + unit * step + warp,
@@ -297,7 +301,8 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
             rows.fill_border(slot[warp]);
             rows.fill_border(slot[warp + warps_per_block]);
         }
-        // Now all rows of the step are there, and the step before has left its slot and its results.
+        // From here on, all rows of this step are loaded, and no warp still uses the slot and the results of the
+        // previous step.
         __syncthreads();
         fetch(step + stages - 1);
         if (step >= units) take_away(step - 1);
@@ -310,7 +315,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
         weigh_rows<channels, units>(from + 8 * BlockMemory::slot_bytes / 4, memory.row_weights, job.row_half, lower);
 #pragma unroll
         for (int at = 0; at < tiles; ++at) tile[at].add(upper[at], lower[at], job.kept_bits);
-        if (step < units - 1) continue;  // the first window's rows are not all there yet
+        if (step < units - 1) continue;  // the first window is not complete yet
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             Sums sums[tiles];
@@ -347,7 +352,7 @@ FilterOnDevice plan(const Job& job, int units, const Shape& shape, Border border
 
 int lead_px(const GaussianWeights& weights) { return cuda::parts(weights.reach.before, quad_px) * quad_px; }
 
-// How many units the windows of 16 pixels see.
+// Number of units that the windows of 16 pixels read.
 int units_of(const GaussianWeights& weights) {
     return cuda::parts(lead_px(weights) + unit + weights.reach.after, unit);
 }

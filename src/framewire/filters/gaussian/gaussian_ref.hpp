@@ -8,7 +8,8 @@
 
 namespace framewire {
 
-/// Rows, then columns, of any numbers: out = after_columns(sum w * after_rows(sum w * in)), one pixel after the other.
+/// Reference for separable filters, rows then columns, with any number type: out = after_columns(sum w * after_rows(sum
+/// w * in)), pixel by pixel.
 template <class Number, class AfterRows, class AfterColumns>
 void separable_reference(const std::vector<Number>& weights, int before, Border border, HostView<const std::uint8_t> in,
                          HostView<std::uint8_t> out, AfterRows&& after_rows, AfterColumns&& after_columns) {
@@ -60,7 +61,7 @@ inline void gaussian_formula(GaussianParameters parameters, HostView<const std::
         [](double value) { return std::floor(value + 0.5); });
 }
 
-/// The fixed-point arithmetic that every backend does, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the fixed-point arithmetic of all backends, pixel by pixel.
 inline void gaussian_reference(GaussianParameters parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto fixed = gaussian_weights(parameters.size, parameters.sigma, parameters.rounding);

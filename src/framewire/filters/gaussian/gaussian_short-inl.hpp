@@ -1,7 +1,11 @@
-// The Gaussian with few weights, all in registers; compiled once for each instruction set: include
-// inside a SIMD source, after <hwy/highway.h>, without an include guard of the usual kind.
+// Gaussian for few taps with everything in registers. Compiled once per instruction set: include it inside a SIMD
+// source, after <hwy/highway.h>; the include guard toggles accordingly.
+//
+// A column of vectors is processed top to bottom. Each image row is filtered along the row when it is loaded; its
+// result and its difference from the previous one move through `taps` registers, from which the column pass takes a row
+// of the result. No intermediate rows are stored.
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_GAUSSIAN_SHORT_INL_ONCE
 #define FRAMEWIRE_GAUSSIAN_SHORT_INL_ONCE
 
@@ -13,11 +17,12 @@
 
 namespace framewire {
 
-// Rows of the result that are made together, a vector's width at a time. With more of them fewer rows are weighed
-// twice, but the pages they lie in are more, too.
+// Rows of the result per strip, in which one column of vectors is made at a time. More rows repeat less of the row
+// pass, but touch more memory pages.
 inline constexpr int gaussian_short_rows = 16;
+// Widest tile.
 inline constexpr int gaussian_short_tile_bytes = 6144;
-// How far ahead of a row's vectors its next ones are asked for.
+// Prefetch distance along a row.
 inline constexpr int gaussian_short_ahead_bytes = 320;
 
 }  // namespace framewire
@@ -47,19 +52,20 @@ using D32 = hn::Repartition<std::int32_t, D8>;
 using V8 = hn::Vec<D8>;
 using V16 = hn::Vec<D16>;
 
-// Numbers of 16 bits for a vector of bytes: of the lower and of the upper half of each 16-byte block.
+// 16-bit numbers for a vector of bytes, from the lower and the upper half of each 16-byte block.
 struct Halves {
     V16 lower, upper;
 };
 
-// Weights of 16 bits two by two, as multiply_add_pairs takes them.
+// A pair of 16-bit weights, as multiply_add_pairs() takes them.
 HWY_INLINE V16 weight_pair(int first, int second) {
     return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(first & 0xFFFF) |
                                                                        static_cast<std::uint32_t>(second) << 16)));
 }
 
-// Three or five short weights s, in 256ths, along a row: r = (sum of s * byte + 2) >> 2. Bytes count from -128, so that
-// sums fit 16 bits with a sign; r then counts from -8192. Each r has 32 more, for the columns.
+// Row pass with three or five short weights s in 256ths: r = (sum of s * byte + 2) >> 2. Bytes are taken relative to
+// -128, so that the sums fit signed 16-bit numbers; r is then relative to -8192. Each r is 32 too large on purpose,
+// which rounds the column pass.
 template <int taps, int channels>
 class ShortRow {
 public:
@@ -95,20 +101,20 @@ public:
         return {hn::ShiftRight<2>(sum.lower), hn::ShiftRight<2>(sum.upper)};
     }
 
-    // Of the columns' results.
+    // Converts results of the column pass to bytes.
     static HWY_INLINE V8 bytes_of(const Halves& results) {
         const D8 d8;
         return hn::Xor(narrow_signed_in_blocks(d8, results.lower, results.upper), hn::Set(d8, 128));
     }
 
 private:
-    // What rounds a row's result, and 32 in its unit: (2 + 4 * 32) times 1.
+    // Rounding term of a row's result plus the extra 32, in its unit: (2 + 4 * 32) times 1.
     static constexpr int rounding = 130;
     std::int16_t pairs_[reach + 1];  // two bytes each
 };
 
-// Seven weights of 16 bits along a row: r = (sum of weight * byte + 2^8) >> 9, and 32 more, for the columns. Taps of
-// one weight are added up first.
+// Row pass with seven 16-bit weights: r = (sum of weight * byte + 2^8) >> 9, plus 32 for the rounding of the column
+// pass. The two taps of each weight are added first.
 template <int channels>
 class LongRow {
 public:
@@ -136,6 +142,7 @@ public:
                 weigh(far.upper, between.upper, near.upper, here.upper)};
     }
 
+    // Converts results of the column pass to bytes.
     static HWY_INLINE V8 bytes_of(const Halves& results) {
         return narrow_in_blocks(D8(), results.lower, results.upper);
     }
@@ -159,12 +166,12 @@ private:
     int weights_[reach + 1];
 };
 
-// Rows' results r of 14 bits down a column, with weights w whose sum is 2^15:
-//     result = (sum of w * r + 2^20) >> 21.
-// Each r has 32 more, which makes the 2^20 of them. Their sum is 2^15 r of the middle row and, for each tap beside it,
-// w times how far its r is from that one, so
-//     result = (r + ((sum of w * (r of the tap - r)) >> 15)) >> 6,
-// where the inner shift loses nothing that the outer one would have kept.
+// Column pass over 14-bit results r of the row pass, with weights w that sum to 2^15:
+//     result = (sum of w * r + 2^20) >> 21
+// The extra 32 in each r supplies the 2^20. The sum equals 2^15 r of the middle row plus, for each other tap, w times
+// the difference of its r from the middle one, so
+//     result = (r + ((sum of w * (r of the tap - r)) >> 15)) >> 6.
+// The inner shift drops only bits that the outer one would drop anyway.
 template <class Row, int taps>
 class Weigher {
 public:
@@ -174,12 +181,12 @@ public:
         for (int tap = 0; tap < reach; ++tap) column_[tap] = static_cast<std::int16_t>(2 * weights.folded[tap]);
     }
 
-    // Weighs `count` + 2 * reach rows from x on, and puts `count` rows of the result at `out`.
+    // Filters `count` + 2 * reach rows at column x and writes `count` rows of the result to `out`.
     HWY_INLINE void weigh(const std::uint8_t* const* rows, std::int64_t x, int count, std::uint8_t* out,
                           std::int64_t out_stride) const {
         const D8 d8;
-        Halves last[taps]{};       // rows' results, the latest one last
-        Halves steps[taps - 1]{};  // from each to the next
+        Halves last[taps]{};       // the latest rows' results, in order
+        Halves steps[taps - 1]{};  // difference from each to the next
         for (int row = 0; row < count + taps - 1; ++row) {
             const auto* at = rows[row] + x;
 #pragma GCC unroll 8
@@ -190,7 +197,7 @@ public:
             steps[taps - 2] = {hn::Sub(last[taps - 1].lower, last[taps - 2].lower),
                                hn::Sub(last[taps - 1].upper, last[taps - 2].upper)};
             if (row < taps - 1) continue;
-            // The processor does not prefetch so many streams by itself.
+            // Hardware prefetchers do not follow this many streams.
             hwy::Prefetch(at + gaussian_short_ahead_bytes);
             hwy::Prefetch(out + gaussian_short_ahead_bytes);
             const Halves results{
@@ -202,11 +209,11 @@ public:
     }
 
 private:
-    // `step(i)` is from row i's result to the next one's.
+    // `step(i)` is the difference from row i's result to the next one's.
     template <class Step>
     HWY_INLINE V16 weigh_column(V16 middle, Step&& step) const {
         const D16 d16;
-        // How far both rows at a distance are from the middle one, together.
+        // Sum of the differences of the two rows at a distance from the middle row.
         const auto near = hn::Sub(step(reach), step(reach - 1));
         if constexpr (taps == 3) {
             return hn::ShiftRight<6>(hn::Add(middle, hn::MulHigh(near, hn::Set(d16, column_[0]))));
@@ -235,14 +242,15 @@ private:
     std::int16_t column_[reach];  // in 2^16ths
 };
 
-/// Whether blur_tile is the faster way. Seven rows' results do not fit the registers of the smaller instruction sets.
+/// Returns true if this blur_tile() is the faster one. For seven taps, the results do not fit the registers of the
+/// smaller instruction sets.
 inline bool suits(const GaussianWeights& weights, int channels) {
     if (weights.rounding != GaussianRounding::fine) return false;
     if (weights.taps == 7) return HWY_TARGET <= HWY_AVX3_DL && channels == 3;
     return weights.is_short && (weights.taps == 3 || weights.taps == 5);
 }
 
-/// Blurs a tile, at most gaussian_short_tile_bytes wide, with three or five short weights or any seven.
+/// Blurs a tile of at most gaussian_short_tile_bytes per row, with three or five short weights or any seven.
 template <int taps, int channels>
 void blur_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -257,11 +265,11 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
     const int row_bytes = static_cast<int>(shape.row_bytes());
     const int begin = tile.x_begin * channels, count = tile.x_end * channels - begin;
 
-    const std::uint8_t* rows[most_rows];  // the image's from the tile's first column on; none outside it
+    const std::uint8_t* rows[most_rows];  // image rows from the tile's first column on; `nothing` for black rows
     HWY_ALIGN std::uint8_t padded[most_rows][HWY_MAX_BYTES + 2 * (rim + channels)] = {};
     HWY_ALIGN std::uint8_t result[gaussian_short_rows][HWY_MAX_BYTES];
     const std::uint8_t* lines[most_rows];
-    // Where in a row the bytes beside it are from, on the left and on the right; -1 for none.
+    // Source positions, in its row, of the bytes to the left and to the right of a row; -1 for black.
     std::int64_t beside[2][rim];
     for (int at = 0; at < rim; ++at) {
         const auto look_up = [&](int px) {
@@ -272,7 +280,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
         beside[1][at] = look_up(shape.width + at / channels);
     }
 
-    // The first vector of the image's columns, or the last one.
+    // Pads the image's first vector of columns, or its last one.
     const auto pad_edge = [&](bool right, int height) HWY_ATTR {
         const D8 d8;
         for (int row = 0; row < height + taps - 1; ++row) {
@@ -289,7 +297,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
             lines[row] = line + rim;
         }
     };
-    // Any columns, up to a vector of them.
+    // Pads any columns, up to one vector.
     const auto pad_columns = [&](int x, int columns, int y, int height) {
         const int first_px = (begin + x) / channels, end_px = (begin + x + columns - 1) / channels + 1;
         for (int row = 0; row < height + taps - 1; ++row) {
@@ -310,7 +318,8 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
         }
         auto* to = out.row(tile.frame, y) + begin;
         for (int at = 0; at < count; at += step) {
-            const int x = std::min(at, std::max(count - step, 0));  // some columns twice rather than a part of a vector
+            const int x =
+                std::min(at, std::max(count - step, 0));  // recompute some columns instead of handling a partial vector
             const int columns = std::min(step, count), last = begin + x + columns;
             if (columns == step && begin + x >= rim && last + rim <= row_bytes) {
                 weigher.weigh(rows, x, height, to + x, out.row_stride_bytes());

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-// A warp slides down a strip of the image, two rows a step. Rows are weighed by dp4a as they come, four bytes of a
-// channel at once; the results of two rows lie side by side in registers, where dp2a weighs them down the columns.
+// Short windows with 8-bit weights. A warp slides down a strip of the image, two rows per step, without synchronising
+// with other warps. The row pass weighs four bytes of a channel per dp4a. The results of two rows share registers,
+// upper row in the lower half, where the column pass weighs both with one dp2a.
 
 namespace framewire {
 namespace gaussian_short_kernels {
@@ -14,30 +15,33 @@ namespace {
 
 constexpr int warps_per_block = 4;
 constexpr int blocks_per_multiprocessor = 4;
-constexpr int stages = 4;  // pairs of rows under way or at work
+constexpr int stages = 4;  // pairs of rows in flight or in use
 constexpr int least_taps = 2, most_taps = gaussian_most_short_taps;
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job : WarpJob {
-    std::uint32_t row[quad_px][3];     // for each pixel of a quad: of the quad before it, its own and the next one
-    std::uint32_t upper[3], lower[3];  // of pairs of rows: for the upper and the lower one of two rows of results
+    std::uint32_t row[quad_px][3];     // weights per pixel of a quad: for the quad before, its own, and the next one
+    std::uint32_t upper[3], lower[3];  // weights per pair of rows: for the upper and the lower of two rows of results
 };
 
+// Compile-time geometry of a window of `taps`.
 template <int taps>
 struct Pairs {
     static constexpr int before = taps / 2, after = taps - 1 - before;
-    static constexpr int seen = (taps + 2) / 2;  // by two rows of results
+    static constexpr int seen = (taps + 2) / 2;  // pairs of rows that two rows of results read
 
-    // Whether a pixel's window sees the quad before its own (0), its own (1) or the next one (2).
+    // Returns true if the window of a pixel reads the quad before its own (0), its own (1) or the next one (2).
     static __device__ constexpr bool sees(int pixel, int word) {
         const int begin = (word - 1) * quad_px;
         return pixel - before < begin + quad_px && pixel + after >= begin;
     }
 };
 
+// A lane's pixels of one row, channel by channel, with the nearest quad of each neighbouring lane.
 template <int channels>
 struct LaneRow {
     static constexpr int quads = WarpStrip<channels>::lane_px / quad_px;
-    std::uint32_t word[channels][quads + 2];  // with the neighbours' nearest
+    std::uint32_t word[channels][quads + 2];  // including the neighbours' nearest quads
 
     __device__ void load(const std::uint8_t* slot) {
         std::uint32_t words[WarpStrip<channels>::lane_words];
@@ -59,10 +63,11 @@ struct LaneRow {
     }
 };
 
-// Of two rows' results each: the upper one's in the lower half. In units of 1/64, times 4.
+// Results of two rows each, the upper one's in the lower half; in units of 1/64, times 4.
 template <int channels>
 using LanePairs = std::uint32_t[channels][WarpStrip<channels>::lane_px];
 
+// Row pass for one pixel of one channel.
 template <int channels, int taps>
 __device__ std::uint32_t weigh_row(const Job& job, const LaneRow<channels>& row, int plane, int x) {
     std::uint32_t sum = 2;
@@ -73,6 +78,7 @@ __device__ std::uint32_t weigh_row(const Job& job, const LaneRow<channels>& row,
     return sum;
 }
 
+// Row pass for two rows, from their slots in shared memory.
 template <int channels, int taps>
 __device__ __forceinline__ void weigh_rows(const Job& job, const std::uint8_t* upper_slot,
                                            const std::uint8_t* lower_slot, LanePairs<channels>& pairs) {
@@ -92,12 +98,13 @@ __device__ __forceinline__ void weigh_rows(const Job& job, const std::uint8_t* u
                 byte_perm(pairs[plane][x], weigh_row<channels, taps>(job, row, plane, x), 0x5410) & 0xfffcfffc;
 }
 
-// The four sums' bytes 2.
+// Byte 2 of each sum: the results, rounded.
 __device__ std::uint32_t rounded(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
     return byte_perm(byte_perm(a, b, 0x62), byte_perm(c, d, 0x62), 0x5410);
 }
 
-// One row's results from the pairs of rows that it sees, the ring's oldest first, to the lane's place in `row`.
+// Column pass for one row of results, from the pairs of rows that it reads, starting with the ring's oldest. Stores
+// them at the lane's position in `row`.
 template <int channels, int taps>
 __device__ __forceinline__ void weigh_columns(const std::uint32_t (&weights)[3],
                                               const LanePairs<channels> (&ring)[Pairs<taps>::seen], int oldest,
@@ -120,6 +127,8 @@ __device__ __forceinline__ void weigh_columns(const std::uint32_t (&weights)[3],
     WarpStrip<channels>::store(result, row);
 }
 
+// The steps are unrolled by the length of the ring, so that ring positions are compile-time constants and stay in
+// registers.
 template <int channels, int taps>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocessor)
     short_kernel(__grid_constant__ const Job job) {

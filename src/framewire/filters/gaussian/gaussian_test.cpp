@@ -39,7 +39,7 @@ void check(Backend backend, GaussianParameters parameters, int channels, NamedBo
          .shapes = std::move(shapes)});
 }
 
-// Smaller and larger than most windows, and cut tiles.
+// Shapes smaller and larger than most windows, and with partial tiles.
 std::vector<Shape> few_shapes(int channels) {
     return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 131, 9, channels}};
 }
@@ -64,7 +64,7 @@ TEST_P(GaussianTest, EverySizeEqualsTheFixedPointFormula) {
               {{1, 9, 43, size % 2 ? 3 : 1}});
 }
 
-// Narrow ones, which leave out taps, up to such as weigh all taps the same.
+// From sigmas so small that taps vanish, to ones that weigh all taps equally.
 TEST_P(GaussianTest, EverySigmaEqualsTheFixedPointFormula) {
     for (const double sigma : {1e-9, 0.1, 0.3, 0.5, 1.0, 2.5, 40.0, 1000.0})
         for (const int size : {1, 4, 15, 254, 255})
@@ -86,7 +86,7 @@ TEST_P(GaussianTest, SizeFollowsFromSigma) {
     }
 }
 
-TEST_P(GaussianTest, EqualsTheFixedPointFormulaWithOpenCvsRounding) {
+TEST_P(GaussianTest, OpenCvRoundingEqualsTheFixedPointFormula) {
     int turn = 0;
     for (const int size : {1, 2, 3, 4, 5, 6, 7, 9, 15, 17, 31, 255})
         for (const double sigma : {0.0, 1.5})
@@ -95,7 +95,7 @@ TEST_P(GaussianTest, EqualsTheFixedPointFormulaWithOpenCvsRounding) {
                       borders[size % 3], few_shapes(channels));
 }
 
-TEST_P(GaussianTest, WithinOneOfTheFormulaInDoubles) {
+TEST_P(GaussianTest, StaysWithinOneOfTheFormulaInDoubles) {
     int turn = 0;
     for (const int size : {1, 2, 3, 4, 5, 8, 15, 33, 101, 255})
         for (const double sigma : {0.0, 0.6, 3.0, 1000.0}) {
@@ -106,11 +106,11 @@ TEST_P(GaussianTest, WithinOneOfTheFormulaInDoubles) {
         }
 }
 
-// What separates the fixed-point result from the exact one is at most
-//     127.5 * (sum over all tap pairs of abs(fixed - exact weight)) + half a unit of the rows' results:
-// the errors of the weights add up to zero, so that only how far bytes are from 127.5 counts. Below 1 the rounded
-// results differ by 1 at most, whatever the image.
-TEST(Gaussian, WithinOneOfTheFormulaForAnyImage) {
+// The difference between the fixed-point result and the exact one is at most
+//     127.5 * (sum over all pairs of taps of abs(fixed - exact weight)) + half a unit of the rows' results.
+// The errors of the weights add up to zero, so only the distance of bytes from 127.5 matters. If this bound is below 1,
+// rounded results differ by at most 1, for any image.
+TEST(Gaussian, StaysWithinOneOfTheFormulaForAnyImage) {
     double worst = 0;
     for (int size = 1; size <= 255; ++size)
         for (const double sigma : {0.0, 0.2, 0.45, 1.0, 2.0, 5.0, size / 6.0, size / 3.0, 1.0 * size, 1000.0}) {
@@ -146,9 +146,9 @@ TEST(Gaussian, WithinOneOfTheFormulaForAnyImage) {
     RecordProperty("largest_error", fmt::format("{:.3f}", worst));
 }
 
-// 8 bits where they suffice for any image: size 5 errs by 0.86 at most with them, but by 1.28 when all its taps weigh
-// the same.
-TEST(Gaussian, WeightsAreShortWhereThatSuffices) {
+// 8-bit weights are used if they suffice for any image. Size 5 errs by at most 0.86 with them, but by 1.28 if all its
+// taps weigh the same.
+TEST(Gaussian, WeightsAreShortIfThatSuffices) {
     for (const int size : {1, 2, 3, 4, 5}) EXPECT_TRUE(gaussian_weights(size, 0).is_short) << size;
     EXPECT_FALSE(gaussian_weights(5, 1000).is_short);
     EXPECT_FALSE(gaussian_weights(7, 0).is_short);
@@ -158,7 +158,7 @@ TEST(Gaussian, WeightsAreShortWhereThatSuffices) {
     EXPECT_EQ(weights.folded[2], 47 * gaussian_short_unit) << "half of the middle tap's 94";
 }
 
-TEST(Gaussian, RefusesWrongSizesSigmasAndShapes) {
+TEST(Gaussian, RejectsWrongSizesSigmasAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const auto message = [&](GaussianParameters parameters) {
         try {

@@ -9,10 +9,11 @@
 namespace framewire {
 namespace {
 
-// Deep enough for any measure, shallow enough for any stack.
+// Enough for any sensible measure, and little enough for any stack.
 constexpr int most_nested = 32;
 
-// sum = product {(+|-) product}; product = factor {(*|/) factor}; factor = [-] (NUMBER[%] | NAME | '(' sum ')').
+// Recursive-descent parser: sum = product {(+|-) product}; product = factor {(*|/) factor}; factor = [-] (NUMBER[%] |
+// NAME | '(' sum ')').
 class MeasureReader {
 public:
     MeasureReader(std::string_view text, std::string_view what, int whole, const MeasureNames& names)
@@ -83,6 +84,7 @@ private:
         return *value;
     }
 
+    // Pixels that a name stands for; nothing if the name is unknown or has no value here.
     std::optional<double> value_of(std::string_view name) const {
         if (name == "iw" || name == "in_w") return names_.in_width;
         if (name == "ih" || name == "in_h") return names_.in_height;
@@ -100,6 +102,7 @@ private:
         return true;
     }
 
+    // Fails with the rest of the text as the position of the problem.
     [[noreturn]] void fail_here(std::string_view problem) const {
         const auto where = rest_.empty() ? std::string("its end") : fmt::format("'{}'", rest_);
         const bool sizes = names_.out_width || names_.out_height;
@@ -122,7 +125,7 @@ int measure(std::string_view text, std::string_view what, int whole, const Measu
     constexpr double most = 1e9;
     if (!(std::abs(value) <= most))
         fail(ErrorCode::usage, "{} '{}' comes to {}, which is no length", what, text, value);
-    // What is whole but for a double's rounding (29% of 100) counts as whole.
+    // A value that is an integer except for a double's rounding (29% of 100) counts as that integer.
     constexpr double rounding = 1e-6;
     return static_cast<int>(value < 0 ? value - rounding : value + rounding);
 }

@@ -7,11 +7,11 @@
 
 namespace framewire {
 
-/// The `color` parameter of filters that put pixels where the image has none.
+/// The `color` parameter of filters that add pixels around the image.
 ParameterInfo opaque_color_parameter(std::string_view help);
 
-/// The value of `color` for images of `channels`; in a gray image a colour's weighted gray. Throws Error{usage} on what
-/// is no colour or has an alpha.
+/// The value of `color` for images with `channels`; for gray images, its weighted gray. Throws Error{usage} if the text
+/// is not a color or has an alpha.
 Pixel opaque_color_from(const ParameterValues& values, int channels);
 
 }  // namespace framewire

@@ -5,22 +5,24 @@
 
 namespace framewire {
 
-/// Which pixel of an image stands at each place of a result: (u, v) = (x, y), or (y, x) where transposed, and from
-/// there x + step_x * u, y + step_y * v. Steps are 1 or -1.
+/// Maps every pixel of a result to a pixel of an image. With (u, v) = (x, y), or (y, x) if transposed, the source is (x
+/// + step_x * u, y + step_y * v). Steps are 1 or -1.
 struct PixelMap {
-    int x = 0, y = 0;  ///< in the image, of the result's first pixel
+    int x = 0, y = 0;  ///< source of the result's first pixel
     int step_x = 1, step_y = 1;
     bool transposed = false;
 
+    /// Column of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
     FRAMEWIRE_HOST_DEVICE constexpr int source_x(int to_x, int to_y) const {
         return x + step_x * (transposed ? to_y : to_x);
     }
+    /// Row of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
     FRAMEWIRE_HOST_DEVICE constexpr int source_y(int to_x, int to_y) const {
         return y + step_y * (transposed ? to_x : to_y);
     }
 };
 
-/// Whether all of a result of `to` comes from inside of an image of `from`.
+/// Returns true if every pixel of a result of shape `to` comes from inside an image of shape `from`.
 constexpr bool is_inside(const PixelMap& map, const Shape& from, const Shape& to) {
     const auto at = [&](int x, int y) {
         const int from_x = map.source_x(x, y), from_y = map.source_y(x, y);
@@ -29,7 +31,7 @@ constexpr bool is_inside(const PixelMap& map, const Shape& from, const Shape& to
     return at(0, 0) && at(to.width - 1, to.height - 1);
 }
 
-/// The map of a whole image of `shape` mirrored left to right and top to bottom.
+/// Map that mirrors a whole image of `shape` left to right, top to bottom, or both.
 constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom) {
     return {.x = left_right ? shape.width - 1 : 0,
             .y = top_bottom ? shape.height - 1 : 0,

@@ -5,11 +5,11 @@
 
 namespace framewire {
 
-/// Pixels of an image that go to other places, unchanged.
+/// A rearrangement of an image's pixels, without change of their values.
 struct PixelMove {
     PixelMap map{};
-    Pixel outside = 0;  ///< the colour where the map leads outside the image
-    Shape to{};         ///< of the result
+    Pixel outside = 0;  ///< color of pixels whose source lies outside the image
+    Shape to{};         ///< shape of the result
 };
 
 }  // namespace framewire

@@ -17,6 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Vectors are reversed inside and taken from the end of the row; BGR channels are reversed separately.
 template <int channels>
 void mirror_pixels(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -44,7 +45,7 @@ void mirror_pixels(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* ou
 
 }  // namespace
 
-// A row's pixels, the last one first.
+// Copies the pixels of a row in reverse order.
 void mirror_row(const std::uint8_t* in, int channels, std::int64_t pixels, std::uint8_t* out) {
     channels == 3 ? mirror_pixels<3>(in, pixels, out) : mirror_pixels<1>(in, pixels, out);
 }
@@ -62,13 +63,14 @@ HWY_EXPORT(mirror_row);
 
 namespace {
 
+// Makes rows of a result whose map is not transposed.
 struct MovedRow {
     const PixelMap& map;
     const Shape& from;
     const Shape& to;
     const std::uint8_t* outside;
 
-    // Row `to_y` of the result, which is not transposed; `row(y)` gives a row of the image.
+    // Writes row `to_y` of the result; `row(y)` returns a row of the image.
     template <class Row>
     void write(int to_y, Row&& row, std::uint8_t* out) const {
         const int y = map.source_y(0, to_y), channels = to.channels;
@@ -134,7 +136,7 @@ bool PixelMoves::goes_by_rows() const {
 
 RowRange PixelMoves::rows_needed(const RowRange& made) const {
     const int one = map_.source_y(0, made.begin), other = map_.source_y(0, made.end - 1);
-    // Rows of the colour alone need none of the image; one is there all the same.
+    // Rows that show only the outside color need no row of the image, but a range always has at least one.
     const auto held = [&](int y) { return std::clamp(y, 0, from_.height - 1); };
     return {held(std::min(one, other)), held(std::max(one, other)) + 1};
 }

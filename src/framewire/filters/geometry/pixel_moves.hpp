@@ -9,13 +9,15 @@
 
 namespace framewire {
 
-/// Pixels of an image at other places, unchanged: what crop, flip, pad and turns by right angles have in common. Where
-/// the map leads outside the image there is a colour. In: any strides, any alignment; out: likewise; no overlap. 1 or 3
-/// channels.
+/// Plan that moves pixels without changing them; the common part of crop, flip, pad and rotations by right angles.
+/// Pixels whose source lies outside the image get a fixed color.
+///
+/// `in` and `out`: 1 or 3 channels, any strides and alignment, no overlap.
 class PixelMoves {
 public:
-    /// `from` and `to` are the shapes of image and result, of the same frames and channels. Throws Error{usage} on
-    /// shapes that are not allowed, Error{internal} on a transposed map that leads outside.
+    /// `from` and `to` are the shapes of image and result, with equal frames and channels; `outside` is the color
+    /// outside the image. Throws Error{usage} on shapes that are not allowed, Error{internal} if a transposed map leads
+    /// outside.
     PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, const Shape& to, Executor& executor);
 
     const Shape& output_shape() const { return to_; }
@@ -25,9 +27,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter: where rows stay rows.
+    /// See RowFilter. Runs by rows unless the map is transposed.
     bool goes_by_rows() const;
+    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const;
+    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:
@@ -35,7 +39,7 @@ private:
     Pixel outside_;
     Shape from_, to_;
     Executor* executor_;
-    HostBuffer outside_row_;  // CPU: a row of the result with nothing of the image
+    HostBuffer outside_row_;  // CPU: a row of the result filled with the outside color
 };
 
 }  // namespace framewire

@@ -4,13 +4,14 @@
 
 namespace framewire {
 
-/// Where what is at (x, y) of an image is in what a filter makes of it: at (xx * x + xy * y + x0, yx * x + yy * y +
-/// y0). In pixels from the upper left corner of the first pixel, so that pixel i goes from i to i + 1.
+/// Affine map from positions in an image to positions in a filter's result: (x, y) goes to (xx * x + xy * y + x0, yx *
+/// x + yy * y + y0). Positions are in pixels from the upper left corner of the first pixel, so pixel i extends from i
+/// to i + 1.
 struct PlaneMap {
     double xx = 1, xy = 0, x0 = 0;
     double yx = 0, yy = 1, y0 = 0;
 
-    /// This one, and then the other.
+    /// The composition: this map, then `next`.
     constexpr PlaneMap then(const PlaneMap& next) const {
         return {.xx = next.xx * xx + next.xy * yx,
                 .xy = next.xx * xy + next.xy * yy,

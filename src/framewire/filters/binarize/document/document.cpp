@@ -6,6 +6,7 @@
 namespace framewire {
 namespace {
 
+// Returns the shape of the gray image. Throws Error{usage} on a window that is not allowed.
 Shape checked_document(const DocumentParameters& parameters, const Shape& shape) {
     if (parameters.window % 2 == 0 || parameters.window < 3 || parameters.window > max_document_window)
         fail(ErrorCode::usage, "window {} for method=document; allowed are odd numbers from 3 to {}", parameters.window,

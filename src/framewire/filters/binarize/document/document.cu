@@ -10,7 +10,7 @@ namespace {
 
 constexpr int divide_threads = 256;
 
-// A thread a pixel; beside the morphology and the mean it costs little.
+// One thread per pixel; its cost is small compared with the morphology and the mean.
 __global__ void __launch_bounds__(divide_threads)
     divide_kernel(cuda::KernelImage<const std::uint8_t> gray, cuda::KernelImage<const std::uint8_t> paper,
                   cuda::KernelImage<std::uint8_t> left, int width, int height, int channels, std::int64_t pixels) {

@@ -14,16 +14,21 @@
 
 namespace framewire {
 
+/// Parameters of Document.
 struct DocumentParameters {
-    int window = 25;  ///< odd, 3..max_document_window: wider than a stroke of the writing
+    int window = 25;  ///< odd, 3..max_document_window; wider than a stroke of the writing
 };
 
+/// Largest window of Document.
 inline constexpr int max_document_window = max_element_px;
 
-/// Ink on uneven paper in black and white. The paper is the gray image without what is narrower and darker than a
-/// window: a close by a square, and the mean of it in the same window. What is left of the paper's light is gray /
-/// paper, and ink_threshold() tells ink from paper there: a blank page is white. In and out: any strides, any
-/// alignment, no overlap; as many channels as the image. A plan is for one run at a time.
+/// Black and white for ink on uneven paper, in four steps:
+///   gray -> close by a square of `window` -> mean over `window` = the paper's light
+///   gray / paper = what is left of the paper's light, then ink_threshold() on its histogram
+/// The close removes everything that is darker and narrower than the window, so only paper remains. A blank page comes
+/// out white.
+///
+/// `in` and `out`: any strides and alignment, no overlap; as many channels as the image. One run at a time per plan.
 class Document {
 public:
     /// Throws Error{usage} on a shape or window that is not allowed.
@@ -36,13 +41,13 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// The `threshold` of each frame of the last run: of the light that is left, in 255ths.
+    /// The `threshold` of each frame of the last run, as a share of the paper's light in 255ths.
     std::vector<FilterFigure> figures() const { return binarize_.figures(); }
 
 private:
     template <MemorySpace space>
     void run_steps(const FilterImages<space>& images);
-    /// The light that is left, the same in each channel of `left`.
+    /// Writes the remaining light, equal in every channel of `left`.
     void divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
                 HostView<std::uint8_t> left) const;
     void divide(DeviceView<const std::uint8_t> gray, DeviceView<const std::uint8_t> paper,
@@ -50,19 +55,19 @@ private:
 
     Shape shape_;
     Executor* executor_;
-    std::optional<Gray> gray_;  // of a BGR image
+    std::optional<Gray> gray_;  // for BGR images
     Morphology close_;
     Mean mean_;
     Binarize binarize_;
-    BackendImage gray_image_, closed_, paper_, left_;  // what lies between the steps; gray where a BGR image comes in
+    BackendImage gray_image_, closed_, paper_, left_;  // results of the steps; gray_image_ only for BGR images
 };
 
-/// Paper that is darker counts as this bright when differences from it are weighed: a division by less would make ink
-/// of a camera's noise in the dark.
+/// Paper darker than this is treated as this bright when it divides: dividing by less would turn a camera's noise in
+/// the dark into ink.
 inline constexpr unsigned least_paper_light = 64;
 
-/// Of the paper's light, in 255ths, rounded to nearest, half up: gray / paper, or for dark paper
-/// 1 - (paper - gray) / least_paper_light.
+/// Remaining share of the paper's light in 255ths, rounded to nearest, halves up: gray / paper, or for dark paper 1 -
+/// (paper - gray) / least_paper_light. At most 255.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t light_left(std::uint8_t gray, std::uint8_t paper) {
     if (gray >= paper) return 255;
     const unsigned light = paper > least_paper_light ? paper : least_paper_light;

@@ -14,7 +14,7 @@
 
 namespace framewire {
 
-/// ink_threshold() from all pixels above Otsu's threshold, in order.
+/// Reference for ink_threshold(): sorts all pixels above Otsu's threshold.
 inline int ink_threshold_reference(const Histogram& histogram) {
     const int otsu = otsu_threshold(histogram);
     std::vector<int> paper;
@@ -26,7 +26,7 @@ inline int ink_threshold_reference(const Histogram& histogram) {
     return std::max(0, median - std::max(24, 6 * range));
 }
 
-/// One step after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: one step after the other.
 inline void document_reference(const DocumentParameters& parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

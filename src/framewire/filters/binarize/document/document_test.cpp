@@ -1,4 +1,4 @@
-// Compiled with -ffp-contract=off for the header of the references.
+// Compiled with -ffp-contract=off because of the references' header.
 
 #include "framewire/filters/binarize/document/document.hpp"
 
@@ -29,8 +29,9 @@ TEST_P(DocumentTest, EqualsTheFormula) {
                                            }});
 }
 
-// Strokes on paper that goes from dark to light, darker than them at one end.
-TEST_P(DocumentTest, TellsInkFromUnevenPaper) {
+// Strokes on paper that gets lighter from left to right. The ink at the light end is lighter than the paper at the dark
+// end.
+TEST_P(DocumentTest, SeparatesInkFromUnevenPaper) {
     const Shape shape{1, 60, 400, 1};
     HostImage in(shape), out(shape);
     const auto is_ink = [](int x, int y) { return x % 40 >= 20 && x % 40 < 25 && y >= 10 && y < 50; };
@@ -59,7 +60,8 @@ TEST_P(DocumentTest, TellsInkFromUnevenPaper) {
     EXPECT_EQ(plan.figures().front().name, "threshold");
 }
 
-// White paper of a brightness, lit from the left so that the right edge has `shade` of it, with Gaussian noise.
+// White paper of one brightness, lit from the left so that the right edge gets `shade` of the light, with Gaussian
+// noise.
 HostImage blank_page(double brightness, double noise, double shade, unsigned seed) {
     const Shape shape{1, 200, 300, 1};
     HostImage page(shape);
@@ -99,12 +101,12 @@ double black_share(const HostImage& image) {
     return static_cast<double>(black) / static_cast<double>(shape.rows() * shape.width);
 }
 
-TEST_P(DocumentTest, BlankPagesAreWhiteButForSpecks) {
+TEST_P(DocumentTest, BlankPagesAreWhiteExceptForSpecks) {
     unsigned seed = 0;
     for (const double brightness : {12.0, 40.0, 90.0, 128.0, 190.0, 232.0, 250.0})
         for (const double noise : {0.0, 0.4, 1.0, 3.0, 8.0, 15.0})
             for (const double shade : {1.0, 0.8, 0.55}) {
-                if (noise > brightness / 4) continue;  // hardly a page any more
+                if (noise > brightness / 4) continue;  // too dark and noisy for a page
                 const auto page = blank_page(brightness, noise, shade, ++seed);
                 const auto out = in_black_and_white(GetParam(), page);
                 EXPECT_LT(black_share(out), 0.005)
@@ -116,8 +118,8 @@ TEST_P(DocumentTest, BlankPagesAreWhiteButForSpecks) {
             }
 }
 
-// Otsu's threshold halves the noise of such pages, too: a word's few pixels hardly count beside it.
-TEST_P(DocumentTest, AWordOnAnEmptyPageIsFound) {
+// On such pages too, Otsu's threshold splits the noise, because a word's few pixels hardly count.
+TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
     for (const double noise : {0.5, 3.0, 8.0})
         for (const double shade : {1.0, 0.55}) {
             SCOPED_TRACE(::testing::Message() << "noise " << noise << ", shade " << shade);
@@ -139,7 +141,7 @@ TEST_P(DocumentTest, AWordOnAnEmptyPageIsFound) {
         }
 }
 
-TEST(Document, RefusesWindows) {
+TEST(Document, RejectsWrongWindows) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int window : {-1, 1, 24, 65}) EXPECT_THROW(Document({.window = window}, {1, 9, 9, 1}, executor), Error);
     const auto info = binarize_info();

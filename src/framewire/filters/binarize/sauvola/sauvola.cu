@@ -8,10 +8,15 @@
 #include <algorithm>
 #include <cstdint>
 
-// A block walks down a strip of columns, as wide as most images are. Each thread keeps the sums of eight columns over
-// the window's rows in registers: a row enters, another leaves. A scan over the block then makes prefix sums of the
-// columns in shared memory, of which any window's sum is one difference, so the work a pixel does not depend on the
-// window. What lies outside the image counts as 128 there, which adds nothing.
+// Sauvola's threshold in one launch. A block walks down a strip of columns, as wide as most images are:
+//
+//   registers       thread t keeps the sums of columns 8t .. 8t+7 over the window's rows
+//                   per row of results: the entering row is added, the leaving one subtracted
+//   block scan      prefix sums over the columns, written to shared memory
+//   shared memory   prefix[x + radius] - prefix[x - radius - 1] = the window's sums at column x
+//
+// The work per pixel therefore does not depend on the window. Pixels outside the image count as 128, which adds nothing
+// to sums of value - 128.
 
 namespace framewire {
 namespace sauvola_kernels {
@@ -23,42 +28,44 @@ constexpr int columns_per_thread = 8;
 constexpr int columns_per_block = threads_per_block * columns_per_thread;
 constexpr int max_radius = max_sauvola_window / 2;
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int height, width, radius;
-    int strip_columns;  // of a strip's own
-    int left;           // columns before a strip's own, but the first strip's: more than the radius
+    int strip_columns;  // columns of results per strip
+    int left;  // columns before a strip that only feed its windows (except the first strip): more than the radius
     int band_rows;
-    bool out_words;  // every row of the result begins at a multiple of 4
+    bool out_words;  // every row of the result starts at a multiple of 4
     float k;
 };
 
-// Sums of all columns up to one, thread by thread. Each thread's are two places apart from the next one's, so that
-// eight threads that write two columns each share no bank.
+// Shared memory layout of the prefix sums: thread by thread, with two places of padding after each thread's eight
+// columns. Eight threads that write two columns each then use different banks.
 constexpr int thread_places = columns_per_thread + 2;
-// Before the first column's: zeros, for windows that begin there.
+// Places before the first column, filled with zeros, for windows that start there.
 constexpr int zero_columns = max_radius + 1;
 static_assert(zero_columns % columns_per_thread == 0);
 
-// Behind the columns there is room for what threads without a result of their own read, which nobody takes.
+// The padding after the columns is read by threads without a result of their own, which discard the values.
 struct alignas(16) Memory {
     WindowSums prefix[(3 * zero_columns + columns_per_block) / columns_per_thread * thread_places];
-    std::uint8_t gray[columns_per_block + zero_columns];  // of the row of results
+    std::uint8_t gray[columns_per_block + zero_columns];  // gray values of the row of results
     cuda::BlockScan<WindowSums, warps_per_block> scan;
 };
 
+// Index in Memory::prefix of the prefix sum that includes `column`.
 __device__ int place_of(int column) {
     column += zero_columns;
     return column / columns_per_thread * thread_places + column % columns_per_thread;
 }
 
-// A thread's pixels of a row as they lie in memory.
+// Eight neighbouring pixels of a row, one thread's share, in their memory layout.
 template <int channels>
 struct Pixels {
     std::uint32_t words[2 * channels];
 
-    // Pixels from `x` on, which may end behind the image.
+    // Loads the pixels from `x` on. Pixels beyond the image's width are set to 128.
     template <bool aligned>
     __device__ void load(const std::uint8_t* row, int x, int width) {
         if (aligned && x + columns_per_thread <= width) {
@@ -80,11 +87,13 @@ struct Pixels {
                                   static_cast<std::uint32_t>(row[x * channels + byte]) << (byte % 4 * 8);
     }
 
+    // Sets every byte to 128, the value that adds nothing.
     __device__ void set_outside() {
 #pragma unroll
         for (auto& word : words) word = 0x80808080;
     }
 
+    // The eight gray values, one per byte.
     __device__ uint2 gray(const SplitWeights& weights) const {
         if constexpr (channels == 1)
             return {words[0], words[1]};
@@ -98,15 +107,15 @@ __device__ int byte_of(const uint2& eight, int byte) {
     return static_cast<int>((byte < 4 ? eight.x : eight.y) >> (byte % 4 * 8) & 255);
 }
 
-// Divides by a number whose reciprocal is known, correctly rounded: the remainder of a quotient that is off by one unit
-// is exact (Brisebarre, Muller and Raina, "Accelerating correctly rounded floating-point division when the divisor is
-// known in advance", 2004).
+// Correctly rounded division by a number with a known reciprocal. The remainder of a quotient that is off by one unit
+// in the last place is exact, so one FMA corrects it (Brisebarre, Muller and Raina, "Accelerating correctly rounded
+// floating-point division when the divisor is known in advance", 2004).
 __device__ float divide(float number, float by, float reciprocal) {
     const float quotient = __fmul_rn(number, reciprocal);
     return __fmaf_rn(__fmaf_rn(-quotient, by, number), reciprocal, quotient);
 }
 
-// The root, correctly rounded, of a number from 2^-101 on.
+// Correctly rounded square root of a number that is at least 2^-101.
 __device__ float root_of(float number) {
     float inverse;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(number));
@@ -114,7 +123,8 @@ __device__ float root_of(float number) {
     return __fmaf_rn(__fmaf_rn(-root, root, number), __fmul_rn(inverse, 0.5f), root);
 }
 
-// sauvola_threshold(), bit by bit, without branches. A deviation of less than 2^-20 is as good as none.
+// sauvola_threshold(), bit for bit and without branches. A variance below 1e-30 is raised to that value, which gives
+// the same threshold as none.
 __device__ float threshold_of(const WindowSums& sums, float pixels, float reciprocal, float k) {
     const float mean = divide(__int2float_rn(sums.values), pixels, reciprocal);
     const float square = divide(__int2float_rn(sums.squares), pixels, reciprocal);
@@ -123,12 +133,13 @@ __device__ float threshold_of(const WindowSums& sums, float pixels, float recipr
     return __fmul_rn(__fadd_rn(mean, 128.0f), __fadd_rn(1.0f, __fmul_rn(k, contrast)));
 }
 
-// Three bytes for each of 32 pixels, by a warp: white where a bit of `whites` is set, as far as `pixels` go.
+// Stores 32 BGR pixels of a result by one warp: white if the pixel's bit in `whites` is set. Only the first `pixels`
+// are stored.
 __device__ void store_bgr(std::uint8_t* to, std::uint32_t whites, int pixels, bool words) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (words && pixels == 32) {
         if (lane >= 24) return;
-        // A word has bytes of two pixels: one, two or three of the first.
+        // A word holds bytes of two pixels: three, two or one of the first.
         const int first = 4 * lane / 3;
         const auto of_first = 0xffffffu >> (8 * (lane % 3));
         const auto bits = whites >> first;
@@ -138,6 +149,12 @@ __device__ void store_bgr(std::uint8_t* to, std::uint32_t whites, int pixels, bo
     for (int byte = lane; byte < 3 * pixels; byte += 32) to[byte] = whites >> (byte / 3) & 1 ? 255 : 0;
 }
 
+// Grid: x covers strips, y bands of rows, z frames. Each block first sums the rows above its band, then writes one row
+// of results per iteration:
+//   1. columns += entering row - leaving row        (own eight columns, in registers)
+//   2. scan over the block, prefix sums to shared memory
+//   3. start the loads for the next row
+//   4. window sums -> threshold -> white or black   (columns x, x + 256, ... of the strip)
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
     sauvola_kernel(__grid_constant__ const Job job, SplitWeights weights) {
@@ -182,8 +199,8 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
     leaving.set_outside();
     load(middle, begin);
 
-    // Neighbouring threads have results in neighbouring columns: neither shared nor global accesses get in each other's
-    // way.
+    // For the results a thread takes every 256th column, so that neighbouring threads access neighbouring columns:
+    // shared memory accesses have no bank conflicts and global stores are coalesced.
     const int x = strip + static_cast<int>(threadIdx.x), in_block = x - first_column;
     const auto* right = memory.prefix + place_of(in_block + job.radius);
     const auto* left = memory.prefix + place_of(in_block - job.radius - 1);
@@ -267,7 +284,7 @@ FilterOnDevice Sauvola::plan_for_cuda() const {
         job.strip_columns = (columns_per_block - job.left - radius) / columns_per_thread * columns_per_thread;
     const int strips = cuda::parts(shape_.width, job.strip_columns);
     const bool colour = shape_.channels == 3;
-    // A row that is only added up takes a fifth of one with results.
+    // A row above a band, which is only added up, takes about a fifth of the time of a row with results.
     const std::int64_t at_once = (colour ? 2 : 3) * cuda::multiprocessors();
     const int bands = best_bands(shape_.height, parameters_.window / 5, std::int64_t{strips} * shape_.frames, at_once);
     job.band_rows = cuda::parts(shape_.height, bands);

@@ -9,18 +9,21 @@
 
 namespace framewire {
 
+/// Parameters of Sauvola.
 struct SauvolaParameters {
-    int window = 25;  ///< odd, 3..max_sauvola_window
-    double k = 0.2;   ///< 0..1
+    int window = 25;  ///< side of the window; odd, 3..max_sauvola_window
+    double k = 0.2;   ///< weight of the contrast, 0..1; larger leaves less black where contrast is low
 };
 
+/// Largest window of Sauvola, in pixels.
 inline constexpr int max_sauvola_window = 255;
 
-/// Black and white by a threshold for each pixel, for documents on uneven paper (Sauvola and Pietikainen, "Adaptive
-/// document image binarization", 2000): white where gray > mean * (1 + k * (deviation / 128 - 1)), mean and standard
-/// deviation being those of the window around the pixel, as far as it lies in the image. Sums are running ones: the
-/// cost does not grow with the window. In and out: any strides, any alignment, no overlap; as many channels as the
-/// image. A plan is for one run at a time.
+/// Black and white with a threshold per pixel, for documents on uneven paper (Sauvola and Pietikainen, "Adaptive
+/// document image binarization", 2000). A pixel is white if gray > mean * (1 + k * (deviation / 128 - 1)), with the
+/// mean and the standard deviation of the window around it, cut off at the image's edges. Running sums make the cost
+/// independent of the window.
+///
+/// `in` and `out`: any strides and alignment, no overlap; as many channels as the image. One run at a time per plan.
 class Sauvola {
 public:
     /// Throws Error{usage} on a shape, window or k that is not allowed.
@@ -30,7 +33,7 @@ public:
 
     /// On the executor's threads; returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream, one launch.
+    /// Queued on the executor's stream as one launch.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -40,16 +43,16 @@ private:
     Shape shape_;
     Executor* executor_;
     FilterOnDevice on_device_;
-    int band_rows_;           // CPU: what one thread takes at a time
-    HostBuffer gray_, sums_;  // CPU: one frame's gray values where it is BGR; each band's running sums
+    int band_rows_;           // CPU: rows per chunk of work
+    HostBuffer gray_, sums_;  // CPU: one frame's gray values if it is BGR; running sums of each band
 };
 
-/// A window's sums as both backends keep them: of value - 128, so that the largest window's squares fit 31 bits and its
-/// values are exact in a float.
+/// Sums over a window as both backends keep them: of value - 128, so that the squares of the largest window fit 31 bits
+/// and its sum of values is exact in a float.
 struct WindowSums {
     std::int32_t values = 0, squares = 0;
 
-    // Squares may wrap around; differences of them do not.
+    // Prefix sums of squares may wrap around; their differences are still correct.
     FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator+(WindowSums a, WindowSums b) {
         return {a.values + b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) +
                                                                static_cast<std::uint32_t>(b.squares))};
@@ -60,8 +63,8 @@ struct WindowSums {
     }
 };
 
-/// The threshold of a pixel whose window has `pixels` pixels: in float, one correctly rounded operation after the
-/// other, so that every backend and instruction set comes to the same bytes. Sources that use it are compiled with
+/// Threshold of a pixel whose window has `pixels` pixels in the image. Computed in float with every operation rounded
+/// separately, so that all backends and instruction sets give the same bytes. Sources that use it are compiled with
 /// -ffp-contract=off.
 inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {
     const float mean = static_cast<float>(sums.values) / pixels;

@@ -17,7 +17,7 @@ namespace framewire::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Column sums with a row that enters the window and one that leaves it; either may be null.
+// Adds the row that enters the window to the column sums and subtracts the one that leaves. Either may be null.
 void move_window(const SauvolaRows& rows, const std::uint8_t* entering, const std::uint8_t* leaving, int width) {
     const hn::ScalableTag<std::int32_t> d32;
     const hn::Rebind<std::uint8_t, decltype(d32)> d8;
@@ -47,7 +47,8 @@ void move_window(const SauvolaRows& rows, const std::uint8_t* entering, const st
     }
 }
 
-// One row of the result; `gray` is its middle row.
+// Thresholds one row. `gray` is that row, the middle of the window; `window_rows` is the number of the window's rows
+// that lie in the image.
 void sauvola_row(const SauvolaRows& rows, const std::uint8_t* gray, int width, int window, int window_rows, float k,
                  int channels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -107,13 +108,14 @@ HWY_EXPORT(sauvola_row);
 
 namespace {
 
-// How many of a window's pixels lie in the image, along one side.
+// Number of pixels of a window's side that lie in the image.
 int inside(int middle, int radius, int size) {
     return std::min(middle + radius + 1, size) - std::max(middle - radius, 0);
 }
 
-// prefix[j] = sum of the columns before j - radius, as far as there are any: a window around column x is
-// prefix[x + window] - prefix[x] wherever it stands. Squares may wrap around; their differences do not.
+// prefix[j] = sum of the columns before j - radius, clamped to the image. The sum over a window around column x is then
+// prefix[x + window] - prefix[x] everywhere, including the edges. Prefix sums of squares may wrap around; their
+// differences are still correct.
 void add_up(const std::int32_t* columns, int width, int radius, std::int32_t* prefix) {
     std::fill_n(prefix, radius + 1, 0);
     std::uint32_t sum = 0;
@@ -134,7 +136,7 @@ Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& exe
              max_sauvola_window);
     if (!(parameters.k >= 0 && parameters.k <= 1))
         fail(ErrorCode::usage, "binarize's k is {}; allowed is 0 to 1", parameters.k);
-    // A band sums its first window anew, so it is tall beside a window.
+    // Every band sums its first window from scratch, so bands are tall compared with the window.
     band_rows_ = std::min(std::max(64, 2 * parameters.window), shape.height);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();

@@ -4,12 +4,13 @@
 
 namespace framewire {
 
-/// The running sums of one band of rows, in memory of its own.
+/// Memory layout of the running sums of one band of rows.
 struct SauvolaRows {
-    std::int32_t *values, *squares;              // of each column, over the window's rows
-    std::int32_t *value_prefix, *square_prefix;  // of all columns before; the window's half width longer at both ends
-    float* columns;                              // of the window that lie in the image, around each column
+    std::int32_t *values, *squares;              // per column, over the window's rows
+    std::int32_t *value_prefix, *square_prefix;  // over all columns before; longer by half a window at both ends
+    float* columns;                              // number of window columns inside the image, per column
 
+    /// Number of 32-bit words that a band needs.
     static constexpr std::int64_t numbers(int width, int window) { return 3ll * width + 2ll * (width + window); }
 
     SauvolaRows(std::int32_t* memory, int width, int window)
