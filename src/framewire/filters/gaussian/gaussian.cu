@@ -274,7 +274,7 @@ void set_weights(Job& job, const GaussianWeights& weights) {
         job.column[term] = static_cast<std::uint32_t>(weights.folded[term]) << column_scale_shift(weights.rounding);
 }
 
-// The quads that windows see beside the first one's.
+// Number of quads that the windows of a quad read beyond that quad.
 int rim_quads(const Job& job) { return (job.lead + job.taps + quad_px - 1 + 3) / quad_px - 1; }
 
 template <class L>

@@ -12,10 +12,12 @@ namespace measure_test {
 constexpr MeasureNames of_input{640, 481};
 constexpr MeasureNames of_both{640, 481, 100, 51};
 
+// Value of a measure of width 640 by default.
 int in_pixels(std::string_view text, const MeasureNames& names = of_input, int whole = 640) {
     return measure(text, "w", whole, names);
 }
 
+// Message of the error that a measure causes.
 std::string refusal(std::string_view text, const MeasureNames& names = of_input) {
     try {
         const int value = in_pixels(text, names);
@@ -27,7 +29,7 @@ std::string refusal(std::string_view text, const MeasureNames& names = of_input)
     return {};
 }
 
-TEST(Measure, ReadsWhatUsersOfFfmpegWrite) {
+TEST(Measure, EvaluatesFfmpegNotation) {
     EXPECT_EQ(in_pixels("320"), 320);
     EXPECT_EQ(in_pixels("-2"), -2);
     EXPECT_EQ(in_pixels("iw/2"), 320);
@@ -40,13 +42,13 @@ TEST(Measure, ReadsWhatUsersOfFfmpegWrite) {
     EXPECT_EQ(in_pixels("1.5e2"), 150);
 }
 
-TEST(Measure, PartsAreOfTheWhole) {
+TEST(Measure, PercentagesAreOfTheWhole) {
     EXPECT_EQ(in_pixels("50%"), 320);
     EXPECT_EQ(in_pixels("50%", of_input, 37), 18);
     EXPECT_EQ(in_pixels("12.5% + 1"), 81);
 }
 
-// As FFmpeg rounds; but 29 % of 100 is 29 although doubles have it a little below.
+// As in FFmpeg; but 29 % of 100 is 29, although the double is slightly below.
 TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("ih/2"), 240);
     EXPECT_EQ(in_pixels("-ih/2"), -240);
@@ -55,7 +57,7 @@ TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("0.99"), 0);
 }
 
-TEST(Measure, RefusesWhatIsNoMeasure) {
+TEST(Measure, RejectsEverythingElse) {
     for (const auto* text :
          {"",    " ",   "x",  "iw/",  "/2",    "(iw", "iw)",         "2 3",  "iwih",  "50%%", "1,5",
           "nan", "inf", "--", "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#",    "50 % 2"})
@@ -67,8 +69,8 @@ TEST(Measure, RefusesWhatIsNoMeasure) {
     EXPECT_EQ(refusal("1e10"), "w '1e10' comes to 10000000000, which is no length");
 }
 
-// Text from others may nest as deep as it is long.
-TEST(Measure, HoldsOutAgainstDepth) {
+// Text from clients may nest as deeply as it is long.
+TEST(Measure, RejectsDeepNesting) {
     const auto nested = [](int depth) { return std::string(static_cast<std::size_t>(depth), '('); };
     EXPECT_EQ(in_pixels(nested(20) + "7" + std::string(20, ')')), 7);
     EXPECT_NE(refusal(nested(100'000)).find("lies too deep"), std::string::npos);

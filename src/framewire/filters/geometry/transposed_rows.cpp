@@ -11,17 +11,24 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
+// Transposition in blocks that fit the vector registers:
+//
+//   BGR    4 x 4 pixels, widened to one 32-bit word per pixel, transposed by interleaving words
+//   gray   16 x 16 bytes in four rounds of interleaving, collected in a 64 x 64 tile
+//
+// A mirrored source (step_x = -1) is handled by storing the rows of a block in reverse order. Whatever does not fill a
+// block is copied pixel by pixel.
 #ifndef FRAMEWIRE_TRANSPOSED_ROWS_ONCE
 #define FRAMEWIRE_TRANSPOSED_ROWS_ONCE
 
 namespace framewire {
 
-// Both sides of a tile of one channel at most.
+// Largest side of a one-channel tile.
 constexpr int gray_tile = 64;
 static_assert(gray_tile == transposed_rows);
 
-// A part of a transposed result.
+// A rectangle of a transposed result.
 struct TransposedTile {
     int x_begin, x_end, y_begin, y_end;
 };
@@ -39,7 +46,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FourPixels = hn::Full128<std::uint8_t>;
 using FourWords = hn::Full128<std::uint32_t>;
 
-// Four pixels of a row of BGR, a word of 32 bits each. Reads four bytes more.
+// Loads four BGR pixels of a row, one per 32-bit word. Reads four bytes beyond them.
 HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
     constexpr std::uint8_t none = 0x80;
     HWY_ALIGN static constexpr std::uint8_t words[16] = {0, 1, 2, none, 3, 4, 5, none, 6, 7, 8, none, 9, 10, 11, none};
@@ -47,7 +54,7 @@ HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
     return hn::BitCast(FourWords(), hn::TableLookupBytesOr0(hn::LoadU(d8, from), hn::Load(d8, words)));
 }
 
-// Their bytes, and none behind them.
+// Stores four such pixels as 12 bytes, and nothing beyond them.
 HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
     const FourPixels d8;
@@ -56,10 +63,11 @@ HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
     std::memcpy(to, bytes, 12);
 }
 
-// Sixteen rows of sixteen bytes, transposed.
+// Transposes sixteen rows of sixteen bytes.
 HWY_INLINE void transpose_block(hn::Vec<FourPixels> (&rows)[16]) {
     const FourPixels d8;
-    // Each turn moves the highest bit of a byte's row and column, taken as one number, behind the lowest.
+// Taking a byte's row and column as one number, each round rotates its bits left by one; four rounds exchange row and
+// column.
 #pragma GCC unroll 4
     for (int turn = 0; turn < 4; ++turn) {
         hn::Vec<FourPixels> turned[16];
@@ -74,8 +82,8 @@ HWY_INLINE void transpose_block(hn::Vec<FourPixels> (&rows)[16]) {
 
 }  // namespace
 
-// Columns x_begin to x_end of a transposed result's rows y_begin to y_end, both runs of four by four; four pixels of
-// the image and four bytes more can be read wherever one of them is asked for.
+// Writes a tile whose width and height are multiples of four. Four bytes beyond every four pixels of the image that the
+// tile reads must be readable.
 void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                    const TransposedTile& tile) {
     const FourWords d;
@@ -101,13 +109,14 @@ void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostVie
     }
 }
 
-// The same of one channel; both runs are sixteen or longer, and of rows gray_tile at most.
+// Writes a tile of one channel that is at least sixteen wide and high, and at most gray_tile high. The last block of a
+// row or column overlaps the previous one if necessary.
 void transpose_gray(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                     const TransposedTile& tile) {
     const FourPixels d8;
     const bool mirrored = map.step_x < 0;
     const int rows = tile.y_end - tile.y_begin;
-    // Written to the image in whole lines of the cache.
+    // Collects a tile here, so that the result is written in whole cache lines.
     HWY_ALIGN std::uint8_t turned[gray_tile][gray_tile];
     for (int next_x = tile.x_begin; next_x < tile.x_end; next_x += gray_tile) {
         const int x_begin = std::max(std::min(next_x, tile.x_end - gray_tile), tile.x_begin);
@@ -115,6 +124,7 @@ void transpose_gray(const PixelMap& map, HostView<const std::uint8_t> in, HostVi
         for (int next_column = 0; next_column < columns; next_column += 16) {
             const int column = std::min(next_column, columns - 16);
             const auto from = [&](int index) { return in.row(frame, map.source_y(x_begin + column + index, 0)); };
+            // Prefetch the rows of the next block to the right.
             const int ahead = std::min(16, tile.x_end - 16 - x_begin - column);
             for (int index = 0; index < 16; ++index)
                 hwy::Prefetch(from(index + ahead) + map.source_x(0, mirrored ? tile.y_end - 1 : tile.y_begin));
@@ -145,6 +155,7 @@ HWY_EXPORT(transpose_gray);
 
 namespace {
 
+// Writes any tile, pixel by pixel.
 template <int channels>
 void transpose_pixels(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                       const TransposedTile& tile) {
@@ -159,13 +170,13 @@ void transpose_pixels(const PixelMap& map, HostView<const std::uint8_t> in, Host
     }
 }
 
-// Columns of BGR that are written side by side, of transposed_rows rows: both images stay in L1.
+// Columns of BGR per tile, next to each other in transposed_rows rows, so that both images stay in the L1 cache.
 constexpr int transposed_columns = 32;
 
+// Splits rows y_begin to y_end - 1 into tiles: multiples of four for the vectors, the remainder for single pixels.
 void write_transposed_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                           int y_begin, int y_end) {
-    // Rows that come from the image's last columns are left to the loop of single pixels: vectors read behind what they
-    // want.
+    // Rows that come from the image's last columns are copied pixel by pixel, because vectors read beyond their pixels.
     const int last = in.shape().width - 2, width = out.shape().width;
     const auto is_read = [&](int y) { return std::max(map.source_x(0, y), map.source_x(0, y + 3)) < last; };
     int fours_begin = y_begin;

@@ -21,6 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using GrayD8 = hn::ScalableTag<std::uint8_t>;
 
+// Stores a vector of gray values as one-channel or as three equal channels.
 HWY_INLINE void store_gray(hn::VFromD<GrayD8> gray, int channels, std::uint8_t* to) {
     if (channels == 1)
         hn::StoreU(gray, GrayD8(), to);
@@ -28,6 +29,7 @@ HWY_INLINE void store_gray(hn::VFromD<GrayD8> gray, int channels, std::uint8_t* 
         hn::StoreInterleaved3(gray, gray, gray, GrayD8(), to);
 }
 
+// Converts BGR pixels with vectors; a copy of the last pixels is padded to whole vectors.
 void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeights& weights, int out_channels,
                    std::uint8_t* out) {
     const GrayD8 d8;
@@ -35,7 +37,7 @@ void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeight
     std::int64_t x = 0;
     for (; x + gray_of.readable_px() <= pixels; x += gray_of.pixels())
         store_gray(gray_of(in + 3 * x), out_channels, out + out_channels * x);
-    // The last vectors' loads or stores would go too far.
+    // The last vectors would read or write beyond the run, so they work on copies.
     std::uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
     for (; x < pixels; x += gray_of.pixels()) {
         const auto count = std::min(pixels - x, gray_of.pixels());
@@ -45,7 +47,7 @@ void gray_from_bgr(const std::uint8_t* in, std::int64_t pixels, const GrayWeight
     }
 }
 
-// A gray image's pixels once (channels 1) or three times.
+// Copies gray pixels into one channel or three equal ones.
 void gray_from_gray(const std::uint8_t* in, std::int64_t pixels, int out_channels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
@@ -63,6 +65,7 @@ void gray_from_gray(const std::uint8_t* in, std::int64_t pixels, int out_channel
 
 }  // namespace
 
+// Dispatches on the number of input channels; exported once per instruction set.
 void gray_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, const GrayWeights& weights,
                int out_channels, std::uint8_t* out) {
     if (in_channels == 3)

@@ -10,9 +10,9 @@ namespace gray_kernels {
 namespace {
 
 constexpr int threads_per_block = warp_store_threads;
-constexpr int group_px = gray_group_px;  // pixels a thread
+constexpr int group_px = gray_group_px;  // pixels per thread
 
-// Rows of a batch; a dense batch is one long row.
+// Geometry of a launch: the rows of a batch. A dense batch counts as one long row.
 struct Rows {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
@@ -21,6 +21,8 @@ struct Rows {
 };
 
 template <int in_channels, int out_channels, bool aligned>
+// One thread per group of 16 pixels. blockIdx.y counts the rows of all frames. Groups that are unaligned or cut off at
+// the end of a row are handled pixel by pixel.
 __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, SplitWeights weights) {
     const auto x = (std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) * group_px;
     if (x >= rows.row_px) return;

@@ -12,7 +12,7 @@ namespace framewire::bench {
 namespace gray_bench {
 
 void bench_cpu(Session& session, int channels) {
-    // Different frames in turn, so that they come from memory and not from the last run's cache.
+    // Different frames in turn, so that they come from memory and not from the cache of the previous run.
     constexpr int frames = 16;
     const auto shape = bench_frame.with_frames(frames);
     HostImage in(shape), out(shape.with_channels(channels)), want(shape.with_channels(channels));
@@ -35,7 +35,7 @@ void bench_cpu(Session& session, int channels) {
     const auto mat = [&](HostImage& image, int frame, int type) {
         return cv::Mat(bench_frame.height, bench_frame.width, type, image.view().row(frame, 0));
     };
-    // With three channels OpenCV needs a second call.
+    // OpenCV needs a second call for three channels.
     const auto peer = [&] {
         if (channels == 1) {
             auto result = mat(peer_out, peer_turn, CV_8UC1);

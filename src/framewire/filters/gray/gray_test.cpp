@@ -32,7 +32,7 @@ TEST_P(GrayTest, AverageEqualsTheFormula) {
 }
 
 // All 2^24 colours, as one 4096x4096 image.
-TEST_P(GrayTest, EveryColourOfBothMethods) {
+TEST_P(GrayTest, BothMethodsMatchOnEveryColour) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{1, 4096, 4096, 3};
     kit::GuardedImage in(shape, {}), out(shape.with_channels(1), {});
@@ -56,7 +56,7 @@ TEST_P(GrayTest, EveryColourOfBothMethods) {
     }
 }
 
-TEST(Gray, RefusesWrongShapes) {
+TEST(Gray, RejectsWrongShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Gray({.channels = 2}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Gray({}, {1, 4, 4, 2}, executor), Error);

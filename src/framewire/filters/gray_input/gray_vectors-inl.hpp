@@ -1,5 +1,5 @@
-// Gray in vectors, for every filter that begins with it; compiled once for each instruction set: include inside a SIMD
-// source, after <hwy/highway.h>, without an include guard of the usual kind.
+// Gray values in vectors, for every filter that starts from them. Compiled once per instruction set: include it inside
+// a SIMD source, after <hwy/highway.h>; the include guard toggles accordingly.
 
 #if defined(FRAMEWIRE_GRAY_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_GRAY_VECTORS_INL_HPP
@@ -18,14 +18,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
-/// The gray value of one BGR pixel.
+/// Gray value of one BGR pixel.
 HWY_INLINE std::uint8_t gray_of_pixel(const std::uint8_t* bgr, const GrayWeights& weights) {
     const int sum = weights.b * bgr[0] + weights.g * bgr[1] + weights.r * bgr[2] + weights.rounding;
     return static_cast<std::uint8_t>(sum >> gray_shift);
 }
 
-/// BGR pixels to a vector of gray ones. A block of 16 bytes takes 4 pixels; shuffled to pairs of 16-bit numbers, one
-/// multiply-add of pairs does B and G, another R, as in OpenCV's own loop.
+/// Converts BGR pixels to a vector of gray values. Each 16-byte block takes four pixels:
+///
+///   loaded      b0 g0 r0  b1 g1 r1  b2 g2 r2  b3 g3 r3  (4 bytes unused)
+///   pick_bg_    b0 g0 | b1 g1 | b2 g2 | b3 g3           as 16-bit numbers
+///   pick_r_     r0 0  | r1 0  | r2 0  | r3 0            as 16-bit numbers
+///
+/// One multiply-add of pairs then weighs B and G, a second one R, as in OpenCV's own loop.
 template <class D8>
 class GrayOfBgr {
     using D16 = hwy::HWY_NAMESPACE::Repartition<std::int16_t, D8>;
@@ -35,6 +40,7 @@ class GrayOfBgr {
     using V32 = hwy::HWY_NAMESPACE::VFromD<D32>;
 
 public:
+    /// Loads the shuffles and weights into registers.
     HWY_INLINE GrayOfBgr(D8 d8, const GrayWeights& weights) : spread_(blocks_of_12_bytes(d8)) {
         namespace hn = hwy::HWY_NAMESPACE;
         HWY_ALIGN static constexpr std::uint8_t bg_bytes[16] = {0, 255, 1, 255, 3, 255, 4,  255,
@@ -50,11 +56,13 @@ public:
         rounding_ = hn::Set(D32(), weights.rounding);
     }
 
-    /// How many pixels a call takes, one a lane.
+    /// Number of pixels per call, one per lane.
     static HWY_INLINE std::int64_t pixels() { return static_cast<std::int64_t>(hwy::HWY_NAMESPACE::Lanes(D8())); }
-    /// How many a call may read: a quarter's load takes a whole vector and uses 12 of every 16 bytes.
+    /// Number of pixels that a call may read. Each of its four loads reads a whole vector but uses only 12 of every 16
+    /// bytes.
     static HWY_INLINE std::int64_t readable_px() { return pixels() + (pixels() / 4 + 2) / 3; }
 
+    /// Gray values of pixels() pixels from `bgr` on.
     HWY_INLINE V8 operator()(const std::uint8_t* bgr) const {
         const auto quarter_bytes = 3 * pixels() / 4;
         return narrow_to_bytes(D8(), quarter(bgr), quarter(bgr + quarter_bytes), quarter(bgr + 2 * quarter_bytes),
@@ -62,6 +70,7 @@ public:
     }
 
 private:
+    // A quarter of the result, in 32-bit lanes.
     HWY_INLINE V32 quarter(const std::uint8_t* bgr) const {
         namespace hn = hwy::HWY_NAMESPACE;
         const auto bytes = spread_(hn::LoadU(D8(), bgr));

@@ -7,6 +7,7 @@
 namespace framewire {
 namespace {
 
+// Color for one sum of differences, from the formula.
 Pixel colour_of(int sum) {
     const double angle = std::numbers::pi * sum / max_heat;
     const auto channel = [](double value) {

@@ -7,11 +7,12 @@ namespace {
 
 using namespace pointwise;
 
+// Draws a group of 16 pixels per thread.
 __global__ void __launch_bounds__(threads_per_block)
     heatmap_kernel(Rows rows, Image in, Image previous, Image out, const Pixel* table) {
     __shared__ HeatmapColours colours;
     const Place place(rows);
-    // The frames' loads are under way while the table comes.
+    // The frames' loads overlap with loading the table.
     auto group = load(in, place);
     const auto before = load(previous, place);
     colours.fetch(table);
@@ -19,6 +20,7 @@ __global__ void __launch_bounds__(threads_per_block)
     store(group, out, place);
 }
 
+// Fills the result with the color of unchanged pixels.
 __global__ void __launch_bounds__(threads_per_block) still_kernel(Rows rows, Image out, const Pixel* table) {
     const auto still = __ldg(table);
     Group group;
@@ -27,7 +29,8 @@ __global__ void __launch_bounds__(threads_per_block) still_kernel(Rows rows, Ima
     store(group, out, Place(rows));
 }
 
-// A block takes changes of one frame, blockIdx.y counts frames. The first change of a pixel speaks for all of it.
+// Draws the changed pixels. A block takes changes of one frame; blockIdx.y counts frames. The thread with the first
+// change of a pixel handles the whole pixel.
 __global__ void __launch_bounds__(threads_per_block)
     changes_kernel(ChangedBytes<MemorySpace::device> changes, int first_frame, Image reference, Image out,
                    std::uint32_t width, std::uint32_t pixels, const Pixel* table) {

@@ -10,23 +10,26 @@
 
 namespace framewire {
 
-/// The largest sum of the three channels' differences.
+/// Largest possible sum of the three channels' differences.
 inline constexpr int max_heat = 3 * 255;
 
-/// The colour of every sum of differences: with f = sum / 765, B = sin(pi f + pi/2), G = sin(pi f), R = sin(pi f -
-/// pi/2), each times 255, held to 0..255, rounded to nearest. Computed once, in double; both backends look it up. Two
-/// entries more than there are sums make it whole 16-byte vectors.
+/// Color for every sum of differences: with f = sum / 765, B = sin(pi f + pi/2), G = sin(pi f), R = sin(pi f - pi/2),
+/// each times 255, clamped to 0..255 and rounded to nearest. Two entries are added so that the table consists of whole
+/// 16-byte vectors.
 using HeatmapTable = std::array<Pixel, max_heat + 3>;
+/// The table, computed once in double precision. Both backends look colors up in it. Thread-safe.
 const HeatmapTable& heatmap_table();
 
-/// How much each pixel changed since the previous frame, as a colour: blue still, green half, red most (streaming
-/// report, section 4). A one-channel pixel counts as three equal ones. The result has three channels. In, previous and
-/// out: any strides, any alignment, no overlap; frames x height x width.
+/// Shows how much each pixel changed since the previous frame as a color: blue for none, green for half, red for most
+/// (streaming report, section 4). A one-channel pixel counts as three equal channels. The result has three channels.
+///
+/// `in`, `previous` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Heatmap {
 public:
-    /// Throws Error{usage} on a shape that is not allowed. On CUDA it brings the table to the GPU.
+    /// Throws Error{usage} on a shape that is not allowed. On CUDA, uploads the table.
     Heatmap(const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
     /// On the executor's threads; returns when done.
@@ -37,40 +40,45 @@ public:
 private:
     Shape shape_;
     Executor* executor_;
-    cuda::DeviceBuffer table_;  // on the CUDA backend
+    cuda::DeviceBuffer table_;  // CUDA: the table on the GPU
 };
 
-/// The heat map from the differences a difference encoder has found anyway, without looking at the other pixels. Equal
-/// to Heatmap of the encoder's reference after and before, which is what a viewer holds: bytes within the threshold
-/// count as still. Positions outside the frame are left out.
+/// The heat map computed from the differences that a difference encoder has already found, without reading the other
+/// pixels. The result equals Heatmap of the encoder's reference after and before the frame, which is what a viewer
+/// sees: changes within the threshold count as none. Positions outside the frame are skipped.
 class HeatmapFromChanges {
 public:
-    /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.
+    /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed. On CUDA, uploads
+    /// the table.
     HeatmapFromChanges(const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the frames with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// `reference` is the encoder's, after. Any strides, no overlap. Host: returns when done.
+    /// Draws one batch. `reference` is the encoder's reference after the frame. Any strides, no overlap. Has finished
+    /// when it returns.
     void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> reference,
              HostView<std::uint8_t> out) const;
-    /// The same with everything in device memory; queued on the executor's stream.
+    /// As above with everything in device memory; queued on the executor's stream.
     void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
              DeviceView<std::uint8_t> out) const;
 
 private:
     Shape shape_;
     Executor* executor_;
-    cuda::DeviceBuffer table_;  // on the CUDA backend
+    cuda::DeviceBuffer table_;  // CUDA: the table on the GPU
 };
 
-/// The registry's entry.
+/// Registry entry of `heatmap`.
 FilterInfo heatmap_info();
 
-/// One run of pixels on the CPU: what Heatmap does, for passes that join several filters.
+/// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
+/// must not overlap the inputs.
 void heatmap_span(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
                   std::uint8_t* out);
 
-/// heatmap_table() in device memory, as the kernels read it; on the host it is an empty buffer.
+/// Uploads heatmap_table() to device memory for the kernels and waits for it. Returns an empty buffer for a CPU
+/// executor.
 cuda::DeviceBuffer heatmap_table_for(const Executor& executor);
 
 }  // namespace framewire

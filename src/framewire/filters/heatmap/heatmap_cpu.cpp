@@ -18,9 +18,9 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::int64_t block_px = 512;  // whose sums wait in L1 for their colours
+constexpr std::int64_t block_px = 512;  // pixels whose sums are kept in the L1 cache until their colors are looked up
 
-// The sum of the channels' differences of each pixel, three times its only one for a gray pixel.
+// Sums of the channels' absolute differences, one per pixel; three times the difference for a gray pixel.
 void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
              std::uint16_t* sums) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -48,6 +48,7 @@ void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels,
 
 }  // namespace
 
+// Draws a run of pixels: sums for a block of pixels first, then one table lookup per pixel.
 void heatmap_colours(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
                      const Pixel* table, std::uint8_t* out) {
     HWY_ALIGN std::uint16_t sums[block_px];
@@ -55,7 +56,7 @@ void heatmap_colours(const std::uint8_t* in, const std::uint8_t* previous, int c
         const auto count = std::min(block_px, pixels - begin);
         sums_of(in + begin * channels, previous + begin * channels, channels, count, sums);
         auto* colours = out + 3 * begin;
-        // Four bytes at a time, the fourth to be overwritten by the next pixel: a store a pixel instead of three.
+        // Store four bytes per pixel instead of three single ones; the next pixel overwrites the fourth.
         for (std::int64_t x = 0; x + 1 < count; ++x) std::memcpy(colours + 3 * x, &table[sums[x]], 4);
         store_pixel(table[sums[count - 1]], 3, colours + 3 * (count - 1));
     }

@@ -4,7 +4,7 @@
 
 namespace framewire {
 
-/// The sum of the three channels' differences: where the heat map's table has the pixel's colour.
+/// Sum of the three channels' absolute differences: the index of the pixel's color in the table.
 FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #ifdef __CUDA_ARCH__
     return static_cast<int>(__vsadu4(now, before));
@@ -18,8 +18,8 @@ FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #endif
 }
 
-/// The same from the changes of one pixel alone, whose bytes begin at `now`: those numbered first to end - 1, each at
-/// one of the pixel's bytes. One channel counts three times.
+/// As heat_of(), from a pixel's changes alone: those numbered first to end - 1, each at one of the pixel's bytes. `now`
+/// points to the pixel's current bytes. A single channel counts three times.
 FRAMEWIRE_HOST_DEVICE inline int heat_of_changes(const std::uint8_t* now, const std::uint32_t* positions,
                                                  const std::uint8_t* differences, std::int64_t first, std::int64_t end,
                                                  int channels) {

@@ -9,7 +9,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other and with its sines: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula with its sines, pixel by pixel.
 inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                               HostView<std::uint8_t> out) {
     constexpr double pi = 3.14159265358979323846;

@@ -21,8 +21,8 @@ TEST_P(HeatmapTest, EqualsTheFormula) {
                                        }});
 }
 
-// Every sum a pixel's differences can have, in a row of 766 pixels.
-TEST(Heatmap, EveryColour) {
+// A row of 766 pixels with every possible sum of differences.
+TEST(Heatmap, MatchesOnEverySum) {
     const Shape shape{1, 1, max_heat + 1, 3};
     HostImage in(shape), previous(shape), out(shape), want(shape);
     for (int sum = 0; sum <= max_heat; ++sum)
@@ -36,14 +36,14 @@ TEST(Heatmap, EveryColour) {
         .run(FilterImages<MemorySpace::host>{in.view(), previous.view(), out.view()});
     heatmap_reference(in.view(), previous.view(), want.view());
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
-    // The ends and the middle, as the report has them: blue, green, red.
+    // The ends and the middle, as in the report: blue, green, red.
     EXPECT_EQ(heatmap_table()[0], pixel_of(255, 0, 0));
     EXPECT_EQ(heatmap_table()[382], pixel_of(1, 255, 0));
     EXPECT_EQ(heatmap_table()[383], pixel_of(0, 255, 1));
     EXPECT_EQ(heatmap_table()[max_heat], pixel_of(0, 0, 255));
 }
 
-TEST(Heatmap, RefusesWrongShapes) {
+TEST(Heatmap, RejectsWrongShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Heatmap({1, 4, 4, 2}, executor), Error);
     Heatmap heatmap({1, 4, 4, 1}, executor);

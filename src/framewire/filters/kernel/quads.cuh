@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files: four pixels of a row at a time, one word of bytes for each channel.
+// For .cu files: four pixels of a row at a time ("quads"), one 32-bit word of bytes per channel.
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
@@ -11,21 +11,24 @@
 
 namespace framewire {
 
+/// Pixels per quad.
 inline constexpr int quad_px = 4;
 
-/// The bands an image must be cut into so that its strips make four blocks for each multiprocessor. For plans.
+/// Number of bands into which to divide an image so that its strips and frames give four blocks per multiprocessor. For
+/// plans.
 inline int bands_for_all(int strips, int frames) {
     const int wanted_blocks = 4 * cuda::multiprocessors();
     return static_cast<int>((wanted_blocks - 1) / (std::int64_t{strips} * frames)) + 1;
 }
 
-/// The height of `bands` bands or a few less, all but the last of one height and that a multiple of `step_rows`.
+/// Height of a band if the image is divided into `bands` bands or slightly fewer. A multiple of `step_rows`, equal for
+/// all bands but the last.
 inline int band_rows(int height, int bands, int step_rows) {
     return cuda::parts(cuda::parts(height, bands), step_rows) * step_rows;
 }
 
-/// Calls launch(job, grid) for as many frames at a time as a grid has room for; each frame takes `across` x `down` and
-/// `blocks_per_frame` in the grid's depth. A job has `in` and `out`, which it goes through.
+/// Calls launch(job, grid) for as many frames at a time as fit a grid. Each frame takes `across` x `down` blocks and a
+/// depth of `blocks_per_frame`. The function advances the images `in` and `out` of the job from call to call.
 template <class Job, class Launch>
 void for_grids(Job& job, int across, int down, int frames, int blocks_per_frame, Launch&& launch) {
     const auto in = job.in.rows.data;
@@ -38,14 +41,14 @@ void for_grids(Job& job, int across, int down, int frames, int blocks_per_frame,
     });
 }
 
-/// Pixel 0 is in the lowest byte.
+/// Four adjacent pixels, channel by channel, with pixel 0 in the lowest byte.
 template <int channels>
 struct Quad {
     std::uint32_t plane[channels];
 };
 
-/// The three words of four BGR pixels, channel by channel, and back. A selector of __byte_perm names the result's bytes
-/// from the highest to the lowest: 0 to 3 of its first word, 4 to 7 of its second.
+/// __byte_perm() on host and device. From the highest to the lowest byte of the result, a digit of the selector names
+/// its source: 0 to 3 for the bytes of `low`, 4 to 7 for those of `high`.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(low, high, selector);
@@ -59,15 +62,18 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t byte_perm(std::uint32_t low, std::
 #endif
 }
 
+/// Splits three words with four BGR pixels into channels.
 FRAMEWIRE_HOST_DEVICE constexpr Quad<3> planes_of(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2) {
     return {{byte_perm(byte_perm(w0, w1, 0x0630), w2, 0x5210), byte_perm(byte_perm(w0, w1, 0x0741), w2, 0x6210),
              byte_perm(byte_perm(w0, w1, 0x0052), w2, 0x7410)}};
 }
 
+/// Three words with four BGR pixels.
 struct BgrWords {
     std::uint32_t word[3];
 };
 
+/// Joins the channels of four pixels to BGR words; the inverse of planes_of().
 FRAMEWIRE_HOST_DEVICE constexpr BgrWords interleave(const Quad<3>& quad) {
     const auto b = quad.plane[0], g = quad.plane[1], r = quad.plane[2];
     return {{byte_perm(byte_perm(b, g, 0x1040), r, 0x3410), byte_perm(byte_perm(b, g, 0x6205), r, 0x3250),
@@ -75,7 +81,7 @@ FRAMEWIRE_HOST_DEVICE constexpr BgrWords interleave(const Quad<3>& quad) {
 }
 
 #ifndef __CUDA_ARCH__
-// b0 g0 r0 b1, g1 r1 b2 g2, r2 b3 g3 r3 with pixel p's channels numbered 0x10 * p + channel.
+// Bytes b0 g0 r0 b1, g1 r1 b2 g2, r2 b3 g3 r3; channel c of pixel p has the value 0x10 * p + c.
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[0] == 0x30'20'10'00);
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[1] == 0x31'21'11'01);
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[2] == 0x32'22'12'02);
@@ -84,28 +90,28 @@ static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[1
 static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2] == 0x32'31'30'22);
 #endif
 
-/// The input of a window: rows and pixels outside the image are its border's.
+/// The input image of a window, extended beyond its edges by the border.
 struct QuadSource {
     cuda::KernelImage<const std::uint8_t> rows;
     int width, height;
     Border border;
-    bool words;  ///< every row begins at a multiple of 4
+    bool words;  ///< every row starts at a multiple of 4
 
     QuadSource() = default;
-    /// For images to come, in plans.
+    /// For plans, before an image is known.
     QuadSource(const Shape& shape, Border beyond)
         : width(shape.width), height(shape.height), border(beyond), words(false) {}
-    /// For this one.
+    /// Sets the image of the next launch.
     void set(DeviceView<const std::uint8_t> view) {
         rows = cuda::KernelImage(view);
         words = rows.aligned_to(4);
     }
 
-    /// Whether pixels x to x + 3, x a multiple of 4, can be read as words.
+    /// Returns true if pixels x to x + 3 can be read as words. `x` is a multiple of 4.
     __device__ bool has_words(int x) const { return words && x >= 0 && x + quad_px <= width; }
 
-    /// Pixels x to x + 3 of row y, which has_words(x) is true for. Nothing in here branches, so that several calls
-    /// after each other have their loads under way together.
+    /// The words of pixels x to x + 3 of row y, if has_words(x). Free of branches, so that the loads of consecutive
+    /// calls overlap. `y` may lie outside the image.
     template <int channels>
     __device__ Quad<channels> load_words(int frame, int y, int x) const {
         const int from = border_index(y, height, border);
@@ -119,7 +125,7 @@ struct QuadSource {
         return quad;
     }
 
-    /// Pixels x to x + 3 of row y, wherever they are, channel by channel.
+    /// Pixels x to x + 3 of row y, channel by channel; all may lie outside the image.
     template <int channels>
     __device__ Quad<channels> load_pixels(int frame, int y, int x) const {
         Quad<channels> quad{};
@@ -137,7 +143,7 @@ struct QuadSource {
     }
 };
 
-/// What load_words gave, channel by channel.
+/// Splits words from load_words() into channels.
 template <int channels>
 __device__ Quad<channels> planes_of(const Quad<channels>& words) {
     if constexpr (channels == 3)
@@ -146,8 +152,8 @@ __device__ Quad<channels> planes_of(const Quad<channels>& words) {
         return words;
 }
 
-/// Calls store(row, quad) with pixels x to x + 3 of each of the rows first, first + step, ... below `count`, counted
-/// from row y; `at_once` of them are under way at a time.
+/// Calls store(row, quad) with pixels x to x + 3 of the rows first, first + step, ... below `count`, counted from row y
+/// of the image. `at_once` loads are in flight at a time.
 template <int channels, int at_once, class Store>
 __device__ void load_column(const QuadSource& source, int frame, int y, int x, int first, int step, int count,
                             Store&& store) {
@@ -166,7 +172,7 @@ __device__ void load_column(const QuadSource& source, int frame, int y, int x, i
     }
 }
 
-/// Writes those of pixels x to x + 3 that the row has.
+/// Stores pixels x to x + 3 of a row, as far as they lie within its width. `aligned`: rows start at a multiple of 4.
 template <int channels>
 __device__ void store_quad(std::uint8_t* row, int x, int width, bool aligned, const Quad<channels>& quad) {
     if (aligned && x + quad_px <= width) {

@@ -1,6 +1,12 @@
 #pragma once
 
-// Only for .cu files: rows of a strip of the image, on their way into shared memory while earlier ones are worked on.
+// For .cu files: rows of a strip of the image are copied to shared memory asynchronously while earlier rows are
+// processed. Each row goes into a slot:
+//
+//   slot    | black or border | pixels of the image | border or black |
+//           first_byte        0                     row end           first_byte + slot_bytes
+//
+// The kernel calls fetch() a few rows ahead, waits for the copy, and calls fill_border() if has_border().
 
 #include "framewire/cuda/kernel/async_copy.cuh"
 #include "framewire/filters/kernel/quads.cuh"
@@ -12,8 +18,8 @@ namespace framewire {
 
 using cuda::chunk_bytes;
 
-/// Copies bytes begin to end - 1 of a slot from rows that are not aligned, and makes the others zero. A call of its
-/// own, as the code around it is repeated and has to stay in the instruction cache.
+/// Copies bytes begin to end - 1 of a slot from a row that is not aligned, and clears the others. Not inlined, because
+/// the unrolled code around it has to fit the instruction cache.
 template <int threads>
 __device__ __noinline__ void copy_bytes_to_slot(std::uint8_t* slot, const std::uint8_t* from, int begin, int end,
                                                 int slot_bytes) {
@@ -21,20 +27,21 @@ __device__ __noinline__ void copy_bytes_to_slot(std::uint8_t* slot, const std::u
         slot[byte] = byte >= begin && byte < end ? from[byte] : std::uint8_t{0};
 }
 
-/// Copies bytes begin to end - 1 of a row of results that are no whole chunks.
+/// Copies bytes begin to end - 1 of a row of results that do not fill whole chunks.
 template <int threads>
 __device__ __noinline__ void copy_bytes_from(const std::uint8_t* from, std::uint8_t* to, int begin, int end) {
     for (int byte = begin + static_cast<int>(threadIdx.x) % threads; byte < end; byte += threads) to[byte] = from[byte];
 }
 
-/// Rows' bytes from `first_byte` (a multiple of chunk_bytes, may be negative) to `first_byte + slot_bytes`, staged by
-/// `threads` threads in slots of shared memory. Windows see no more than `most_border_bytes` outside the image.
+/// Copies the bytes of rows from `first_byte` (a multiple of chunk_bytes, may be negative) to `first_byte + slot_bytes`
+/// into slots in shared memory, with `threads` threads. Windows read at most `most_border_bytes` outside the image.
 template <int channels, int threads, int slot_bytes, int most_border_bytes>
 class StagedRows {
 public:
     static_assert(slot_bytes % chunk_bytes == 0 && slot_bytes < 1 << 15);
 
-    /// Windows of the strip see pixels `x_begin` to `x_end`, as far as they lie in the slot.
+    /// The strip's windows read pixels `x_begin` to `x_end` - 1, as far as they lie in the slot. `chunks` says that all
+    /// rows are aligned to chunk_bytes.
     __device__ StagedRows(const QuadSource& source, bool chunks, int frame, int first_byte, int x_begin, int x_end)
         : source_(source),
           first_(source.rows.row(frame, 0) + first_byte),
@@ -57,19 +64,20 @@ public:
             const int x = pixel < left ? x_begin + pixel : max(source.width, x_begin) + pixel - left;
             const int from = border_index(x, source.width, source.border) * channels + channel - first_byte;
             const int to = x * channels + channel - first_byte;
-            // A window may see some channels only of the outermost pixels; what of them is not in the slot is not seen.
+            // A window may read only some channels of the outermost pixels; channels outside the slot are not read.
             if (to >= 0 && to < slot_bytes && from >= 0 && from < slot_bytes) border_[at] = to << 16 | from;
         }
         has_border_ = left + right > 0;
     }
 
-    /// Begins to copy row `y` to a slot, black where it lies outside the image. cuda::commit_copies() closes the group.
+    /// Starts copying row `y` to a slot; a row outside the image is taken from the border or black.
+    /// cuda::commit_copies() closes the group.
     __device__ void fetch(int y, std::uint8_t* slot) const {
         const int from_y = border_index(y, source_.height, source_.border);
         copy(first_ + from_y * source_.rows.row_stride, from_y < 0, slot);
     }
 
-    /// The same for `count` rows, each `apart` behind the one before, to slots that are `slots_apart` bytes apart.
+    /// As above for `count` rows that are `apart` rows apart, to slots that are `slots_apart` bytes apart.
     template <int count, int apart>
     __device__ void fetch(int y, std::uint8_t* slot, int slots_apart) const {
         if (y < 0 || y + (count - 1) * apart >= source_.height) {
@@ -85,10 +93,10 @@ public:
         }
     }
 
-    /// Whether the strip sees pixels that fill_border() has to put into each slot.
+    /// Returns true if the strip reads pixels outside the image, so that fill_border() is needed for each slot.
     __device__ bool has_border() const { return has_border_; }
 
-    /// Copies the border's pixels within a slot.
+    /// Copies the border's pixels within a slot, once its row has arrived.
     __device__ void fill_border(std::uint8_t* slot) const {
         std::uint8_t bytes[border_each];
 #pragma unroll
@@ -118,29 +126,29 @@ private:
 
     const QuadSource& source_;
     const std::uint8_t* first_;  // a slot's first byte of row 0; may lie before the row
-    int skipped_bytes_;          // of a slot, before the row begins
-    int row_bytes_;              // up to the row's end, from a slot's first byte on
+    int skipped_bytes_;          // bytes of a slot before the row begins
+    int row_bytes_;              // bytes from the start of a slot to the end of the row
     bool chunks_, has_border_;
-    int there_[chunks_each];   // bytes of each chunk that the row has
-    int border_[border_each];  // of each byte the place it comes from, and above it its place in the slot
+    int there_[chunks_each];   // number of bytes of each chunk that lie in the row
+    int border_[border_each];  // per border byte: its source in the slot, and its target in the upper half
 };
 
-/// Rows of results, at most `most_bytes` of each, on their way from shared memory to the image.
+/// Stores rows of results, at most `most_bytes` each, from shared memory to the image.
 template <int threads, int most_bytes>
 class ResultRows {
 public:
-    /// `count` bytes of each row, those of row 0 at `first`; with `chunks` every row begins at a multiple of
+    /// `count` bytes of each row, starting at `first` in row 0. With `chunks`, every row starts at a multiple of
     /// chunk_bytes.
     __device__ ResultRows(std::uint8_t* first, std::int64_t row_stride, int count, bool chunks)
         : first_(first), row_stride_(row_stride), count_(count), chunks_(chunks) {}
-    /// `count` bytes of each row of a frame from `byte` on.
+    /// `count` bytes of each row of a frame, from `byte` on.
     __device__ ResultRows(const cuda::KernelImage<std::uint8_t>& rows, bool chunks, int frame, int byte, int count)
         : ResultRows(rows.row(frame, 0) + byte, rows.row_stride, count, chunks) {}
 
-    /// Stores row `y`, which begins in shared memory at a multiple of chunk_bytes.
+    /// Stores row `y`. `from` is aligned to chunk_bytes.
     __device__ void store(const std::uint8_t* from, int y) const { copy(from, first_ + y * row_stride_); }
 
-    /// The same for `count` rows, each `apart` behind the one before, as far as they are above `y_end`.
+    /// As above for `count` rows that are `apart` rows apart; rows at or beyond `y_end` are skipped.
     template <int count, int apart>
     __device__ void store(const std::uint8_t* from, int from_apart, int y, int y_end) const {
         auto* to = first_ + y * row_stride_;

@@ -1,6 +1,12 @@
 #pragma once
 
-// Only for .cu files: filters whose windows reach only a few pixels, done by warps that slide down strips of the image.
+// For .cu files: filters whose windows reach only a few pixels, run by warps that slide down strips of the image
+// independently of each other.
+//
+//   lane        0        1   2   ...  30        31
+//   pixels   read only | results ............ | read only      8 (BGR) or 16 (gray) per lane
+//
+// Lanes exchange pixels by shuffles. Rows arrive in shared memory through StagedRows and leave through ResultRows.
 
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/kernel/staged_rows.cuh"
@@ -11,23 +17,29 @@
 
 namespace framewire {
 
-/// How a warp lies on a strip: its first lane and its last one have no result, but only see what the others' windows
-/// do. A lane has so many pixels that no window reaches further.
+/// Layout of a warp on a strip. The first and the last lane have no results and only supply pixels to their neighbours'
+/// windows. A lane has at least as many pixels as a window reaches to one side.
 template <int channels>
 struct WarpStrip {
+    /// Pixels per lane.
     static constexpr int lane_px = channels == 3 ? 8 : 16;
+    /// Size of a lane's pixels.
     static constexpr int lane_bytes = lane_px * channels, lane_words = lane_bytes / 4;
+    /// Pixels and bytes of a strip's row of results.
     static constexpr int out_px = 30 * lane_px, out_bytes = 30 * lane_bytes;
-    static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) % chunk_bytes;  // before the first lane
+    static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) %
+                                      chunk_bytes;  // padding before the first lane, so that the second one is aligned
+                                                    /// Bytes of a staged row.
     static constexpr int slot_bytes = (lead_bytes + 32 * lane_bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     static_assert(out_bytes % chunk_bytes == 0);
 
-    /// Where slots begin in rows, for results that begin with pixel `x`.
+    /// Offset in a row, possibly negative, at which slots start for results that start with pixel `x`.
     static __device__ int first_byte(int x) { return (x - lane_px) * channels - lead_bytes; }
 
+    /// Index of the thread in its warp.
     static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
 
-    /// This lane's pixels of a staged row.
+    /// Loads this lane's pixels of a staged row.
     static __device__ void load(const std::uint8_t* slot, std::uint32_t (&words)[lane_words]) {
         const auto* from = slot + lead_bytes + lane() * lane_bytes;
         if constexpr (lane_bytes % 16 == 0) {
@@ -46,10 +58,10 @@ struct WarpStrip {
         }
     }
 
-    /// Whether this lane has results.
+    /// Returns true if this lane has results.
     static __device__ bool has_result() { return lane() >= 1 && lane() <= 30; }
 
-    /// This lane's pixels of a row of results, of which `row` has out_bytes.
+    /// Stores this lane's pixels of a row of results to `row`, which has out_bytes. Only for lanes with results.
     static __device__ void store(const std::uint32_t (&words)[lane_words], std::uint8_t* row) {
         auto* to = row + (lane() - 1) * lane_bytes;
         if constexpr (lane_bytes % 16 == 0) {
@@ -62,18 +74,22 @@ struct WarpStrip {
     }
 };
 
-/// What all warps of a launch have in common. All but the images is settled by settle_warps().
+/// Parameters shared by all warps of a launch. settle_warps() sets everything but the images.
 struct WarpJob {
+    /// Input image with its border.
     QuadSource in;
+    /// Result.
     cuda::KernelImage<std::uint8_t> out;
-    bool in_chunks, out_chunks;  ///< whether rows begin at multiples of chunk_bytes
+    bool in_chunks, out_chunks;  ///< whether rows start at multiples of chunk_bytes
+                                 /// Division of a frame into strips and bands; rows per band.
     int strips, bands, band_rows;
 };
 
-/// A warp's part of the result; nothing where y_end is 0.
+/// The part of the result that one warp makes. y_end is 0 if there is none for it.
 struct WarpPart {
     int frame, strip, y, y_end;
 
+    /// The part of the calling warp, from its index in the grid.
     template <int warps_per_block>
     static __device__ WarpPart of(const WarpJob& job) {
         const int number = static_cast<int>(blockIdx.x) * warps_per_block + static_cast<int>(threadIdx.x) / 32;
@@ -84,8 +100,9 @@ struct WarpPart {
     }
 };
 
-/// Into how many bands to cut an image of so many rows, each of which begins with `more_rows` that its windows see too,
-/// where a GPU works on `at_once` bands of `each` at a time.
+/// Finds the number of bands into which to divide an image of `rows` rows. Every band first reads `more_rows` rows for
+/// its windows, `each` strips times frames are divided alike, and the GPU runs `at_once` parts at a time. Minimises
+/// rounds of parts times rows per part.
 inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t at_once) {
     constexpr int most_bands = 64;
     int best = 1;
@@ -99,8 +116,8 @@ inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t a
     return best;
 }
 
-/// For plans: cuts images of a shape into `strips` and into bands of a multiple of `step_rows` rows, for a GPU that
-/// runs `blocks` on each multiprocessor at once. Windows see `more_rows` beside their own.
+/// For plans: divides images of a shape into `strips` and into bands whose height is a multiple of `step_rows`.
+/// `blocks` run on each multiprocessor at a time; windows read `more_rows` rows besides their own.
 template <int warps_per_block>
 void settle_warps(WarpJob& job, const Shape& shape, Border border, int strips, int blocks, int step_rows,
                   int more_rows) {
@@ -112,7 +129,7 @@ void settle_warps(WarpJob& job, const Shape& shape, Border border, int strips, i
     job.bands = cuda::parts(shape.height, job.band_rows);
 }
 
-/// Calls launch(job, grid) with a settled job and these images.
+/// Calls launch(job, grid) with a job from settle_warps() and the images, for as many frames at a time as fit a grid.
 template <int warps_per_block, class Job, class Launch>
 void launch_warps(Job job, const FilterImages<MemorySpace::device>& images, Launch&& launch) {
     job.in.set(images.in);

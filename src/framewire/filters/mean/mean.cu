@@ -7,52 +7,58 @@
 #include <algorithm>
 #include <cstdint>
 
-// A block works on a strip of the image in two teams, which begin with the same windows in its middle, of which each
-// adds up half, and slide up and down from there. Each thread keeps the sums of its columns, from which the row that
-// leaves its windows is taken as the next one enters; windows then are differences of prefix sums along the row. Some
-// warps more move the rows, in and out.
+// Mean with large windows. A block works on a strip of the image with two teams of threads. Both start with the same
+// windows in the middle of the strip, for which each adds up half of the rows; one then slides up, the other down:
+//
+//   movers (3 warps)     copy rows to shared memory, fill the border, store rows of results
+//   adders               keep 8 columns' sums each in registers: + entering row, - leaving row
+//                        block scan -> prefix sums along the row in shared memory
+//                        window sum = prefix[x + size] - prefix[x], then the division
+//
+// The adders never touch global memory, so its latency is hidden by the movers, who run some steps ahead.
 
 namespace framewire {
 namespace mean_kernels {
 namespace {
 
 constexpr int movers = 96;  // threads of a team that move rows
+// Pixels per adder.
 constexpr int mean_lane_px = 8;
 
-// Of a team: the threads that add up, and how many steps' rows are under way or at work.
+// Sizes of a team: threads that add up, and steps whose rows are in flight or in use.
 template <int channels_, int threads_, int teams_, int stages_>
 struct Layout {
     static constexpr int channels = channels_, threads = threads_, teams = teams_, stages = stages_;
     static constexpr int warps = threads / 32, team_threads = threads + movers;
     static constexpr int strip_px = threads * mean_lane_px, slot_bytes = strip_px * channels + chunk_bytes;
-    static constexpr int columns = mean_lane_px * channels;  // of a thread
+    static constexpr int columns = mean_lane_px * channels;  // per thread
 };
-// What a row of 1920 pixels and the largest window's rims need; and what GPUs with 64 KiB of shared memory have room
-// for.
+// Wide fits a row of 1920 pixels with the margins of the largest window; Narrow fits GPUs with 64 KiB of shared memory.
 template <int channels>
 using Wide = Layout<channels, 288, 2, 4>;
 template <int channels>
 using Narrow = Layout<channels, 160, 1, 3>;
 
-// Where the prefix sum before a pixel lies: one place is left free behind every thread's, so that the threads of a warp
-// do not meet in a bank of shared memory.
+// Index of the prefix sum before a pixel. One place after every thread's pixels is unused, so that the threads of a
+// warp use different banks.
 FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
     bool in_chunks, out_chunks;
     int size;
     WindowReach reach;
-    int lead_px;  // of the first thread, before the first window begins
-    // Where the prefix sums at the windows' ends lie, from the place of a thread's first pixel on.
+    int lead_px;  // pixels that the first thread has before the first window starts
+    // Offsets of the prefix sums at the two ends of each window, from the place of a thread's first pixel.
     int begin_place[mean_lane_px], end_place[mean_lane_px];
-    int out_px;     // of a strip's result
-    int band_rows;  // of a block's result
+    int out_px;     // columns of a strip's result
+    int band_rows;  // rows of a block's result
     std::uint32_t bias, multiplier;
 };
 
-// A team's.
+// Shared memory of a team.
 template <class L>
 struct Memory {
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
@@ -61,11 +67,11 @@ struct Memory {
     cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
 
-// Barriers of this file are met in the branches of those that move rows and of those that add up, which __syncthreads()
-// forbids. compute-sanitizer's racecheck tells accesses before a barrier from those behind it by how many barriers a
-// warp has met: both branches have to meet as many.
+// The movers and the adders meet these barriers in different branches, which __syncthreads() does not allow.
+// compute-sanitizer's racecheck orders accesses by the number of barriers that a warp has passed, so both branches have
+// to pass equally many.
 __device__ void wait_at_barrier(unsigned barrier, unsigned threads) {
-    __syncwarp();  // a warp arrives as one
+    __syncwarp();  // all threads of a warp arrive together
     asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
@@ -80,21 +86,23 @@ __device__ void wait_for_all_teams() {
     wait_at_barrier(0, L::teams * L::team_threads);
 }
 
-// `sum` and the element-th column's sum, two to a word.
+// Adds the sum of the element-th column to `sum`. Columns are stored two per word.
 __device__ std::uint32_t add_column(std::uint32_t sum, const std::uint32_t* columns, int element) {
     return __dp2a_lo(columns[element / 2], element % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-// A thread's sums of columns.
+// The sums of a thread's columns over the window's rows.
 template <class L>
 class Columns {
 public:
     static constexpr int channels = L::channels;
 
+    // Adds a staged row.
     __device__ void add(const std::uint8_t* row) { change(row, 1); }
+    // Subtracts a staged row.
     __device__ void remove(const std::uint8_t* row) { change(row, ~0u); }
 
-    // Adds what the other team has. Meanwhile those that move rows wait for all teams twice, too.
+    // Adds the sums of the other team. Passes two barriers of all teams, which the movers pass as well.
     __device__ void add_other_team(Memory<L>* memories) {
         static_assert(sizeof sums_ * L::threads <= sizeof memories->prefix);
         const auto place = [&](unsigned team, int word) -> std::uint32_t& {
@@ -108,8 +116,8 @@ public:
         wait_for_all_teams<L>();
     }
 
-    // Puts the sums of all columns before each of this thread's in place; called by all of a team that add up. Waits
-    // for the team once.
+    // Writes the prefix sums before each of this thread's columns. Called by all adders of a team; passes one barrier
+    // of the team.
     __device__ void write_prefix_sums(Memory<L>& memory) const {
         std::uint32_t before[channels];
 #pragma unroll
@@ -149,7 +157,7 @@ private:
     std::uint32_t sums_[L::columns / 2] = {};
 };
 
-// One row's results, of those threads that have some.
+// Writes one row of results, by the threads that have some.
 template <class L>
 __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory, std::uint8_t* out) {
     constexpr int channels = L::channels;
@@ -175,15 +183,15 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     for (int word = 0; word < words; word += 2) to[word / 2] = {result[word], result[word + 1]};
 }
 
-// A team's part of the result, in steps. The first ones, as many for each team, add up its share of the rows that the
-// first windows see but for the last one that enters them, two a step. Each of the others brings a row of results: a
-// row enters the windows, and one leaves.
+// A team's share of the result, in steps. The first steps, equally many for both teams, add up the team's share of the
+// rows of the first windows, except for the last row that enters; two rows per step. Each further step makes a row of
+// results: one row enters the windows and one leaves.
 template <class L>
 struct Part {
     int x, x_end, frame;
-    int y, direction;  // of the first row of results, and where the others are
+    int y, direction;  // first row of results, and the direction of the others
     int first_row, first_rows, first_steps, steps;
-    int enters, leaves;  // from the row of results on
+    int enters, leaves;  // relative to the row of results
 
     __device__ explicit Part(const Job& job)
         : x(static_cast<int>(blockIdx.x) * job.out_px),
@@ -203,20 +211,22 @@ struct Part {
         steps = first_steps + (up ? middle - begin : end - middle);
     }
 
+    // Row of results that a step makes.
     __device__ int row_of(int step) const { return y + direction * (step - first_steps); }
-    // Rows that a step sees, and the at-th of them.
+    // Number of rows that a step reads, and the at-th of them.
     __device__ int rows(int step) const { return step < first_steps ? min(2, first_rows - 2 * step) : 2; }
     __device__ int row(int step, int at) const {
         return step < first_steps ? first_row + 2 * step + at : row_of(step) + (at == 0 ? enters : leaves);
     }
 };
 
-// Where the first thread's pixels begin in rows; slots begin there or some bytes before.
+// Offset of the first thread's pixels in a row. Slots start there or up to a chunk earlier.
 template <class L>
 __device__ int first_byte(const Job& job, const Part<L>& part) {
     return (part.x - job.lead_px - job.reach.before) * L::channels;
 }
 
+// The movers' loop.
 template <class L>
 __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory) {
     const StagedRows<L::channels, movers, L::slot_bytes, (max_window_px - 1) * L::channels> rows(
@@ -241,7 +251,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     cuda::wait_for_copies<L::stages - 2>();
     wait_for_team<L>();
     fill_border(0);
-    // Each step begins with its rows here, border included, and the next one's but for their border.
+    // When a step starts, its rows and their border are complete, and the next step's rows have arrived without border.
     int step = 0;
     const auto end_step = [&] {
         cuda::wait_for_copies<L::stages - 3>();
@@ -268,6 +278,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
 }
 
+// The adders' loop. Its barriers match those of move_rows() one by one.
 template <class L>
 __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories) {
     auto& memory = memories[threadIdx.y];
@@ -306,17 +317,18 @@ __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_
         move_rows(job, part, memories[threadIdx.y]);
 }
 
+// Shared memory of a block.
 template <class L>
 constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
-    // Strips of one width, so that none is nearly empty, which begin with whole chunks.
+    // Strips of equal width, so that none is nearly empty, starting at whole chunks.
     constexpr int step_px = 16;
     const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
     job.out_px = cuda::parts(cuda::parts(shape.width, cuda::parts(shape.width, most_px)), step_px) * step_px;
     const int strips = cuda::parts(shape.width, job.out_px);
-    // Each band begins with as many rows as the window has: no more bands than run at once.
+    // Every band starts by adding up a whole window, so there are only as many as run at once.
     const std::int64_t at_once = 2 / L::teams * cuda::multiprocessors();
     const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * shape.frames));
     job.band_rows = band_rows(shape.height, static_cast<int>(bands), 1);
@@ -335,7 +347,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     };
 }
 
-// What the GPUs with the least have.
+// The smallest amount of shared memory among supported GPUs.
 static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
 
 template <int channels>

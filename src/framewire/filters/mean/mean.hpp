@@ -7,14 +7,16 @@
 
 namespace framewire {
 
+/// Parameters of Mean.
 struct MeanParameters {
-    int size = 3;  ///< side of the window, 1 to 255; an even one sees -size/2 to size/2 - 1
+    int size = 3;  ///< side of the window, 1 to 255; an even one covers -size/2 to size/2 - 1
     Border border = Border::reflect101;
 };
 
-/// The mean of the size x size pixels around each, rounded to nearest, half up (streaming report, section 6.2), by
-/// running sums: a pixel costs about the same at every size.
-/// In and out: one shape, any strides, any alignment, no overlap; 1 or 3 channels.
+/// Mean of the size x size pixels around each pixel, rounded to nearest, halves up (streaming report, section 6.2).
+/// Running sums make the cost per pixel nearly independent of the size.
+///
+/// `in` and `out`: one shape with 1 or 3 channels, any strides and alignment, no overlap.
 class Mean {
 public:
     /// Throws Error{usage} on a shape or size that is not allowed.
@@ -36,24 +38,27 @@ private:
     FilterOnDevice on_device_;
 };
 
-/// The registry's entry.
+/// Registry entry of `mean`.
 FilterInfo mean_info();
 
-/// Up to this size a window's sum, rounding included, fits 16 bits.
+/// Largest size for which a window's sum, including the rounding term, fits 16 bits.
 inline constexpr int mean_16_bit_size = 16;
 
-/// Division of a window's sum by the window's n pixels as one multiplication: mean = (sum + bias) * multiplier >>
-/// shift, exact for every sum up to 255 n (Robison, N-bit unsigned division via N-bit multiply-add, 2005).
+/// Division of a window's sum by its n = size * size pixels as one multiplication: mean = (sum + bias) * multiplier >>
+/// shift. Exact for every sum up to 255 n (Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 struct MeanDivision {
-    std::uint32_t bias;  ///< holds the n / 2 that rounds to nearest
+    std::uint32_t bias;  ///< contains the n / 2 that rounds to nearest
+                         /// 2^shift / n, rounded up or down.
     std::uint32_t multiplier;
+    /// Right shift of the product.
     int shift;
 };
 
-/// For a multiplier and a sum of `bits` bits (16 for sizes up to mean_16_bit_size, 32 for all others): the shift is at
-/// least `bits`.
-/// With the multiplier 2^shift / n rounded up to m = (2^shift + e) / n, x * m >> shift is floor(x / n) while x * e <
-/// 2^shift. Where that does not hold, the multiplier rounded down and x + 1 do.
+/// Division with a multiplier and sums of `bits` bits: 16 for sizes up to mean_16_bit_size, otherwise 32. The shift is
+/// at least `bits`.
+///
+/// Let the multiplier be 2^shift / n rounded up, m = (2^shift + e) / n. Then x * m >> shift is floor(x / n) as long as
+/// x * e < 2^shift. If that does not hold for all sums, the multiplier rounded down and x + 1 are exact.
 constexpr MeanDivision mean_division(int size, int bits) {
     const auto n = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
     int shift = bits;
@@ -66,8 +71,9 @@ constexpr MeanDivision mean_division(int size, int bits) {
     return {static_cast<std::uint32_t>(n / 2 + 1), static_cast<std::uint32_t>((power - 1) / n), shift};
 }
 
-/// The same for sums of up to 32 bits, with a shift of five bytes, for sizes above mean_16_bit_size, whose multiplier
-/// fits 32 bits with it. There e < n, so that x * e < 2^40 for every n up to 255 * 255.
+/// As mean_division() for sums of up to 32 bits and sizes above mean_16_bit_size, with a shift of five bytes, so that
+/// the mean is a byte of the product. For these sizes the multiplier fits 32 bits, and e < n makes x * e < 2^40 for
+/// every n up to 255 * 255.
 constexpr MeanDivision mean_division_by_bytes(int size) {
     const auto n = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
     return {static_cast<std::uint32_t>(n / 2), static_cast<std::uint32_t>(((std::uint64_t{1} << 40) + n - 1) / n), 40};

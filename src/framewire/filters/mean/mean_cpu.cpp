@@ -11,14 +11,15 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_MEAN_CPU_ONCE
 #define FRAMEWIRE_MEAN_CPU_ONCE
 
 namespace framewire {
 
-// A tile's working memory is on the stack: its column sums and their prefix sums stay in L1.
+// A tile's working memory is on the stack; its column sums and their prefix sums fit the L1 cache.
 inline constexpr int mean_tile_bytes = 12288;
-// Vectors read up to this many elements behind a line's end.
+// Vectors may read up to this many elements beyond the end of a line.
 inline constexpr int mean_slack = 256;
 inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_window_px) * 3 + mean_slack;
 
@@ -26,15 +27,19 @@ inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_
 
 #endif
 
+// Column sums over the window's rows are updated from row to row: the row that enters is added, the one that leaves
+// subtracted. Small windows then add up `size` column sums per result; large windows take the difference of two prefix
+// sums along the row.
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Replaces rows outside the image with Border::zero.
 alignas(64) constexpr std::uint8_t black_row[mean_line_elements] = {};
 
-// sums += added - removed; 255 rows of 255 fit 16 bits.
+// sums += added - removed. Sums of 255 rows of bytes fit 16 bits.
 void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8_t* removed, int count) {
     const auto slide = [&](auto d16, int x) HWY_ATTR {
         const hn::Rebind<std::uint8_t, decltype(d16)> d8;
@@ -54,7 +59,7 @@ void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8
     for (; x < count; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + added[x] - removed[x]);
 }
 
-// Hands `vector_at(x)`, a vector of result bytes, to `out`, and of the last one no more than there is room for.
+// Stores vector_at(x), a vector of result bytes, for every x; of the last vector only what fits `count`.
 template <class Body>
 HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -67,7 +72,7 @@ HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
-// Small windows: each result adds up its column sums, in 16 bits.
+// Small windows: every result adds up `size` column sums, in 16 bits.
 void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels, const MeanDivision& division,
                               int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -89,8 +94,8 @@ void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels,
     });
 }
 
-// prefix[i] becomes the sum of all sums before i that belong to the same channel. Reads and writes up to three vectors
-// more than `count`.
+// prefix[i] becomes the sum of all column sums before i of the same channel. Reads and writes up to three vectors
+// beyond `count`.
 template <int channels>
 void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
     const hn::ScalableTag<std::uint32_t> d32;
@@ -103,7 +108,7 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         for (int lane = 0; lane < lanes; ++lane) lane_from[lane] = from(lane);
         return hn::SetTableIndices(d32, lane_from);
     };
-    // Within a vector: add it to itself moved by 1, 2, 4, 8 pixels.
+    // Within a vector: add the vector to itself moved by 1, 2, 4 and 8 pixels.
     const auto moved_by = [&](int distance) HWY_ATTR {
         return indices([&](int lane) { return lane < distance ? 0 : lane - distance; });
     };
@@ -119,8 +124,8 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         if (8 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_8, hn::TableLookupLanes(sum, by_8)));
         return sum;
     };
-    // From vector to vector: as many vectors as there are channels hold whole pixels, so that what came before can be
-    // kept for each of them with its lanes in place, and waits for one addition only.
+    // From vector to vector: `channels` vectors hold a whole number of pixels. The running total is kept separately for
+    // each of them, with its lanes in place, so that each step depends on a single addition.
     const auto last_pixel_for = [&](int vectors_on) HWY_ATTR {
         return indices([&](int lane) { return lanes - channels + ((vectors_on - 1) * lanes + lane) % channels; });
     };
@@ -144,7 +149,7 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
     }
 }
 
-// Large windows: a window's sum is the difference of two prefix sums.
+// Large windows: the sum is the difference of two prefix sums.
 void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channels, const MeanDivision& division,
                               int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -169,6 +174,7 @@ void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channel
 
 }  // namespace
 
+// Computes one tile row by row.
 void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                const WindowTile& tile) {
     const auto& shape = in.shape();
@@ -182,7 +188,7 @@ void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in
 
     HWY_ALIGN std::uint16_t sums[mean_line_elements];
     HWY_ALIGN std::uint32_t prefix[mean_line_elements];
-    // What vectors read behind the line's end does not reach the result, but shall be defined.
+    // Elements beyond the line do not affect the result, but vectors read them; keep them initialised.
     std::memset(sums, 0, sizeof(std::uint16_t) * static_cast<std::size_t>(line_elements + mean_slack));
     if (!small) std::memset(prefix + line_elements, 0, sizeof(std::uint32_t) * mean_slack);
     auto* image_sums = sums + columns.line_begin();
@@ -191,6 +197,7 @@ void mean_tile(const MeanParameters& parameters, HostView<const std::uint8_t> in
         const int from = border_index(y, shape.height, parameters.border);
         return from < 0 ? black_row : in.row(tile.frame, from) + columns.image_begin();
     };
+    // The first loop starts one row early, because the first step of the second loop removes that row.
     for (int y = tile.y_begin - reach.before - 1; y < tile.y_begin + reach.after; ++y)
         slide_down(image_sums, row(y), black_row, columns.image_count());
     for (int y = tile.y_begin; y < tile.y_end; ++y) {

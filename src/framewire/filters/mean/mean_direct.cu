@@ -6,42 +6,44 @@
 #include <algorithm>
 #include <cstdint>
 
-// A warp slides down a strip of the image. Each lane keeps the running sums of its columns, two to a word, and adds
-// them up along the row with its neighbours' nearest.
+// Mean with small windows. A warp slides down a strip of the image. Each lane keeps the running sums of its columns,
+// two per word, and adds them up along the row together with the nearest ones of its neighbours.
 
 namespace framewire {
 namespace mean_direct_kernels {
 namespace {
 
 constexpr int warps_per_block = 2;
-constexpr int most_blocks = 10;               // of a multiprocessor
-constexpr int shared_bytes_of_system = 1024;  // of each block
-constexpr int rows_ahead = 4;                 // under way while one is at work
+constexpr int most_blocks = 10;               // per multiprocessor
+constexpr int shared_bytes_of_system = 1024;  // that the system reserves per block
+constexpr int rows_ahead = 4;                 // rows in flight while one is processed
 
 struct Job : WarpJob {
-    std::uint32_t bias, multiplier;  // so that the mean is the highest byte of the product
+    std::uint32_t bias, multiplier;  // the mean is the highest byte of the product
 };
 
+// Compile-time geometry of a window.
 template <int channels, int size>
 struct Window {
     static constexpr int before = size / 2, after = size - 1 - before;
-    // Words of two sums that windows reach into on either side of a lane's own.
+    // Number of words, two sums each, that windows read on either side of a lane's own.
     static constexpr int words_before = (before * channels + 1) / 2, words_after = (after * channels + 1) / 2;
     static constexpr int own_words = 2 * WarpStrip<channels>::lane_words;
     static constexpr int words = words_before + own_words + words_after;
     static_assert(before <= WarpStrip<channels>::lane_px && size <= mean_16_bit_size);
 };
 
-// Two bytes of a word as two 16-bit numbers.
+// Widen two bytes of a word to two 16-bit numbers.
 __device__ std::uint32_t low_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4140); }
 __device__ std::uint32_t high_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4342); }
 
-// The sums of columns `element` and `element` + 1, counted from the first of all.
+// The sums of the columns `element` and `element` + 1, counted from the lane's first word.
 template <int count>
 __device__ std::uint32_t pair_at(const std::uint32_t (&sums)[count], int element) {
     return element % 2 ? byte_perm(sums[element / 2], sums[element / 2 + 1], 0x5432) : sums[element / 2];
 }
 
+// Adds up the window of each of the lane's pixels and divides; two pixels at a time in 16-bit halves.
 template <int channels, int size>
 __device__ __forceinline__ void mean_of_row(const Job& job,
                                             const std::uint32_t (&columns)[Window<channels, size>::own_words],
@@ -71,7 +73,7 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
     }
 }
 
-// A warp's; rows stay in their slots until they leave the windows.
+// Shared memory of a warp. Rows stay in their slots until they leave the windows, so each is loaded once.
 template <int channels, int size>
 struct alignas(chunk_bytes) Memory {
     static constexpr int slots = size + rows_ahead;
@@ -138,7 +140,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     }
 }
 
-// For the kernel of one of the sizes from `size` on.
+// Plan for the kernel of parameters.size, which is at least `size`.
 template <int channels, int size = 1>
 FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shape, Executor& executor) {
     if constexpr (size < mean_16_bit_size)

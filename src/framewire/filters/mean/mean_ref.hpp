@@ -8,8 +8,8 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with. A window's sum comes from a table of
-/// the sums of everything above and left of each point of the image and its border.
+/// Reference for tests and benchmarks: the formula, pixel by pixel, with window sums from a summed-area table over the
+/// image and its border.
 inline void mean_reference(MeanParameters parameters, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     const int size = parameters.size, pixels = size * size;

@@ -20,7 +20,7 @@ void check_size(Backend backend, int size, int channels, kit::NamedBorder border
     kit::check_window<MeanParameters>(backend, mean_info(), mean_reference, size, channels, border, std::move(shapes));
 }
 
-// Smaller and larger than any window, a few tiles wide, several bands high.
+// Shapes smaller and larger than a window, some tiles wide, several bands high.
 std::vector<Shape> few_shapes(int channels) {
     if (kit::brief())
         return {{2, 3, 5, channels}, {1, 23, 301, channels}, {1, 2, 2051, channels}, {2, 61, 7, channels}};
@@ -50,7 +50,7 @@ TEST_P(MeanTest, EverySizeEqualsTheFormula) {
         check_size(GetParam(), size, 3, borders[size % 3], {{1, 19, 83, 3}});
 }
 
-// The first and the last sum of each mean: between them the division, which grows with its dividend, cannot err.
+// Tests the first and the last sum of every mean: the division is monotonic, so no sum between them can be wrong.
 TEST(Mean, DividesExactly) {
     const auto check = [](int size, const MeanDivision& division, int bits) {
         const std::int64_t n = size * size;
@@ -70,7 +70,7 @@ TEST(Mean, DividesExactly) {
     for (int size = mean_16_bit_size + 1; size <= 255; ++size) check(size, mean_division_by_bytes(size), 32);
 }
 
-TEST(Mean, RefusesWrongSizesAndShapes) {
+TEST(Mean, RejectsWrongSizesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size : {-1, 0, 256}) {
         try {

@@ -9,7 +9,7 @@ namespace framewire {
 namespace median_kernels {
 namespace {
 
-// Above this size histograms are faster than networks.
+// Above this size, histograms are faster than networks.
 constexpr int largest_network_median = 15;
 
 }  // namespace
@@ -17,6 +17,7 @@ constexpr int largest_network_median = 15;
 
 void Median::plan_for_cuda() {
     using namespace median_kernels;
+    // Sizes up to 7 need no plan.
     const int size = parameters_.size;
     if (size > largest_network_median) {
         histograms_.emplace(size, shape_, executor_->shared_memory());

@@ -10,19 +10,25 @@
 
 namespace framewire {
 
+/// Largest side of the window.
 inline constexpr int max_median_size = 255;
 
+/// Parameters of Median.
 struct MedianParameters {
-    int size = 3;  ///< odd, 1..255
+    int size = 3;  ///< side of the window; odd, 1..255
     Border border = Border::reflect101;
 };
 
-/// The exact median of the size x size pixels around each, every channel on its own (streaming report, section 9).
-/// In and out: any strides, any alignment, no overlap; frames x height x width, 1 or 3 channels.
+/// Exact median of the size x size pixels around each pixel, separately for each channel (streaming report, section 9).
+/// The backends choose a method by size: sorting in registers, sorting networks, or sliding histograms, whose time does
+/// not grow with the size.
+///
+/// `in` and `out`: frames x height x width, 1 or 3 channels, any strides and alignment, no overlap. One run at a time
+/// per plan.
 class Median {
 public:
-    /// Throws Error{usage} on a size or shape that is not allowed, Error{config} on a size that this GPU has too little
-    /// shared memory for: only above 231, and where a block has 64 KiB (sm_75).
+    /// Throws Error{usage} on a size or shape that is not allowed. Throws Error{config} if the GPU has too little
+    /// shared memory for the size; this happens only above 231 with 64 KiB per block (sm_75).
     Median(MedianParameters parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
@@ -33,7 +39,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images);
 
 private:
-    struct CpuPlan;  // of the CPU backend alone
+    struct CpuPlan;  // for the CPU backend only
     struct CpuPlanDeleter {
         void operator()(CpuPlan* plan) const;
     };
@@ -44,11 +50,11 @@ private:
     Shape shape_;
     Executor* executor_;
     std::unique_ptr<CpuPlan, CpuPlanDeleter> cpu_plan_;
-    std::optional<MedianHistogramBlocks> histograms_;  // on CUDA, of sizes that have them
-    int strip_bytes_ = 0;                              // on CUDA: the most shared memory of a block of strips
+    std::optional<MedianHistogramBlocks> histograms_;  // CUDA, for sizes that use histograms
+    int strip_bytes_ = 0;                              // CUDA: most shared memory per block of the strip kernels
 };
 
-/// The registry's entry.
+/// Registry entry of `median`.
 FilterInfo median_info();
 
 }  // namespace framewire

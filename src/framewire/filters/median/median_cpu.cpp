@@ -6,6 +6,7 @@
 namespace framewire {
 namespace {
 
+// Chooses the method for a size and its blocks.
 MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
     if (size <= largest_small_median) return {.width = shape.width, .height = 32};
     if (size > largest_middle_median) return histogram_blocking(size, shape, threads);
@@ -16,13 +17,14 @@ MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
 
 }  // namespace
 
+// Division into blocks and scratch memory.
 struct Median::CpuPlan {
     CpuPlan(int size, const Shape& shape, int threads)
         : blocking(blocking_of(size, shape, threads)),
           scratch(static_cast<std::size_t>(threads * blocking.scratch_bytes)) {}
 
     MedianBlocking blocking;
-    HostBuffer scratch;  // a part for each thread
+    HostBuffer scratch;  // one part per thread
 };
 
 void Median::CpuPlanDeleter::operator()(CpuPlan* plan) const { delete plan; }
@@ -42,7 +44,7 @@ void Median::run(const FilterImages<MemorySpace::host>& images) {
     const auto channels = blocking.channel_by_channel ? shape_.channels : 1;
     const auto blocks = columns * channels * rows * shape_.frames;
 
-    // A worker keeps its scratch memory and takes the next block when it is done with one.
+    // Each worker keeps its part of the scratch memory and takes the next block when it has finished one.
     std::atomic<std::int64_t> next = 0;
     const auto work = [&](std::int64_t worker, std::int64_t, std::int64_t) {
         auto* scratch = cpu_plan_->scratch.data() + worker * blocking.scratch_bytes;

@@ -10,28 +10,31 @@
 
 namespace framewire {
 
-/// The CUDA kernels' view of a batch: in and out of one shape.
+/// A batch as the CUDA kernels see it. `in` and `out` have the same shape.
 struct MedianImages {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int width, height, channels;
-    int frames;  ///< for which a grid has room
+    int frames;  ///< as many as fit a grid
 };
 
-/// Size 3, rows sorted in registers.
+/// Queues the median of size 3, which sorts rows in registers.
 void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream);
 
-/// Sizes 5 and 7, by sorting networks.
+/// Queues the median of sizes 5 and 7, by sorting networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, const cuda::Stream& stream);
 
-/// Odd sizes 9 to 15, by sorting networks whose tiles share strips: lets a plan's launches have the shared memory they
-/// need; then launches with at most `shared_bytes` of it a block.
+/// Allows the kernel for an odd size from 9 to 15 to use the shared memory that it needs. Call it when planning, before
+/// strip_median_on_device().
 void allow_strip_median(int size, int channels);
+/// Queues the median of odd sizes 9 to 15, by sorting networks whose tiles share strips. Blocks use at most
+/// `shared_bytes` of shared memory.
 void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
                             const cuda::Stream& stream);
 
-/// Odd sizes 3 to 255, by histograms that slide down and along: the same, cut into `blocks`.
+/// Allows the histogram kernels to use the shared memory that they need. Call it when planning.
 void allow_histogram_median();
+/// Queues the median of odd sizes 3 to 255 by sliding histograms, with the image divided into `blocks`.
 void histogram_median_on_device(const MedianImages& images, int size, Border border,
                                 const MedianHistogramBlocks& blocks, const cuda::Stream& stream);
 

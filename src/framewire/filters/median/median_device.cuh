@@ -1,6 +1,6 @@
 #pragma once
 
-// What the median's kernels share: pairs of values and rows with a border.
+// Shared by the median's kernels: pairs of values, and rows with a border.
 
 #include "framewire/filters/median/median_cuda.hpp"
 
@@ -8,13 +8,14 @@
 
 namespace framewire {
 
-// Values go in pairs, each in the upper byte of 16 bits: what is below it orders equal values, no more, so it may be
-// anything.
+// Two values per word, each in the upper byte of 16 bits. The lower bytes only decide the order of equal values, so
+// they may hold anything.
 using Pair = std::uint32_t;
 
-// The larger of two is also their sum less the smaller, in both halves at once, for what one half borrows it gives
-// back. Multiply-adds run beside minima and maxima, on other units, if only the compiler does not see that they are
-// additions: so their factors come as arguments of the kernel.
+// Minimum and maximum of pairs. If the minimum is known, the maximum is the sum of both values less the minimum, in
+// both halves at once, because what one half borrows it gives back. Multiply-adds run in parallel with minima and
+// maxima on other units, but only if the compiler does not recognise them as additions; therefore the factors are
+// kernel arguments.
 struct PairOrder {
     std::uint32_t one = 1, minus_one = ~0u;
 
@@ -25,12 +26,12 @@ struct PairOrder {
     }
 };
 
-// Four bytes of a row from `column` on, some of which are outside the image.
+// Loads four bytes of a row from `column` on, some of which lie outside the image.
 __device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_t* row, int column, int width,
                                                                int channels, Border border) {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i) {
-        // Rounded down, left of the image too.
+        // Rounded down to the left of the image as well.
         const int x = (column + i + 1024 * channels) / channels - 1024;
         const int channel = column + i - x * channels;
         const int from = border_index(x, width, border);
@@ -39,7 +40,7 @@ __device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_
     return word;
 }
 
-// Four bytes of a row, null for black; `aligned`: to four bytes at every column divisible by four.
+// Loads four bytes of a row; null is a black row. `aligned`: columns divisible by four are aligned to four bytes.
 __device__ inline std::uint32_t load_word(const std::uint8_t* row, int column, int width, int channels, Border border,
                                           bool aligned) {
     if (!row) return 0;

@@ -8,8 +8,7 @@
 
 namespace framewire {
 
-/// The definition, one pixel after the other, counting the values of a window that slides along each row: what tests
-/// and benches compare with.
+/// Reference for tests and benchmarks: the definition, by counting the values of a window that slides along each row.
 inline void median_reference(const MedianParameters& parameters, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

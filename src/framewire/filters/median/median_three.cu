@@ -7,21 +7,22 @@ namespace framewire {
 namespace median_three_kernels {
 namespace {
 
-// A thread has a strip of 16 bytes and slides down it, in registers only. A word of a row is two pairs as it is: bytes
-// 1 and 3 (`odd`), and shifted by one byte bytes 0 and 2 (`even`). Sorting the three rows of a column needs no more;
-// neighbours in the row are three bytes away, or one: in one direction that is another pair as it is, in the other it
-// is put together from two.
+// Median of nine. A thread slides down a strip that is 16 bytes wide, with everything in registers. Each word of a row
+// supplies two pairs: bytes 1 and 3 in place (`odd`), and bytes 0 and 2 after a shift by one byte (`even`). Sorting the
+// three rows of a column works on these pairs directly. The horizontal neighbours are three bytes away (BGR) or one
+// (gray); in one direction they form another pair as it is, in the other a pair is assembled from two words.
 constexpr int threads = 128;
 constexpr int strip_words = 4;
 constexpr int rows_per_thread = 16;
 
-// A strip's words with one more on each side, from -1 on.
+// A strip's words and one more on each side, starting at index -1 of the strip.
 struct Row {
     Pair even[strip_words + 2], odd[strip_words + 2];
 };
 
 using Words = std::uint32_t[strip_words + 2];
 
+// Splits words into pairs.
 __device__ __forceinline__ Row row_of(const Words& words) {
     Row row;
 #pragma unroll
@@ -32,12 +33,12 @@ __device__ __forceinline__ Row row_of(const Words& words) {
     return row;
 }
 
-// The three rows around a pixel, sorted.
+// The three rows around a pixel, sorted column by column.
 struct Sorted {
     Row low, middle, high;
 };
 
-// Of a row that begins or ends with a full strip, the word beside that: what the border makes of the strip's own
+// For strips at the start or the end of a row: the word next to the strip, which the border makes from the strip's own
 // pixels.
 template <int channels>
 __device__ __forceinline__ std::uint32_t left_of_row(const Words& words, Border border) {
@@ -52,6 +53,7 @@ __device__ __forceinline__ std::uint32_t right_of_row(const Words& words, Border
     return channels == 3 ? __byte_perm(words[strip_words - 1], words[strip_words], 0x4432) : words[strip_words] >> 16;
 }
 
+// Reads the words of a strip, row by row.
 template <int channels>
 struct Source {
     const std::uint8_t* frame;
@@ -86,7 +88,7 @@ struct Source {
     }
 };
 
-// Two values that are sorted and a third one.
+// Sorts a value into two that are already sorted.
 __device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair low, Pair high, Pair& first,
                                        Pair& second, Pair& third) {
     first = order.lower(value, low);
@@ -95,16 +97,18 @@ __device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair 
     third = order.upper(rest, high, second);
 }
 
+// Median of three pairs.
 __device__ __forceinline__ Pair median_of_three(Pair a, Pair b, Pair c) {
     const auto low = PairOrder::lower(a, b), high = PairOrder::upper(a, b);
     return PairOrder::upper(low, PairOrder::lower(high, c));
 }
 
+// The pairs one pixel to the left and to the right of a pair.
 struct Neighbours {
     Pair left, right;
 };
 
-// The pairs of bytes one pixel to the left and to the right of those of word `i`.
+// Neighbours of the even and of the odd bytes of word `i`.
 template <int channels>
 __device__ __forceinline__ Neighbours beside_even(const Row& row, int i) {
     if (channels == 3) return {row.odd[i - 1], __byte_perm(row.odd[i], row.odd[i + 1], 0x5533)};
@@ -116,7 +120,8 @@ __device__ __forceinline__ Neighbours beside_odd(const Row& row, int i) {
     return {row.even[i], __byte_perm(row.even[i], row.even[i + 1], 0x5533)};
 }
 
-// The median of nine is that of the largest low value, the middle one of the middle values and the smallest high one.
+// The median of nine is the median of three values: the largest of the low ones, the median of the middle ones, and the
+// smallest of the high ones (Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990).
 __device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair low_here, const Neighbours& middle,
                                                   Pair middle_here, const Neighbours& high, Pair high_here) {
     return median_of_three(PairOrder::upper(PairOrder::upper(low.left, low.right), low_here),
@@ -124,6 +129,7 @@ __device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair lo
                            PairOrder::lower(PairOrder::lower(high.left, high.right), high_here));
 }
 
+// Computes and stores a row of medians: 16 bytes, or `bytes` at the end of a row.
 template <int channels>
 __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* out, int bytes, bool aligned) {
     std::uint32_t words[strip_words];
@@ -163,7 +169,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
                                   strips_aligned};
     auto* out = images.out.data + blockIdx.y * images.out.frame_stride + first_row * images.out.row_stride + column;
 
-    // Two rows of the result at a time: their windows have two rows in common, which are sorted once. The next two are
+    // Two rows of results at a time. Their windows share two rows, which are sorted only once. The next two rows are
     // read ahead.
     const int end_row = min(first_row + rows_per_thread, images.height);
     Words above_words, upper_words, lower_words, below_words;

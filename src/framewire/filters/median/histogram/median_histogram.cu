@@ -5,22 +5,30 @@
 #include <algorithm>
 #include <cstdint>
 
-// Every column of the window has a histogram that slides down; their sum slides along the row (Perreault and Hebert,
-// "Median filtering in constant time", 2007). The histograms are cumulative, as on the CPU, so that the median is the
-// number of levels which at most half of the window's values reach: no search, a ballot. Of the 256 levels a window
-// keeps the 32 around its median, for medians of neighbours are close; when one is not, the window is counted anew.
+// Median by sliding histograms, in constant time per pixel (Perreault and Hebert, "Median filtering in constant time",
+// 2007). Every column of the image has a histogram that slides down; the sum of a window's columns slides along the
+// row:
+//
+//   per row       each column: + entering value, - leaving value
+//   per pixel     window: + entering column, - leaving column
+//
+// The histograms are cumulative, as on the CPU. The median is then the number of levels that at most half of the
+// window's values reach, which one ballot finds without a search. Of the 256 levels a window keeps only the 32 around
+// its median, because the medians of neighbours are close. If a median lies outside, the window is counted again around
+// it.
 
 namespace framewire {
 namespace median_histogram_kernels {
 namespace {
 
 constexpr int groups = 16, group_levels = 16;
-// With two levels each, so two groups a window.
+// A lane has two levels, so two groups per window are kept.
 constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
-constexpr int step_px = MedianHistogramBlocks::step_px;  // that a window slides at a time
+constexpr int step_px = MedianHistogramBlocks::step_px;  // pixels that a window slides at a time
 constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 
-/// Of one column of `size` values, in bytes: how many of group g are at most a level of it, and how many are below g.
+/// Cumulative counts of one column of `size` values, in bytes: for every level, how many values of its group are at
+/// most that level; and for every group, how many values lie below it.
 struct alignas(16) ColumnCounts {
     uint4 within[groups];
     uint4 below;
@@ -29,19 +37,21 @@ struct alignas(16) ColumnCounts {
 constexpr int column_bytes = sizeof(ColumnCounts);
 static_assert(column_bytes == MedianHistogramBlocks::column_bytes);
 
+// The image as one channel of one frame.
 struct Strip {
     const std::uint8_t* frame;
     std::int64_t row_stride;
     int width, height, channels, channel;
     Border border;
 
+    // Row `y`, from the border if it lies outside; null for black.
     __device__ const std::uint8_t* row(int y) const {
         const int from = border_index(y, height, border);
         return from < 0 ? nullptr : frame + from * row_stride;
     }
 };
 
-/// The columns a thread keeps the counts of: one of the block's first ones, one of the rest.
+/// The columns whose counts a thread keeps: one of the block's first ones, and one of the rest.
 struct Columns {
     int offsets[columns_per_thread];  // in bytes, in any row; -1 for black
 
@@ -54,18 +64,19 @@ struct Columns {
         }
     }
 
+    // Reads this thread's values of a row.
     __device__ void read(const std::uint8_t* row, std::uint32_t (&values)[columns_per_thread]) const {
 #pragma unroll
         for (int i = 0; i < columns_per_thread; ++i) values[i] = row && offsets[i] >= 0 ? row[offsets[i]] : 0;
     }
 };
 
-/// 1 in the bytes from `first` (0 to 16) on, of the word of bytes 4 * word ... 4 * word + 3.
+/// The word with bytes 4 * word to 4 * word + 3 of a vector that is 1 from byte `first` (0 to 16) on.
 __device__ std::uint32_t ones_from(int first, int word) {
     return __funnelshift_lc(0u, 0x01010101u, static_cast<std::uint32_t>(max(8 * first - 32 * word, 0)));
 }
 
-/// Adds `times` ones, which are 1 or -1, from byte `first` on.
+/// Adds 1 or -1 (`times`) to the bytes from `first` on.
 template <int times>
 __device__ uint4 add_ones(uint4 counts, int first) {
     constexpr auto factor = static_cast<std::uint32_t>(times);
@@ -73,38 +84,40 @@ __device__ uint4 add_ones(uint4 counts, int first) {
             counts.z + factor * ones_from(first, 2), counts.w + factor * ones_from(first, 3)};
 }
 
-/// Counts a value of the column `times` within its group.
+/// Adds a value to the counts of its group in the column, or removes it (`times` -1).
 template <int times>
 __device__ void count_value(ColumnCounts& column, std::uint32_t value) {
     auto& group = column.within[value / group_levels];
     group = add_ones<times>(group, static_cast<int>(value % group_levels));
 }
 
+// First group that lies above a value.
 __device__ int first_above(std::uint32_t value) { return static_cast<int>(value / group_levels) + 1; }
 
-/// Two levels, 16 bits each: how many of a window's values are at most that.
+/// Counts for two levels, 16 bits each: how many of a window's values are at most that level.
 using LevelPair = std::uint32_t;
 
-/// Half a warp's window, which slides along a row of the block's columns. Of the 32 levels in sight, four parts of
-/// eight, a lane has two: pair lane / 4 of part lane % 4.
+/// A window, kept by half a warp, that slides along a row of the block's columns. Of the 32 levels in view, four parts
+/// of eight, each lane has two: pair lane / 4 of part lane % 4.
 struct Window {
     const std::uint8_t* columns;  // of the block, as bytes
     int size;
     int lane = static_cast<int>(threadIdx.x) % lanes_per_window;
-    int group = groups / 2 - 1;  // the first of the two in sight
-    LevelPair counts = 0;        // of the lane
+    int group = groups / 2 - 1;  // the first of the two groups in view
+    LevelPair counts = 0;        // of this lane
 
     __device__ const std::uint8_t* column(int x) const { return columns + x * column_bytes; }
-    // Where in a column the lane's part begins, and the count below the part's group.
+    // Offset of the lane's part in a column, and of the count below the part's group.
     __device__ int part() const { return group * group_levels + lane % 4 * 8; }
     __device__ int below() const { return groups * group_levels + group + lane % 4 / 2; }
 
+    // The lane's pair of counts in one column.
     __device__ LevelPair counts_of(const std::uint8_t* column) const {
         const std::uint32_t pair = *reinterpret_cast<const std::uint16_t*>(column + part() + lane / 4 * 2);
         return __byte_perm(pair, 0, 0x4140) + column[below()] * 0x00010001u;
     }
 
-    // Four columns at a time, of which a lane adds up one's part.
+    // Counts the whole window. Four columns at a time; each lane first adds up a full part of one of them.
     __device__ void count_all(int x) {
         LevelPair even[2] = {}, odd[2] = {};
         std::uint32_t sum_below = 0;
@@ -118,7 +131,7 @@ struct Window {
             odd[1] += words.y >> 8 & 0x00FF00FF;
             sum_below += at[below()];
         }
-        // Each lane gets the other columns' sums of its own pair.
+        // Exchange sums, so that each lane gets its own pair summed over all columns.
         const bool second_word = lane / 8 % 2, second_pair = lane / 4 % 2;
         const auto even_sum =
             (second_word ? even[1] : even[0]) + __shfl_xor_sync(~0u, second_word ? even[0] : even[1], 8);
@@ -130,7 +143,7 @@ struct Window {
         counts += sum_below * 0x00010001u;
     }
 
-    /// How many of the levels in sight at most half of the values reach.
+    /// Number of levels in view that at most half of the values reach.
     __device__ int levels_below_median(LevelPair at_most) const {
         const auto middle = static_cast<std::uint32_t>(size * size / 2);
         const auto even = __ballot_sync(~0u, at_most << 16 <= middle << 16);
@@ -138,11 +151,12 @@ struct Window {
         return __popc(__byte_perm(even, odd, threadIdx.x % 32 < lanes_per_window ? 0x5410 : 0x7632));
     }
 
+    // Returns true if the median lies in view.
     __device__ bool sees_median(int levels_below) const {
         return levels_below < 2 * group_levels && (levels_below > 0 || group == 0);
     }
 
-    /// Brings the median's group into sight, and beside it the one that the median comes from.
+    /// Moves the view to the median's group and to the neighbour that the median came from.
     __device__ void find_median(int x, int levels_below) {
         std::uint32_t below_group = 0;
         const auto* at = column(x) + groups * group_levels + lane;
@@ -157,7 +171,8 @@ struct Window {
         count_all(x);
     }
 
-    /// The medians at x, x + 1 ... , and on to the window after them.
+    /// Writes the medians at x, x + 1 ... (step_px of them) and moves on to the next position. Computes all of them
+    /// before it checks that they were in view.
     __device__ void slide(int x, std::uint8_t* medians) {
         const auto *entering = column(x + size), *leaving = column(x);
         LevelPair at_most[step_px + 1] = {counts};
@@ -185,6 +200,7 @@ struct Window {
         }
     }
 
+    // As slide(), checking after each pixel; used when a median has left the view.
     __device__ void slide_by_one(int x, std::uint8_t* medians) {
 #pragma unroll 1
         for (int i = 0; i < step_px; ++i) {
@@ -199,12 +215,14 @@ struct Window {
     }
 };
 
+// Grid: x covers strips and channels, y bands of rows, z frames. Per row: update the own columns, synchronise, read the
+// next row's values, slide the windows, synchronise, store the medians.
 __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     histogram_median(MedianImages images, int size, Border border, int windows, int window_px, int rows_per_block) {
     extern __shared__ ColumnCounts columns[];
     const int threads = static_cast<int>(blockDim.x), strip_px = windows * window_px, count = strip_px + size - 1,
               radius = size / 2;
-    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // of one row of the strip
+    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // one row of the strip
     const int thread = static_cast<int>(threadIdx.x);
 
     const int frame = static_cast<int>(blockIdx.z), channel = static_cast<int>(blockIdx.x) % images.channels;
@@ -227,7 +245,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
         for (int i = 0; i < columns_per_thread; ++i)
             if (i * threads + thread < count) act(columns[i * threads + thread], entering[i], leaving[i]);
     };
-    // The columns around the row above the first.
+    // Start with the columns for the row above the first one.
     own.read(strip.row(first_row - 1 - radius), entering);
     for (int y = first_row - 1 - radius; y < first_row + radius; ++y) {
         std::uint32_t next[columns_per_thread];
@@ -242,7 +260,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
 
     own.read(strip.row(first_row - 1 - radius), leaving);
     Window window{reinterpret_cast<const std::uint8_t*>(columns), size};
-    const bool has_window = thread / lanes_per_window < windows;  // a whole warp or none of it
+    const bool has_window = thread / lanes_per_window < windows;  // true or false for a whole warp
     const int window_x = thread / lanes_per_window * window_px;
     auto* out = images.out.data + frame * images.out.frame_stride + channel;
     for (int y = first_row; y < end_row; ++y) {

@@ -19,10 +19,10 @@ namespace median_histogram_blocks_test {
 constexpr cuda::SharedMemory of(int block_kib, int multiprocessor_kib) {
     return {block_kib * 1024, multiprocessor_kib * 1024};
 }
-constexpr auto least = of(48, 48);  // what a block has without asking
+constexpr auto least = of(48, 48);  // the amount that a block has without opting in
 constexpr auto sm_75 = of(64, 64), sm_80 = of(163, 164), sm_86 = of(99, 100), sm_90 = of(227, 228);
 
-TEST(MedianHistogramBlocks, FitEveryGpu) {
+TEST(MedianHistogramBlocks, FitsEveryGpu) {
     for (const auto& memory : {least, sm_75, sm_86, sm_80, sm_90})
         for (int size = 3; size <= max_median_size; size += 2)
             for (const int width : {1, 5, 97, 640, 1920, 7681})
@@ -55,7 +55,7 @@ TEST(MedianHistogramBlocks, FitEveryGpu) {
                 }
 }
 
-TEST(MedianHistogramBlocks, AreAsMeasuredOnAnH200) {
+TEST(MedianHistogramBlocks, MatchesTheDivisionMeasuredOnAnH200) {
     struct Case {
         int size;
         std::array<int, 6> blocks;
@@ -69,7 +69,7 @@ TEST(MedianHistogramBlocks, AreAsMeasuredOnAnH200) {
     }
 }
 
-TEST(MedianHistogramBlocks, SayWhatDoesNotFit) {
+TEST(MedianHistogramBlocks, ReportsWhatDoesNotFit) {
     try {
         MedianHistogramBlocks(255, {1, 10, 10, 3}, sm_75);
         FAIL() << "256 columns of 272 bytes in 64 KiB";
@@ -83,11 +83,11 @@ TEST(MedianHistogramBlocks, SayWhatDoesNotFit) {
     EXPECT_NO_THROW(MedianHistogramBlocks(255, {1, 10, 10, 3}, sm_86));
 }
 
-// On smaller GPUs, which this one stands in for, medians are the CPU's.
+// With the shared memory of smaller GPUs, which the present GPU emulates, medians equal the CPU's.
 class MedianWithLittleMemory : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, MedianWithLittleMemory, testing::Values(Backend::cuda), kit::backend_name);
 
-TEST_P(MedianWithLittleMemory, IsTheCpus) {
+TEST_P(MedianWithLittleMemory, EqualsTheCpu) {
     for (const auto& memory : {sm_75, sm_86, sm_80}) {
         Executor small(BackendChoice::cuda);
         small.limit_shared_memory(memory);

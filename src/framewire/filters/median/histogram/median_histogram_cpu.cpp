@@ -20,23 +20,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Bytes = hn::ScalableTag<std::uint8_t>;
 using Counts = hn::Repartition<std::int16_t, Bytes>;
 
-// The levels' groups; a window has two neighbouring ones in sight.
+// The groups of levels; a window has two adjacent ones in view.
 constexpr int group_levels = 32, groups = 256 / group_levels;
 constexpr int sight_levels = 2 * group_levels;
 
-// The histograms of a block's columns, cumulative: how many of a column's values are at most a level and of its group,
-// and how many are below a group, 8 bits for each group.
+// Cumulative histograms of a block's columns: for every level, how many of a column's values lie in its group and are
+// at most that level; and for every group, 8 bits each, how many lie below it.
 struct ColumnCounts {
-    std::uint8_t* within;  // 256 of each column
-    std::uint64_t* below;  // one of each column
+    std::uint8_t* within;  // 256 per column
+    std::uint64_t* below;  // one per column
 };
 
-// 1 in the bytes of the groups above that of a value.
+// A 1 in the byte of every group above that of a value.
 std::uint64_t groups_above(std::uint8_t value) {
     return std::uint64_t{0x0101010101010100} << (8 * (value / group_levels));
 }
 
-// Counts a value once more, or once less, at the levels of its group that are not below it.
+// Adds a value to the column's counts, or removes it: changes the counts of all levels of its group that are not below
+// it.
 template <bool more>
 HWY_INLINE void count_within(std::uint8_t* column, std::uint8_t value) {
     alignas(64) static constexpr auto ones = [] {
@@ -53,13 +54,14 @@ HWY_INLINE void count_within(std::uint8_t* column, std::uint8_t value) {
     }
 }
 
-// How many of a window's values are at most a level, as far as one vector of a column's counts reaches: the even levels
-// and the odd ones, which masks and shifts widen to 16 bits at no cost. Less 32768, for comparisons of signed numbers
-// are the cheaper ones.
+// Number of a window's values that are at most a level, for the levels of one vector of a column's counts, split into
+// even and odd levels, which masks and shifts widen to 16 bits at no cost. Stored less 32768, because signed
+// comparisons are cheaper.
 struct WindowCounts {
     hn::VFromD<Counts> even, odd;
 };
 
+// Splits a vector of a column's counts.
 HWY_INLINE WindowCounts widen(hn::VFromD<Bytes> counts) {
     const auto both = hn::BitCast(Counts(), counts);
     const auto odd = hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<Counts>(), counts));
@@ -74,7 +76,7 @@ HWY_INLINE WindowCounts operator-(WindowCounts a, WindowCounts b) {
     return {hn::Sub(a.even, b.even), hn::Sub(a.odd, b.odd)};
 }
 
-// The columns from `begin` to `end` - 1 with a new value each for an old one.
+// Replaces one value each in the columns `begin` to `end` - 1.
 HWY_INLINE void change_columns(ColumnCounts columns, const std::uint8_t* entering, const std::uint8_t* leaving,
                                int begin, int end) {
     for (int x = begin; x < end; ++x) {
@@ -87,10 +89,10 @@ HWY_INLINE void change_columns(ColumnCounts columns, const std::uint8_t* enterin
     }
 }
 
-// The group of the median of `size` columns.
+// Group that contains the median of a window of `size` columns.
 HWY_NOINLINE int group_of_median(const std::uint64_t* below, int size) {
     constexpr std::uint64_t every_other = 0x00FF00FF00FF00FF;
-    std::uint64_t even = 0, odd = 0;  // below the groups, 16 bits each
+    std::uint64_t even = 0, odd = 0;  // counts below the groups, 16 bits each
     for (int i = 0; i < size; ++i) {
         even += below[i] & every_other;
         odd += below[i] >> 8 & every_other;
@@ -103,7 +105,7 @@ HWY_NOINLINE int group_of_median(const std::uint64_t* below, int size) {
     return median_group;
 }
 
-// Which of two bytes each 16 bits of the levels in sight take, and zero above it: the count below their group.
+// Shuffle that puts the count below a level's group into each 16-bit lane: the group's byte below, and zero above.
 struct HalvesOfSight {
     alignas(HWY_MAX_BYTES) std::uint8_t bytes[sight_levels];
 
@@ -112,8 +114,8 @@ struct HalvesOfSight {
     }
 };
 
-// A window that slides along a row. `vector` numbers the vectors of counts in sight: written out, they stay in
-// registers.
+// A window that slides along a row. The pack `vector` enumerates the vectors of counts in view; expanding it keeps them
+// in registers.
 template <class Vectors>
 class Window;
 
@@ -122,24 +124,27 @@ class Window<std::index_sequence<vector...>> {
 public:
     Window(ColumnCounts columns, int size, int group) : columns_(columns), size_(size), group_(group) {}
 
+    // The first of the two groups in view.
     int group() const { return group_; }
 
+    // Counts the window whose first column is `x`.
     HWY_INLINE void count_all(int x) {
         const auto lowest = hn::Set(Counts(), std::int16_t{-32768});
         for (auto& counts : counts_) counts = {lowest, lowest};
         for (int i = x; i < x + size_; ++i) ((counts_[vector] = counts_[vector] + column(i, vector)), ...);
     }
 
-    // From around x to around x + 1.
+    // Moves the window from column x to x + 1.
     HWY_INLINE void slide(int x) {
         ((counts_[vector] = counts_[vector] + (column(x + size_, vector) - column(x, vector))), ...);
     }
 
+    // Median of the window whose first column is `x`; moves the view if the median lies outside.
     HWY_INLINE std::uint8_t median(int x) {
-        // Counts rise with the level, so the median is the number of levels that at most half of the values reach.
+        // The counts rise with the level, so the median is the number of levels that at most half of the values reach.
         auto levels_below = levels_below_median();
         if (HWY_UNLIKELY(levels_below == sight_levels || (levels_below == 0 && group_ > 0))) {
-            // The median's group comes into sight, and beside it the one that the median comes from.
+            // Move the view to the median's group and to the neighbour that the median came from.
             const int median_group = group_of_median(columns_.below + x, size_);
             const bool from_below = levels_below > 0 || median_group == group_;
             group_ = std::clamp(median_group - from_below, 0, groups - 2);
@@ -150,6 +155,7 @@ public:
     }
 
 private:
+    // Counts of one column for the i-th vector of levels in view, including the counts below their groups.
     HWY_INLINE WindowCounts column(int x, std::size_t i) const {
         const Bytes d;
         const auto* within = columns_.within + std::int64_t{x} * 256 + group_ * group_levels;
@@ -163,6 +169,7 @@ private:
         return {hn::Add(counts.even, below), hn::Add(counts.odd, below)};
     }
 
+    // Number of levels in view that at most half of the values reach.
     HWY_INLINE int levels_below_median() const {
         const Counts d;
         const auto more_than_half = hn::Set(d, static_cast<std::int16_t>(size_ * size_ / 2 + 1 - 32768));
@@ -173,16 +180,16 @@ private:
 
     static constexpr HalvesOfSight halves_{};
     ColumnCounts columns_;
-    int size_, group_;  // the first of the two in sight
+    int size_, group_;  // group_: the first of the two in view
     WindowCounts counts_[sizeof...(vector)];
 };
 
 }  // namespace
 
-// Cumulative counts of every column slide down, their sum along each row: constant time for every size (Perreault and
-// Hebert, "Median filtering in constant time", 2007). Cumulative, they need no search: comparing many levels' counts
-// with half of the window at once gives the median. Those are the 64 levels around it, for medians of neighbours are
-// close; when one is not, the window is counted anew.
+// The cumulative counts of every column slide down, and their sum slides along each row: constant time for every size
+// (Perreault and Hebert, "Median filtering in constant time", 2007). Being cumulative, they need no search: comparing
+// the counts of many levels with half of the window at once yields the median. Only the 64 levels around it are kept,
+// because the medians of neighbours are close; if one lies outside, the window is counted again.
 void histogram_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     const auto& shape = block.in.shape();
     const int radius = size / 2, columns = block.width + size - 1;
@@ -193,7 +200,7 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
     auto* row_pixels = leaving + columns;
     const ColumnCounts counts{within, reinterpret_cast<std::uint64_t*>(below)};
 
-    // The values of the block's channel in row y, from its first to its last column.
+    // Reads the values of the block's channel in row y, from its first to its last column.
     const auto read_row = [=, step = shape.channels](int y, std::uint8_t* values) {
         const auto* row = row_or_border(block.in, block.frame, y, border);
         const int begin = block.x - radius;
@@ -203,7 +210,7 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
         for (int x = 0, at = block.channel; x < columns; ++x, at += step) values[x] = pixels[at];
     };
 
-    // The window one row above the block's first.
+    // Start with the columns for the row above the block's first one.
     std::memset(within, 0, static_cast<std::size_t>(columns) * (256 + 8));
     for (int y = block.y - radius - 1; y < block.y + radius; ++y) {
         read_row(y, entering);
@@ -213,8 +220,8 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
         }
     }
 
-    // The columns some pixels ahead of a window change before it slides on: what was just written is slow to read in
-    // another width.
+    // The columns are updated some pixels before a window reaches them, because data is slow to read right after it was
+    // written with another width.
     constexpr int step_px = 32;
     using Vectors = std::make_index_sequence<std::max(1, sight_levels / HWY_MAX_BYTES)>;
     int first_group = groups / 2 - 1;
@@ -255,7 +262,8 @@ MedianBlocking histogram_blocking(int size, const Shape& shape, int threads) {
         return (whole + parts - 1) / parts;
     };
     const int width = cut(shape.width, max_columns - (size - 1));
-    // Each block counts its first window anew: rows enough to make up for that, few enough for all threads.
+    // Every block counts its first windows from scratch: enough rows to amortise that, but few enough to occupy all
+    // threads.
     const auto blocks = std::int64_t{shape.frames} * shape.channels * ((shape.width + width - 1) / width);
     const auto bands = std::max<std::int64_t>(1, 4 * threads / blocks);
     const int height = std::max(static_cast<int>((shape.height + bands - 1) / bands), std::min(shape.height, size));

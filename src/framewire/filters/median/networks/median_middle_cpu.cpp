@@ -18,6 +18,9 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Medians of the sizes 7 to 15 by tiles of 4 x 4 pixels. A line of a block is split into four planes, so that the same
+// position in consecutive tiles lies in consecutive bytes and one vector runs the network for as many tiles as it has
+// bytes.
 #define MEDIAN_NETWORK HWY_INLINE
 #define MEDIAN_LOOP
 #define MEDIAN_SIZES_FROM 7
@@ -31,14 +34,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int side = MiddleBlock::tile_side;
 constexpr int plane_bytes = MiddleBlock::plane_bytes, line_bytes = MiddleBlock::line_bytes;
 
-// Pixels go from a row to the planes of its line, and back, as whole words of which they are the first bytes; what is
-// too much the next pixel overwrites.
+// Pixels are copied between a row and the planes of its line as whole words, of which they are the first bytes. The
+// next pixel overwrites the excess.
 template <class Word>
 void split_to_planes(const std::uint8_t* row, int pixels, int channels, std::uint8_t* line) {
     for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
         for (int i = 0; i < side; ++i) std::memcpy(line + i * plane_bytes, row + i * channels, sizeof(Word));
 }
 
+// The inverse of split_to_planes().
 template <class Word>
 void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_t* row) {
     for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
@@ -47,15 +51,15 @@ void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_
 
 using Vector = hn::VFromD<hn::ScalableTag<std::uint8_t>>;
 
-// Lines begin with the tile left of the first one's footprint.
+// Offsets in a line for the columns of a footprint. Lines start with the tile to the left of the first footprint.
 template <int size>
 struct Offsets {
-    static constexpr int columns = size + side - 1;  // of a footprint
+    static constexpr int columns = size + side - 1;  // per footprint
 
     explicit Offsets(int channels) {
         for (int x = 0; x < columns; ++x) {
             pixel[x] = x % side * plane_bytes + (x / side + 1) * channels;
-            // The first strip begins at column -1.
+            // The first strip starts at column -1.
             strip[x] = (x + 1) / side * channels;
             strip_column[x] = strip[x] + (x + 1) % side * (size - side + 1) * plane_bytes;
         }
@@ -64,7 +68,7 @@ struct Offsets {
     std::int64_t pixel[columns], strip_column[columns], strip[columns];
 };
 
-// Sorts the strips of a row of tiles.
+// Sorts the strips of one row of tiles.
 template <int size>
 void sort_strips(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* strips) {
     constexpr int height = size - side + 1;
@@ -85,7 +89,7 @@ void sort_strips(const std::uint8_t* lines, int bytes, int channels, std::uint8_
     }
 }
 
-// One row of tiles, `bytes` of each plane.
+// Computes one row of tiles, `bytes` of each plane.
 template <int size>
 void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8_t* results, std::uint8_t* strips) {
     const hn::ScalableTag<std::uint8_t> d;
@@ -112,6 +116,8 @@ void median_tiles(const std::uint8_t* lines, int bytes, int channels, std::uint8
 
 }  // namespace
 
+// Computes one block: pads and splits all of its rows, then computes one row of tiles after the other and joins the
+// results.
 void middle_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     const int channels = block.in.shape().channels, radius = size / 2;
     auto* lines = scratch;

@@ -18,16 +18,18 @@ namespace {
 #undef MEDIAN_SIZES_FROM
 #undef MEDIAN_NETWORK
 
+// Medians of the sizes 5 and 7 by networks without strips; one thread per tile and channel.
 template <int size, int tile_width, int tile_height, int channels>
 struct Layout {
     using Block = TileBlock<size, tile_width, tile_height, channels>;
     static constexpr Block block{8 / tile_height};
-    // On a multiprocessor: as many as leave each thread the registers it needs.
+    // Blocks per multiprocessor: as many as leave each thread the registers it needs.
     static constexpr int min_blocks = size == 7 ? 5 : 4;
     static constexpr int words_at_once = cuda::parts(block.rows() * Block::words, block.threads());
     static_assert(block.pairs_bytes() + block.result_bytes() <= 47 * 1024, "of shared memory");
 };
 
+// Loads pairs, runs the network, and collects the medians in shared memory, so that rows are stored in whole words.
 template <class L>
 __global__ void __launch_bounds__(L::block.threads(), L::min_blocks)
     network_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {

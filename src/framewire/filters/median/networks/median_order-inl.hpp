@@ -1,5 +1,5 @@
-// The order of bytes for the median's networks, compiled once for each instruction set: include inside a SIMD source,
-// after <hwy/highway.h>, without an include guard of the usual kind.
+// The order of bytes in vectors for the median's networks. Compiled once per instruction set: include it inside a SIMD
+// source, after <hwy/highway.h>; the include guard toggles accordingly.
 
 #if defined(FRAMEWIRE_MEDIAN_ORDER_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_MEDIAN_ORDER_INL_HPP
@@ -13,16 +13,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
+/// Minima and maxima of vectors, as the generated networks call them.
 struct VectorOrder {
     template <class V>
+    /// The smaller value in each lane.
     static HWY_INLINE V lower(V a, V b) {
         return hwy::HWY_NAMESPACE::Min(a, b);
     }
     template <class V>
+    /// The larger value in each lane.
     static HWY_INLINE V upper(V a, V b) {
         return hwy::HWY_NAMESPACE::Max(a, b);
     }
     template <class V>
+    /// The larger value; vectors gain nothing from knowing the smaller one.
     static HWY_INLINE V upper(V a, V b, V /*lower*/) {
         return hwy::HWY_NAMESPACE::Max(a, b);
     }

@@ -28,7 +28,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #undef MEDIAN_LOOP
 #undef MEDIAN_NETWORK
 
-// One vector of each row of a tile: rows[y] is where the windows of the first row's bytes begin.
+// Medians for one vector of each row of a tile. rows[y] points to the start of the windows of the row's first bytes.
 template <int size, int tile_height>
 HWY_INLINE void median_vectors(const std::uint8_t* const* rows, std::int64_t at, int channels, std::uint8_t* const* out,
                                std::int64_t out_at) {
@@ -39,8 +39,8 @@ HWY_INLINE void median_vectors(const std::uint8_t* const* rows, std::int64_t at,
     median_network(MedianTile<size, 1, tile_height>{}, VectorOrder{}, load, store);
 }
 
-// Rows of tiles one pixel wide, straight from the image: a pixel's neighbours are `channels` bytes away, whatever
-// channel it is of.
+// Rows of tiles that are one pixel wide, straight from the image. A pixel's neighbours are `channels` bytes away, for
+// every channel, so interleaved pixels need no splitting.
 template <int size, int tile_height>
 void median_rows(const MedianBlock& block, Border border) {
     constexpr int radius = size / 2, footprint_height = size + tile_height - 1;
@@ -66,7 +66,7 @@ void median_rows(const MedianBlock& block, Border border) {
         }
         for (int y = 0; y < height; ++y) out[y] = block.out.row(block.frame, first + y);
 
-        // Pixels whose windows, or whose vector, would leave the image: through a padded copy.
+        // Pixels whose windows or vectors would leave the image are computed from a padded copy.
         const auto padded_part = [&](int begin, int end) {
             const int step = vector_bytes / channels;
             for (int x = begin; x < end; x += step) {
@@ -84,7 +84,7 @@ void median_rows(const MedianBlock& block, Border border) {
             continue;
         }
         padded_part(0, radius);
-        // The last vector overlaps the one before it.
+        // The last vector overlaps the previous one.
         for (std::int64_t at = 0; at < inside_bytes; at += vector_bytes) {
             const auto from = std::min(at, inside_bytes - vector_bytes);
             median_vectors<size, tile_height>(rows, from, channels, out, radius_bytes + from);

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 
-// Tiles side by side share sorted strips of columns, each sorted by one thread.
+// Medians of the sizes 9 to 15. Adjacent tiles share sorted strips of columns, each sorted by one thread:
+//
+//   pairs (shared) -> sort_strips(): sorted columns and strips (shared) -> median_network() per tile -> results
+//   (shared)
 
 namespace framewire {
 namespace median_strips_kernels {
@@ -25,36 +28,40 @@ constexpr int side = 4;  // of a tile, in pixels
 template <int size_, int channels_>
 struct Layout {
     static constexpr int size = size_, channels = channels_;
-    // Strips begin at columns -1, 3, 7 ... of a tile's footprint, which ends within one of those behind the tile's own.
+    // Strips start at columns -1, 3, 7 ... of a tile's footprint. The footprint ends within a strip behind the tile's
+    // own.
     static constexpr int strips_behind = (size - 1) / side, more_px = (strips_behind + 1) * side - size;
     using Block = TileBlock<size, side, side, channels, more_px>;
-    // Large blocks go through the long code in step, which spares fetching it; and they are as many as leave each
-    // thread the registers it needs.
+    // Large blocks run through the long code in step, which saves fetching it repeatedly. They are as large as leaves
+    // each thread the registers it needs.
     static constexpr Block largest{size == 11 ? 6 : 4};
     static constexpr int min_blocks = size == 9 ? 2 : 1;
     static constexpr int words_at_once = cuda::parts(largest.rows() * Block::words, largest.threads());
 
     static constexpr int strip_height = size - side + 1, strip_pixels = side * strip_height;
-    static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // in a row of them
-    // Of each strip its columns, and all of it; those of a rank side by side.
+    static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // per row
+    // Values of one row of strips: of each strip its sorted columns and the sorted whole. Values of equal rank are
+    // adjacent.
     static constexpr int row_values = 2 * strip_pixels * strips_x;
 
+    // Shared memory of a block.
     static constexpr int shared_bytes(const Block& block) {
         return block.pairs_bytes() + block.threads_y * row_values * static_cast<int>(sizeof(Pair)) +
                block.result_bytes();
     }
+    // The largest block that fits.
     static Block block_for(int most_shared_bytes) {
         auto block = largest;
-        // Two rows of threads are four warps, one for each scheduler.
+        // Two rows of threads are four warps, one per scheduler.
         while (block.threads_y > 1 && shared_bytes(block) > most_shared_bytes)
             block.threads_y -= block.threads_y > 2 ? 2 : 1;
         return block;
     }
 };
-// What the GPUs with the least have.
+// The smallest amount of shared memory among supported GPUs.
 static_assert(Layout<15, 3>::shared_bytes({1}) <= 64 * 1024 && Layout<15, 1>::shared_bytes({1}) <= 64 * 1024);
 
-// The strips of all the block's tiles, into `strips`.
+// Sorts the strips of all tiles of the block into `strips`.
 template <class L>
 __device__ void sort_strips(const typename L::Block& block, const Pair* pairs, Pair* strips, const PairOrder& order) {
 #pragma unroll 1
@@ -88,7 +95,7 @@ __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
 
     const Tile<Block> tile(block, pairs, reinterpret_cast<std::uint8_t*>(result));
     const auto* of_tile = strips + tile.row() * L::row_values + tile.index();
-    // Of a column of the footprint: how many strips it is behind the first one, and its place there.
+    // For a column of the footprint: the number of its strip, counted from the first one, and its column there.
     const auto strip_of = [](int x) { return (x + 1) / side; };
     const auto in_strip = [](int x) { return (x + 1) % side; };
     median_network(
@@ -109,7 +116,7 @@ void launch(const MedianImages& images, Border border, int most_shared_bytes, co
         strip_median<L>, images, border, images.in.aligned_to(4), images.out.aligned_to(4), PairOrder{});
 }
 
-// Calls use(Layout) with that of a size and a number of channels.
+// Calls use(Layout) with the layout for a size and a number of channels.
 template <class Use>
 void with_layout(int size, int channels, Use&& use) {
     const auto of_size = [&]<int of>() { channels == 3 ? use(Layout<of, 3>{}) : use(Layout<of, 1>{}); };

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kernels of median networks share: blocks of tiles, which come to shared memory and leave it.
+// Shared by the kernels of median networks: blocks of tiles, their way into shared memory, and back.
 
 #include "framewire/filters/kernel/quads.cuh"
 #include "framewire/filters/median/median_device.cuh"
@@ -9,39 +9,50 @@
 
 namespace framewire {
 
-/// A block of threads covers two halves, one below the other: a thread has the same tile in both, in the two halves of
-/// its pairs. A row of threads has tiles side by side, of one channel each; the two threads that three channels leave
-/// over compute what nobody stores. With the border and `more_px` columns left and right of it, rows of the image come
-/// as rows of pairs.
+/// A block of threads covers two halves, one below the other:
+///
+///   upper half   tile of thread t -> lower 16 bits of its pairs
+///   lower half   tile of thread t -> upper 16 bits of its pairs
+///
+/// so that every comparison handles two tiles. A row of threads has adjacent tiles, each of one channel; the two
+/// threads that remain with three channels compute results that are discarded. Rows of the image, with their border and
+/// `more_px` further columns on both sides, are stored as rows of pairs.
 template <int size_, int tile_width_, int tile_height_, int channels_, int more_px = 0>
 struct TileBlock {
     static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_, channels = channels_;
     static constexpr int row_threads = 64;
-    static constexpr int threads_x = row_threads / channels * channels;  // that have tiles
-    static constexpr int out_bytes = threads_x * tile_width;             // of a row
+    static constexpr int threads_x = row_threads / channels * channels;  // threads that have tiles
+    static constexpr int out_bytes = threads_x * tile_width;             // per row
     static constexpr int out_words = out_bytes / 4;
     static constexpr int border_bytes = (size / 2 + more_px) * channels;
-    static constexpr int words = (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, from whole words on
+    static constexpr int words =
+        (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, rounded out to whole words
     static constexpr int row_pairs = 4 * words;
     static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
     static_assert(out_words <= row_threads, "a word of a row each");
 
+    /// Rows of threads in the block.
     int threads_y;
 
+    /// Threads in the block.
     FRAMEWIRE_HOST_DEVICE constexpr int threads() const { return row_threads * threads_y; }
+    /// Rows of results in one half.
     FRAMEWIRE_HOST_DEVICE constexpr int half_height() const { return threads_y * tile_height; }
+    /// Rows of pairs in shared memory.
     FRAMEWIRE_HOST_DEVICE constexpr int rows() const { return half_height() + size - 1; }
+    /// Size of the pairs in shared memory.
     FRAMEWIRE_HOST_DEVICE constexpr int pairs_bytes() const { return rows() * words * 16; }
+    /// Size of the results in shared memory.
     FRAMEWIRE_HOST_DEVICE constexpr int result_bytes() const { return 2 * half_height() * out_bytes; }
 };
 
-/// Two rows' words as pairs of their bytes, each in both bytes of its half.
+/// Combines words of two rows to pairs of their bytes. A value is stored in both bytes of its half.
 __device__ inline uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
     return {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
             __byte_perm(low, high, 0x7733)};
 }
 
-/// A block's place in the image.
+/// A block at its position in the image.
 template <class Block>
 class PlacedTiles {
 public:
@@ -52,10 +63,10 @@ public:
           row_(static_cast<int>(blockIdx.y) * 2 * block.half_height()),
           first_column_((column_ - Block::border_bytes) & ~3) {}
 
-    /// Column of a row of pairs at which the border of the block's first pixel begins.
+    /// Column of a row of pairs at which the border of the block's first pixel starts.
     __device__ int border_column() const { return column_ - Block::size / 2 * Block::channels - first_column_; }
 
-    /// A thread waits for `at_once` words of both halves together.
+    /// Loads the pairs of the block. A thread has `at_once` words of both halves in flight together.
     template <int at_once>
     __device__ void load(Border border, bool aligned, uint4* pairs) const {
         const auto* frame = images_.in.data + blockIdx.z * images_.in.frame_stride;
@@ -96,6 +107,7 @@ public:
         }
     }
 
+    /// Stores the block's results to the image.
     __device__ void store(const std::uint32_t* result, bool aligned) const {
         auto* frame = images_.out.data + blockIdx.z * images_.out.frame_stride;
         const int word = static_cast<int>(threadIdx.x) % Block::row_threads, x = column_ + 4 * word;
@@ -117,15 +129,15 @@ public:
 private:
     const MedianImages& images_;
     const Block& block_;
-    int column_, row_;  // of the result, the column in bytes
+    int column_, row_;  // of the result; the column is in bytes
     int first_column_;  // of the pairs
 };
 
-/// A thread's tile in its block: gives the pairs of its footprint, and takes its medians.
+/// A thread's tile in its block: reads the pairs of its footprint and stores its medians.
 template <class Block>
 class Tile {
 public:
-    /// `pairs` from the column on at which the border of the block's first pixel begins.
+    /// `pairs` starts at the column where the border of the block's first pixel starts.
     __device__ Tile(const Block& block, const Pair* pairs, std::uint8_t* result)
         : index_(min(static_cast<int>(threadIdx.x) % Block::row_threads, Block::threads_x - 1)),
           row_(static_cast<int>(threadIdx.x) / Block::row_threads),
@@ -133,10 +145,14 @@ public:
           result_(result + row_ * Block::tile_height * Block::out_bytes + column()),
           half_bytes_(block.half_height() * Block::out_bytes) {}
 
+    /// Index of the tile in its row.
     __device__ int index() const { return index_; }
+    /// Row of tiles.
     __device__ int row() const { return row_; }
 
+    /// The pair at (x, y) of the footprint.
     __device__ Pair load(int x, int y) const { return pairs_[y * Block::row_pairs + x * Block::channels]; }
+    /// Stores the medians at (x, y) of both tiles.
     __device__ void store(int x, int y, Pair median) const {
         auto* at = result_ + y * Block::out_bytes + x * Block::channels;
         at[0] = static_cast<std::uint8_t>(median);
@@ -148,12 +164,13 @@ private:
         return index_ / Block::channels * Block::tile_width * Block::channels + index_ % Block::channels;
     }
 
-    int index_, row_;  // of the tile among the block's
+    int index_, row_;  // position of the tile in the block
     const Pair* pairs_;
     std::uint8_t* result_;
     int half_bytes_;
 };
 
+/// Grid that covers the images with blocks.
 template <class Block>
 dim3 grid_of(const MedianImages& images, const Block& block) {
     return {cuda::blocks(images.width * Block::channels, Block::out_bytes),

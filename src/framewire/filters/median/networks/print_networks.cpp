@@ -1,4 +1,4 @@
-// Writes the median networks as source for the CPU and for CUDA; run by the build.
+// Writes the median networks as source code for the CPU and for CUDA. The build runs it.
 
 #include "framewire/filters/median/networks/median_tile.hpp"
 #include "framewire/filters/median/networks/tile_network.hpp"
@@ -13,12 +13,13 @@ namespace {
 
 using framewire::TileNetwork;
 
-// Wider tiles need fewer steps for a pixel and more values at once. On the CPU a tile one pixel wide spares taking rows
-// apart, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need more steps, and make the code as
-// short as instruction caches want it and compilers can bear it.
+// The generated networks. Wider tiles need fewer steps per pixel but more values at once. On the CPU, tiles one pixel
+// wide avoid splitting rows into planes, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need
+// more steps and keep the code short enough for instruction caches and compilers.
 //
-// A GPU can do some of the minima and maxima on other units, if the upper value of a pair is made from the lower one:
-// in so many of four pairs that neither units nor, where the code is long, its fetching holds up the rest.
+// A GPU can run some of the minima and maxima on other units if the upper value of a pair is derived from the lower
+// one. `sums_of_four` says for how many of four pairs: as many as balance the units, and fewer if fetching long code is
+// the limit.
 constexpr struct Tile {
     int size, width, height, part_side, sums_of_four;
 
@@ -42,6 +43,7 @@ constexpr const char* introduction =
 
 )";
 
+// Prints one network.
 class Printer {
 public:
     Printer(const Tile& tile, std::FILE* file)
@@ -65,6 +67,7 @@ public:
     }
 
 private:
+    // Prints median_strip(). Inputs are loaded when first needed.
     void print_strip(const std::string& tile) {
         const auto network = framewire::make_strip_network(network_.size, network_.tile_width);
         const int inputs = network.width * network.height;
@@ -101,6 +104,7 @@ private:
         std::fprintf(file_, "}\n\n");
     }
 
+    // Opens the loop of a stage, if it has one, and prints its steps.
     void begin_stage(std::size_t stage) {
         const auto loops = network_.stages[stage].shifts.size();
         if (stage > 0 && loops > network_.stages[stage - 1].shifts.size())
@@ -112,7 +116,7 @@ private:
         for (int i = network_.stages[stage].first_step; i < end; ++i) print_step(stage, i);
     }
 
-    // A coordinate of the first rounds, as it is in all of them.
+    // A coordinate of the first rounds, as an expression that holds in all rounds.
     std::string in_all_rounds(int at, int framewire::NetworkOffset::*axis, std::size_t stage) const {
         auto text = std::to_string(at);
         const auto& shifts = network_.stages[stage].shifts;
@@ -127,12 +131,13 @@ private:
 
     int inputs() const { return static_cast<int>(network_.inputs.size()); }
 
+    // Name of a value in the generated code. Inputs have one name per stage.
     std::string name(int value, std::size_t stage) const {
         if (value >= inputs()) return "v" + std::to_string(value);
         return "in" + std::to_string(stage) + "_" + std::to_string(value);
     }
 
-    // An input is loaded where it is first needed: there are more of them than registers.
+    // Prints the load of an input when it is first needed; there are more inputs than registers.
     void load(int value, std::size_t stage) {
         if (value >= inputs() || loaded_[static_cast<std::size_t>(value)]) return;
         loaded_[static_cast<std::size_t>(value)] = true;
@@ -146,6 +151,7 @@ private:
                          .c_str());
     }
 
+    // Prints a step, and the store of the median that it produces, if any.
     void print_step(std::size_t stage, int i) {
         const auto& step = network_.steps[static_cast<std::size_t>(i)];
         const int value = inputs() + i;
