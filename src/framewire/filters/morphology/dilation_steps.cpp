@@ -4,6 +4,8 @@
 
 namespace framewire {
 
+// Rows are grouped by their reach, from the middle outwards. After each group, `a` is widened by as much as the group
+// reaches further than the next one.
 DilationSteps::DilationSteps(const StructuringElement& element, int largest_shift_px) : radius(element.radius()) {
     for (int row = 0; row <= radius;) {
         const int reach = element.reach(row);
@@ -11,7 +13,7 @@ DilationSteps::DilationSteps(const StructuringElement& element, int largest_shif
         const int missing = reach - (row <= radius ? element.reach(row) : 0);
         int done = 0;
         do {
-            // A run of 2 * done + 1 pixels, put beside itself on both sides, leaves no gap.
+            // A run of 2 * done + 1 pixels joined with copies directly beside it leaves no gap.
             const int shift = std::min({2 * done + 1, missing - done, largest_shift_px});
             steps[count++] = {static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(shift)};
             done += shift;

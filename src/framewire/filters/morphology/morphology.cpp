@@ -5,9 +5,10 @@
 namespace framewire {
 namespace {
 
-// Kernels on the GPU have code of their own for each shift.
+// GPU kernels have separate code for each shift, so only small ones are used.
 constexpr int largest_cuda_shift_px = 3;
 
+// The steps for a backend.
 DilationSteps steps_for(const MorphologyParameters& parameters, Backend backend) {
     const StructuringElement element(parameters.shape, parameters.size);
     return backend == Backend::cuda ? DilationSteps(element, largest_cuda_shift_px) : DilationSteps(element);
@@ -28,6 +29,7 @@ const ParameterFields<MorphologyParameters>& morphology_fields() {
     return fields;
 }
 
+// Registry entry of one operation.
 FilterInfo info(std::string_view name, std::string_view example, std::string_view summary,
                 MorphologyOperation operation) {
     return {

@@ -8,12 +8,17 @@
 #include <cstdint>
 #include <initializer_list>
 
-// A warp holds a row of a strip, 16 bytes a thread; its outermost threads have the bytes beside the strip that elements
-// see. A block loads its tile, with the rows above and below, into shared memory, and each warp dilates rows of the
-// result, two at a time, out of it. An erosion dilates complements, so that zero is neutral for both.
+// Dilation on the GPU. A warp covers a row of a strip, 16 bytes per thread; its outermost threads hold bytes beside the
+// strip that elements read. A block
 //
-// Maxima are taken of two bytes at once in the high bytes of 16-bit halves, whatever the low bytes hold: of a word's
-// odd bytes as they are, of its even ones shifted up.
+//   1. loads its tile, with the rows above and below, into shared memory
+//   2. dilates two rows of results at a time per warp, reading rows from the tile
+//      up and down, and exchanging bytes along the row by shuffles
+//
+// An erosion dilates the complement, so that zero is neutral for both.
+//
+// Maxima are taken of two bytes at once, in the upper bytes of 16-bit halves; the lower bytes may hold anything. A
+// word's odd bytes are used in place, its even bytes are shifted up.
 
 namespace framewire {
 namespace morphology_kernels {
@@ -22,39 +27,44 @@ namespace {
 constexpr int warp_threads = 32;
 constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_threads;
-constexpr int words = 4;  // of a thread
+constexpr int words = 4;  // per thread
 constexpr int thread_bytes = 4 * words;
-constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
+constexpr int rows_per_turn = 2;  // results per warp and turn, whose windows share all but two rows
 
 constexpr int most_band_rows = 64;
 constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
 static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
-    bool in_aligned, out_aligned;  // every row begins at a multiple of 16
+    bool in_aligned, out_aligned;  // every row starts at a multiple of 16
     int row_bytes, height;
 
     DilationSteps steps;
-    std::uint32_t flip;  // ~0 for an erosion, else 0
+    std::uint32_t flip;  // ~0 for an erosion, otherwise 0
     int rim_threads;     // on either side of a strip
     int strips, bands, band_rows;
 };
 
+// A thread's 16 bytes, as pairs.
 struct Bytes {
     std::uint32_t even[words], odd[words];
 };
 
+// Splits 16 bytes into pairs.
 __device__ Bytes take_apart(uint4 raw) {
     return {{raw.x << 8, raw.y << 8, raw.z << 8, raw.w << 8}, {raw.x, raw.y, raw.z, raw.w}};
 }
 
+// Joins pairs to 16 bytes; the inverse of take_apart().
 __device__ uint4 put_together(const Bytes& bytes) {
     const auto word = [&](int index) { return __byte_perm(bytes.even[index], bytes.odd[index], 0x7351); };
     return {word(0), word(1), word(2), word(3)};
 }
 
+// joined = max(joined, one, other), byte by byte.
 __device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
 #pragma unroll
     for (int word = 0; word < words; ++word) {
@@ -63,12 +73,12 @@ __device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
     }
 }
 
-// The bytes joined with those `shift` bytes to the left and right of them.
+// Joins the bytes with those `shift` bytes to the left and to the right.
 template <int shift>
 __device__ void dilate_along(Bytes& bytes) {
-    constexpr int rim = (shift + 4) / 4;  // words of the neighbouring threads
+    constexpr int rim = (shift + 4) / 4;  // words from each neighbouring thread
     static_assert(rim <= words);
-    std::uint32_t stream[2][rim + words + rim];  // of even and odd bytes
+    std::uint32_t stream[2][rim + words + rim];  // even and odd bytes
 #pragma unroll
     for (int word = 0; word < words; ++word) {
         stream[0][rim + word] = bytes.even[word];
@@ -78,11 +88,11 @@ __device__ void dilate_along(Bytes& bytes) {
     for (int odd = 0; odd < 2; ++odd)
 #pragma unroll
         for (int word = 0; word < rim; ++word) {
-            // Next to even bytes are odd ones: those of the word before, but none of the word behind.
+            // The neighbours of even bytes are odd bytes: those of the previous word, but none of the following one.
             if (shift > 1 || odd) stream[odd][word] = __shfl_up_sync(~0u, stream[odd][words + word], 1);
             if (shift > 1 || !odd) stream[odd][rim + words + word] = __shfl_down_sync(~0u, stream[odd][rim + word], 1);
         }
-    // Two bytes, one left out between them, from `at` on, counted from the first of the stream.
+    // The pair that starts at byte `at` of the stream: that byte and the one after next.
     const auto pair = [&](int at) {
         const int half = at / 2;
         const auto* of_kind = stream[at % 2];
@@ -106,7 +116,8 @@ __device__ void dilate_along(Bytes& bytes, int shift_px) {
         dilate_along<3 * channels>(bytes);
 }
 
-// The steps of the report's disc, known to the compiler: it unrolls them and keeps every row in registers of its own.
+// The steps for the moving-object report's disc, as a constant. The compiler unrolls them and keeps every row in its
+// own registers.
 FRAMEWIRE_HOST_DEVICE constexpr DilationSteps steps_of_disc_15() {
     DilationSteps steps;
     steps.radius = 7;
@@ -115,11 +126,12 @@ FRAMEWIRE_HOST_DEVICE constexpr DilationSteps steps_of_disc_15() {
     return steps;
 }
 
-// Goes through the steps for two rows of the result; `row` is the first one's in the tile.
+// Runs the steps for two rows of results. `row` is the position of the first one in the tile.
 template <int channels>
 struct RowPair {
     Bytes result[rows_per_turn];
-    // The outermost rows so far: the one above was the first row's, and is the second row's next one.
+    // The outermost rows so far. The row above, just joined to the first result, is the next one for the second, and
+    // vice versa below.
     Bytes above, below;
     const uint4 *up, *down;
 
@@ -128,6 +140,7 @@ struct RowPair {
         result[1] = below = take_apart(*down);
     }
 
+    // Moves one row up and one row down, and joins both to both results.
     __device__ void join_next_rows() {
         up -= warp_threads;
         down += warp_threads;
@@ -138,6 +151,7 @@ struct RowPair {
         below = next_below;
     }
 
+    // Runs the steps of any element.
     __device__ void dilate(const DilationSteps& steps) {
         int distance = 1;
         for (int index = 0; index < steps.count; ++index) {
@@ -146,6 +160,7 @@ struct RowPair {
         }
     }
 
+    // Runs the steps of steps_of_disc_15(), unrolled.
     __device__ void dilate_by_disc_15() {
         constexpr auto steps = steps_of_disc_15();
 #pragma unroll
@@ -160,7 +175,7 @@ struct RowPair {
     }
 };
 
-// 16 bytes of a row from `at` on; zero where they lie outside, or are complemented into it.
+// Loads 16 bytes of a row from `at` on, complemented for an erosion. Bytes outside the row are zero.
 __device__ uint4 load(const std::uint8_t* row, int at, const Job& job) {
     uint4 raw{};
     if (job.in_aligned && at >= 0 && at + thread_bytes <= job.row_bytes) {
@@ -175,6 +190,7 @@ __device__ uint4 load(const std::uint8_t* row, int at, const Job& job) {
     return {gathered[0], gathered[1], gathered[2], gathered[3]};
 }
 
+// Stores 16 bytes, complemented for an erosion, as far as they lie inside the row.
 __device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
     raw = {raw.x ^ job.flip, raw.y ^ job.flip, raw.z ^ job.flip, raw.w ^ job.flip};
     if (job.out_aligned && at + thread_bytes <= job.row_bytes) {
@@ -188,6 +204,7 @@ __device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
             row[at + byte] = static_cast<std::uint8_t>(gathered[byte / 4] >> (8 * (byte % 4)));
 }
 
+// Grid: strips, bands and frames along x.
 template <int channels, bool disc_15>
 __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
@@ -233,7 +250,7 @@ Morphology::Phase Morphology::plan_for_cuda() const {
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
     job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
     job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);
-    // Higher bands load fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    // High bands load fewer rows twice; low bands give enough blocks for the GPU if there are few frames.
     constexpr std::int64_t wanted_blocks = 512;
     const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{job.strips} * shape_.frames);
     const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
@@ -263,7 +280,7 @@ void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     if (phases_.count == 0) cuda::copy(images.in, images.out, executor_->stream());
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
-        // The last phase writes the result, the one before it what is between, and so on in turn.
+        // The last phase writes the result, the one before it the intermediate image, and so on alternately.
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::device>();
         phase_on_device_(phases_.erodes(index), in, to);
         in = to;

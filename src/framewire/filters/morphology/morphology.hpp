@@ -10,16 +10,18 @@
 
 namespace framewire {
 
+/// Parameters of Morphology.
 struct MorphologyParameters {
     MorphologyOperation operation = MorphologyOperation::dilate;
-    int size = 3;  ///< diameter of the structuring element, odd, 1 to 63
+    int size = 3;  ///< diameter of the structuring element; odd, 1..63
     ElementShape shape = ElementShape::disc;
 };
 
-/// Dilation, erosion and what is made of them, each channel for itself (moving-object report's step 6, on gray values):
-/// the largest or smallest of the pixels that the structuring element sees in the image, what lies outside it being
-/// neutral, as in OpenCV. The method is that of DilationSteps.
-/// In and out: one shape, any strides, any alignment, no overlap; 1 or 3 channels.
+/// Dilation, erosion and their combinations on gray values, separately for each channel (step 6 of the moving-object
+/// report). The result is the largest or smallest of the pixels under the structuring element; pixels outside the image
+/// are neutral, as in OpenCV. DilationSteps describes the method; squares on the CPU use dilate_by_square().
+///
+/// `in` and `out`: one shape with 1 or 3 channels, any strides and alignment, no overlap. One run at a time per plan.
 class Morphology {
 public:
     /// Throws Error{usage} on a shape or size that is not allowed.
@@ -33,7 +35,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images);
 
 private:
-    /// One phase on the GPU, erosion or dilation; all but that and the images is settled.
+    /// One phase on the GPU, erosion or dilation; everything but the direction and the images is fixed.
     using Phase = std::function<void(bool erodes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)>;
     Phase plan_for_cuda() const;
 
@@ -42,13 +44,16 @@ private:
     Shape shape_;
     Executor* executor_;
     Phase phase_on_device_;
-    BackendImage between_;  // what one phase leaves for the next
+    BackendImage between_;  // result of one phase for the next
 };
 
-/// The registry's entries.
+/// Registry entry of `close`.
 FilterInfo close_info();
+/// Registry entry of `dilate`.
 FilterInfo dilate_info();
+/// Registry entry of `erode`.
 FilterInfo erode_info();
+/// Registry entry of `open`.
 FilterInfo open_info();
 
 }  // namespace framewire

@@ -16,18 +16,20 @@
 
 namespace framewire {
 
-// A tile's working memory is on the stack, in L1 for elements of usual size. Its rows lie one behind the other, each a
-// whole number of vectors and with as much beside it as the element sees: what the shifts bring over from other rows
-// does not come further.
+// A tile's working memory is on the stack and fits the L1 cache for elements of usual size. Its rows are contiguous.
+// Each is a whole number of vectors long and includes as many bytes on both sides as the element reads, so bytes that
+// shifts bring in from other rows never reach the result.
 inline constexpr int morphology_tile_rows = 16;
 inline constexpr int morphology_stride_bytes = 768;
-// Shifts read before the first row, and behind the last.
+// Shifts read this many bytes before the first row and after the last.
 inline constexpr int morphology_slack_bytes = 192;
 
+// Position and size of a tile.
 struct MorphologyTile {
     int frame, y_begin, rows, byte_begin, bytes;
 };
 
+// Images of one phase.
 struct MorphologyPhase {
     HostView<const std::uint8_t> in;
     HostView<std::uint8_t> out;
@@ -46,7 +48,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D8 = hn::ScalableTag<std::uint8_t>;
 using V8 = hn::Vec<D8>;
 
-// What a row of the image, or none, has from `begin` to `begin + count`; `neutral` elsewhere.
+// Copies bytes `begin` to `begin + count` - 1 of a row; `neutral` outside it, or everywhere for a null row.
 void load_row(const std::uint8_t* row, int row_bytes, int begin, int count, std::uint8_t neutral, std::uint8_t* out) {
     const int first = row ? std::clamp(-begin, 0, count) : count, last = std::clamp(row_bytes - begin, first, count);
     std::memset(out, neutral, static_cast<std::size_t>(first));
@@ -61,6 +63,7 @@ void load_row(const std::uint8_t* row, int row_bytes, int begin, int count, std:
     std::memset(out + last, neutral, static_cast<std::size_t>(count - last));
 }
 
+// The maximum, or the minimum for an erosion.
 template <bool erodes>
 HWY_INLINE V8 join(V8 one, V8 other) {
     if constexpr (erodes)
@@ -69,13 +72,13 @@ HWY_INLINE V8 join(V8 one, V8 other) {
         return hn::Max(one, other);
 }
 
-// Of two rows, one below the other: the vectors at one place.
+// Vectors at the same position in two consecutive rows.
 struct VectorPair {
     V8 first, second;
 };
 
-// Joins the vectors at `at` and a row below with those at the same distances above and below each. The second row's
-// next one above was the first's, and the other way round below.
+// Joins both vectors with those at distances rows_begin to rows_end - 1 above and below each. The row above the second
+// one's range has just been read for the first, and vice versa below, so each row is loaded once.
 template <bool erodes>
 HWY_INLINE void join_rows(VectorPair& joined, const std::uint8_t* at, int rows_begin, int rows_end,
                           std::int64_t stride) {
@@ -94,12 +97,14 @@ HWY_INLINE void join_rows(VectorPair& joined, const std::uint8_t* at, int rows_b
     }
 }
 
+// Joins a vector with those `shift` bytes to the left and right.
 template <bool erodes>
 HWY_INLINE V8 join_beside(const std::uint8_t* at, int shift) {
     const D8 d8;
     return join<erodes>(hn::LoadU(d8, at), join<erodes>(hn::LoadU(d8, at - shift), hn::LoadU(d8, at + shift)));
 }
 
+// Runs the steps on one tile. Each step reads one buffer and writes the other.
 template <bool erodes>
 void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase, const MorphologyTile& tile) {
     constexpr int most_rows = morphology_tile_rows + max_element_px - 1;
@@ -118,7 +123,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
                  static_cast<int>(shape.row_bytes()), tile.byte_begin - rim, stride, erodes ? 255 : 0,
                  source + row * stride);
     }
-    // What is read before the first row and behind the last does not reach the result, but shall be defined.
+    // Bytes read before the first row and after the last do not affect the result, but keep them initialised.
     for (auto& buffer : buffers) {
         std::memset(buffer, 0, morphology_slack_bytes);
         std::memset(buffer + morphology_slack_bytes + rows * stride, 0, morphology_slack_bytes);
@@ -178,6 +183,7 @@ namespace {
 
 HWY_EXPORT(morphology_tile);
 
+// One dilation or erosion of a batch; squares take the faster method if they can.
 void run_phase(bool erodes, const DilationSteps& steps, const MorphologyPhase& phase, const ThreadPool& pool) {
     const auto& shape = phase.in.shape();
     if (steps.is_square() && square_fits(shape))
@@ -208,7 +214,7 @@ void Morphology::run(const FilterImages<MemorySpace::host>& images) {
     if (phases_.count == 0) return copy(images.in, images.out);
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
-        // The last phase writes the result, the one before it what is between, and so on in turn.
+        // The last phase writes the result, the one before it the intermediate image, and so on alternately.
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::host>();
         run_phase(phases_.erodes(index), steps_, {in, to}, executor_->pool());
         in = to;

@@ -11,8 +11,8 @@
 
 namespace framewire {
 
-/// One phase on an image of any channels: of all pixels that the element sees in the image, the smallest or largest.
-/// Those of a run are found from those of the run without its ends, for all runs of a row at once.
+/// Reference for one phase: the smallest or largest of the pixels under the element. Runs of every reach are built from
+/// those of the next smaller reach, for all pixels of a row at once.
 inline void morphology_phase_reference(bool erodes, const StructuringElement& element, HostView<const std::uint8_t> in,
                                        HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -21,7 +21,7 @@ inline void morphology_phase_reference(bool erodes, const StructuringElement& el
     const auto join = [erodes](std::uint8_t& value, std::uint8_t other) {
         value = erodes ? std::min(value, other) : std::max(value, other);
     };
-    // [reach][y]: the row's pixels joined with those up to `reach` pixels beside them.
+    // [reach][y]: the row's pixels joined with those up to `reach` pixels to either side.
     using Rows = std::vector<std::vector<std::uint8_t>>;
     std::vector<Rows> runs(static_cast<std::size_t>(radius + 1), Rows(static_cast<std::size_t>(shape.height)));
     for (int frame = 0; frame < shape.frames; ++frame) {
@@ -50,7 +50,7 @@ inline void morphology_phase_reference(bool erodes, const StructuringElement& el
     }
 }
 
-/// All phases of an operation, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: all phases of an operation, one after the other.
 inline void morphology_reference(MorphologyOperation operation, const StructuringElement& element,
                                  HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     HostImage now(in.shape());

@@ -40,8 +40,9 @@ TEST_P(MorphologyTest, EveryShapeEqualsTheDefinition) {
         for (const int channels : {3, 1}) check(GetParam(), filter, 5, element_shapes[0], channels);
 }
 
-// Squares have code of their own, those of three once more, and an even and an odd number of passes along rows.
-TEST_P(MorphologyTest, EveryShapeEqualsTheDefinitionWithSquares) {
+// Squares have their own code, squares of three yet another, and sizes need an even or an odd number of passes along
+// rows.
+TEST_P(MorphologyTest, SquaresEqualTheDefinitionInEveryShape) {
     int turn = 0;
     for (const int size : {3, 5, 9, 21})
         for (const int which : {0, 1})
@@ -68,7 +69,7 @@ TEST_P(MorphologyTest, LargeImagesEqualTheDefinition) {
     }
 }
 
-TEST(Morphology, RefusesWhatIsNotAllowed) {
+TEST(Morphology, RejectsWrongSizesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size : {-1, 0, 2, 65}) EXPECT_THROW(Morphology({.size = size}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Morphology({}, {1, 4, 4, 2}, executor), Error);

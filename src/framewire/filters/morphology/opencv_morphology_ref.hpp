@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests and benches that compare with OpenCV's morphology.
+// For tests and benchmarks that compare with OpenCV's morphology.
 
 #include "framewire/core/error.hpp"
 #include "framewire/filters/morphology/operation.hpp"
@@ -10,7 +10,7 @@
 
 namespace framewire {
 
-/// A structuring element as OpenCV takes it.
+/// The structuring element as an OpenCV kernel.
 inline cv::Mat opencv_element(const StructuringElement& element) {
     cv::Mat kernel = cv::Mat::zeros(element.diameter(), element.diameter(), CV_8UC1);
     const int radius = element.radius();
@@ -19,6 +19,7 @@ inline cv::Mat opencv_element(const StructuringElement& element) {
     return kernel;
 }
 
+/// Runs an operation with OpenCV.
 inline void opencv_morphology(MorphologyOperation operation, const cv::Mat& in, cv::Mat& out, const cv::Mat& kernel) {
     switch (operation) {
         case MorphologyOperation::none: in.copyTo(out); return;

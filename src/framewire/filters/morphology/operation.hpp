@@ -7,6 +7,7 @@
 
 namespace framewire {
 
+/// A morphological operation.
 enum class MorphologyOperation {
     none,
     dilate,
@@ -16,25 +17,27 @@ enum class MorphologyOperation {
     close_open  ///< close, then open
 };
 
-/// What they are called, the usual one first.
+/// Names of the operations in options, the usual one first.
 inline constexpr NamedValue<MorphologyOperation> morphology_names[] = {
     {"close", MorphologyOperation::close},           {"open", MorphologyOperation::open},
     {"close-open", MorphologyOperation::close_open}, {"dilate", MorphologyOperation::dilate},
     {"erode", MorphologyOperation::erode},           {"none", MorphologyOperation::none},
 };
 
-/// Reads one of these names; throws Error{usage} on anything else.
+/// Parses one of these names. Throws Error{usage} on any other text.
 MorphologyOperation parse_morphology_operation(std::string_view text);
 
-/// What an operation does one after the other, at most four times.
+/// The dilations and erosions that make up an operation, in order; at most four.
 struct MorphologyPhases {
     enum class Phase { dilate, erode };
     std::array<Phase, 4> phases{};
     int count = 0;
 
+    /// Returns true if phase `index` is an erosion.
     bool erodes(int index) const { return phases[static_cast<std::size_t>(index)] == Phase::erode; }
 };
 
+/// The phases of an operation; none for MorphologyOperation::none.
 MorphologyPhases phases_of(MorphologyOperation operation);
 
 }  // namespace framewire

@@ -17,20 +17,22 @@
 
 namespace framewire {
 
-// A part of one frame's result: whole rows, or of rows a part.
+// A rectangle of one frame's result: some rows, and some bytes of each.
 struct SquareTile {
     int frame, y_begin, y_end, byte_begin, byte_end;
 };
 
-// Largest vectors of all instruction sets, for what is the same for all.
+// Bytes of the largest vectors of all instruction sets, for values that are the same for all of them.
 inline constexpr int square_most_lanes = 64;
-// What columns leave for rows is on the stack: as many rows as the square has, in L1 unless they are many.
+// The result of the column pass is on the stack: as many rows as the square has. It fits the L1 cache except for large
+// squares.
 inline constexpr int square_near_bytes = 32 * 1024;
 inline constexpr int square_least_tile_bytes = 768;
 inline constexpr int square_most_tile_bytes = 6144;
-// Vectors read and write so far behind a row's end, and begin half as far before it.
+// Vectors read and write this many bytes beyond the end of a row, and start half as many before it.
 inline constexpr int square_slack_bytes = 2 * square_most_lanes;
 
+// Distance of two rows in the buffer, for tiles and margins of these widths.
 constexpr int square_stride_bytes(int tile_bytes, int rim) {
     return (tile_bytes + 2 * rim + square_slack_bytes * 3 / 2 + square_most_lanes) / square_most_lanes *
            square_most_lanes;
@@ -39,9 +41,9 @@ constexpr int square_stride_bytes(int tile_bytes, int rim) {
 inline constexpr int square_buffer_bytes =
     square_most_lanes +
     std::max(square_near_bytes, max_element_px* square_stride_bytes(square_least_tile_bytes, max_element_px / 2 * 3));
-// Of squares of three, whose columns are done in registers: rows made together, a vector's width at a time.
+// Squares of three process their columns in registers: this many rows, one column of vectors at a time.
 inline constexpr int square_rows_together = 16;
-// How far ahead of a row's vectors its next ones are asked for.
+// Prefetch distance along a row.
 inline constexpr int square_ahead_bytes = 320;
 
 }  // namespace framewire
@@ -58,6 +60,7 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 using V8 = hn::Vec<D8>;
 static_assert(HWY_MAX_BYTES <= square_most_lanes);
 
+// The maximum, or the minimum for an erosion.
 template <bool erodes>
 HWY_INLINE V8 joined(V8 one, V8 other) {
     if constexpr (erodes)
@@ -66,7 +69,8 @@ HWY_INLINE V8 joined(V8 one, V8 other) {
         return hn::Max(one, other);
 }
 
-// Rows of an image, where the nearest one stands for those outside: they are in every window that sees beyond it.
+// Rows of an image, extended by its outermost rows. That is equivalent to a neutral outside, because every window that
+// reaches beyond the edge contains the outermost row.
 class NearestRows {
 public:
     NearestRows(HostView<const std::uint8_t> image, int frame) : image_(image), frame_(frame) {}
@@ -81,6 +85,7 @@ private:
 
 // ---- Squares of three ----
 
+// Joins each byte with its neighbours in the row.
 template <bool erodes, int channels>
 HWY_INLINE V8 joined_in_row(const std::uint8_t* at) {
     const D8 d8;
@@ -88,7 +93,7 @@ HWY_INLINE V8 joined_in_row(const std::uint8_t* at) {
                           joined<erodes>(hn::LoadU(d8, at - channels), hn::LoadU(d8, at + channels)));
 }
 
-// `count` rows of the result, an even number, from `count` + 2 rows from x on.
+// Computes `count` rows of results, an even number, at column x from `count` + 2 rows.
 template <bool erodes, int channels>
 HWY_INLINE void join_three(const std::uint8_t* const* rows, std::int64_t x, int count, std::uint8_t* out,
                            std::int64_t out_stride) {
@@ -110,6 +115,7 @@ HWY_INLINE void join_three(const std::uint8_t* const* rows, std::int64_t x, int 
     }
 }
 
+// Squares of three for one tile.
 template <bool erodes, int channels>
 void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, const SquareTile& tile) {
     constexpr int most_rows = square_rows_together + 3;
@@ -122,7 +128,8 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
     const std::uint8_t* lines[most_rows];
     for (int row = 0; row < most_rows; ++row) lines[row] = padded[row] + channels;
 
-    // A vector's columns from x on, of which some see beyond the image, or the last of an odd number of rows.
+    // Computes a vector at x from copies, if some of its windows reach beyond the image or if the number of rows is
+    // odd.
     const auto join_copies = [&](int x, int y, int height) HWY_ATTR {
         const int first = std::max(x - channels, 0), last = std::min(x + step + channels, row_bytes);
         for (int row = 0; row < height + 2; ++row) {
@@ -139,7 +146,8 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
         const int height = std::min(square_rows_together, tile.y_end - y);
         for (int row = 0; row < most_rows; ++row) rows[row] = nearest(y - 1 + row);
         for (int x = tile.byte_begin; x < tile.byte_end; x += step) {
-            const int from = std::min(x, row_bytes - step);  // some columns twice rather than a part of a vector
+            const int from =
+                std::min(x, row_bytes - step);  // recompute some columns instead of handling a partial vector
             if (height % 2 == 0 && from >= channels && from + step + channels <= row_bytes)
                 join_three<erodes, channels>(rows, from, height, out.row(tile.frame, y) + from, out.row_stride_bytes());
             else
@@ -150,18 +158,23 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
 
 // ---- Larger squares ----
 
+// One or two adjacent vectors.
 struct ColumnVectors {
     V8 first, second;
 };
 
-// One group of `size` rows of the result, before rows are joined along themselves: columns from `begin` to `end` of
-// the image, at `to`. rows[0] is the first row that the first window sees; there are 2 * size - 1.
+// Column pass for one group of `size` rows of results: columns `begin` to `end` of the image, written to `to`. There
+// are 2 * size - 1 rows, starting with the first row of the first window:
+//
+//   rows 0 .. size-1         running maxima upwards, from row size-1 to each row
+//   rows size .. 2*size-2    running maxima downwards, from row size to each row
+//   window i                 max of the upward run at row i and the downward run at row i + size - 1
 template <bool erodes>
 void join_columns(const std::uint8_t* const* rows, int size, int begin, int end, std::uint8_t* to,
                   std::int64_t to_stride) {
     const D8 d8;
     const auto step = static_cast<int>(hn::Lanes(d8));
-    // One vector or two of columns.
+    // One or two vectors of columns.
     const auto join = [&](int x, auto two) HWY_ATTR {
         constexpr bool both = decltype(two)::value;
         auto* at = to + (x - begin) + (size - 1) * to_stride;
@@ -176,7 +189,7 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
         const auto add = [&](ColumnVectors& run, const ColumnVectors& other) HWY_ATTR {
             run = {joined<erodes>(run.first, other.first), joined<erodes>(run.second, other.second)};
         };
-        // From each row of the first group to its last.
+        // Runs from each row of the first group to its last row.
         auto run = load(size - 1);
         store(run);
         for (int row = size - 2; row >= 0; --row) {
@@ -184,7 +197,7 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
             add(run, load(row));
             store(run);
         }
-        // From the first row of the second group to each.
+        // Runs from the first row of the second group to each of its rows.
         run = load(size);
         for (int row = 1; row < size; ++row) {
             const auto* ahead = rows[size - 1 + row] + x + square_ahead_bytes;
@@ -202,11 +215,13 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
     for (; x < end; x += step) join(std::min(x, end - step), std::false_type());
 }
 
-// Offsets at which runs of `run` pixels make one of `next`, in elements; the last of them again where there are fewer.
+// Offsets, in elements, at which runs of `run` pixels make up one of `next`. If fewer are needed, the last one is
+// repeated.
 struct RunStep {
     int next, offsets[3];
 };
 
+// The step from runs of `run` pixels towards `size`: up to four times as long.
 inline RunStep step_from(int run, int size, int channels) {
     const int next = std::min(4 * run, size);
     RunStep step{.next = next, .offsets = {}};
@@ -214,6 +229,7 @@ inline RunStep step_from(int run, int size, int channels) {
     return step;
 }
 
+// Joins four runs.
 template <bool erodes>
 HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
     const D8 d8;
@@ -221,8 +237,9 @@ HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
                           joined<erodes>(hn::LoadU(d8, at + step.offsets[1]), hn::LoadU(d8, at + step.offsets[2])));
 }
 
-// A row's `count` results, each of `size` pixels from its place in `line` on. The line is worked on. Later results go
-// to `next_out`: memory that is first written to is waited for, unless it was asked for.
+// Row pass: `count` results, each the maximum of `size` pixels from its position in `line` on. Overwrites the line.
+// Prefetches `next_out`, where a later row of results goes, because the first write to a memory line otherwise waits
+// for it.
 template <bool erodes>
 void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_t* out, const std::uint8_t* next_out) {
     const D8 d8;
@@ -243,6 +260,7 @@ void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
+// Squares of any size for one tile, group by group.
 template <bool erodes>
 void square_of_any(int radius, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, const SquareTile& tile) {
     HWY_ALIGN std::uint8_t buffer[square_buffer_bytes];
@@ -255,7 +273,7 @@ void square_of_any(int radius, HostView<const std::uint8_t> in, HostView<std::ui
     const int line_begin = tile.byte_begin - rim, line_end = tile.byte_end + rim;
     const int end = std::min(line_end, row_bytes), begin = std::clamp(line_begin, 0, end - step);
     const int stride = square_stride_bytes(count, rim);
-    // The first column of the image is where vectors are aligned.
+    // Vectors are aligned at the image's first column.
     auto* const lines =
         buffer + square_most_lanes + (square_most_lanes - (begin - line_begin) % square_most_lanes) % square_most_lanes;
 
@@ -314,7 +332,8 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
     const auto& shape = in.shape();
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     const int size = 2 * radius + 1;
-    // Whole vectors of columns, so many that their strides, rounded up by less than one, stay near.
+    // As many whole vectors of columns as keep the rows' strides, rounded up by less than one vector, within
+    // square_near_bytes.
     const std::int64_t near_vectors =
         (square_near_bytes / size - square_stride_bytes(0, radius * shape.channels)) / square_most_lanes - 1;
     const auto most_bytes =
@@ -322,7 +341,7 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
     const auto tile_bytes =
         parts(parts(shape.row_bytes(), parts(shape.row_bytes(), most_bytes)), square_most_lanes) * square_most_lanes;
     const auto columns = parts(shape.row_bytes(), tile_bytes);
-    // Whole groups of rows; four tiles a thread even out what one core loses to others' work.
+    // Whole groups of rows. Four tiles per thread balance the load if other processes slow a core down.
     const int group = radius > 1 ? size : square_rows_together;
     const auto wanted = parts(4 * pool.threads(), shape.frames * columns);
     const auto tile_rows = parts(parts(shape.height, wanted), group) * group;

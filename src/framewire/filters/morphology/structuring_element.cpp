@@ -13,7 +13,7 @@ StructuringElement::StructuringElement(ElementShape shape, int diameter) : diame
     const int r = radius();
     for (int dy = -r; dy <= r; ++dy) {
         const double chord = std::sqrt(static_cast<double>(r * r - dy * dy));
-        // The disc takes the pixels inside the circle; OpenCV's ellipse rounds its chords to the nearest, ties to even.
+        // The disc contains the pixels inside the circle. OpenCV's ellipse rounds its chords to nearest, ties to even.
         const int reach = shape == ElementShape::rect   ? r
                           : shape == ElementShape::disc ? static_cast<int>(chord)
                                                         : static_cast<int>(std::nearbyint(chord));

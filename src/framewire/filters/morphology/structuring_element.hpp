@@ -9,27 +9,29 @@ namespace framewire {
 /// Largest diameter of a structuring element, in pixels.
 inline constexpr int max_element_px = 63;
 
+/// Shape of a structuring element.
 enum class ElementShape {
-    disc,     ///< dx^2 + dy^2 <= (diameter / 2)^2, the moving-object report's
+    disc,     ///< dx^2 + dy^2 <= (diameter / 2)^2, as in the moving-object report
     ellipse,  ///< OpenCV's MORPH_ELLIPSE
     rect      ///< the whole square
 };
 
-/// What they are called, the usual one first.
+/// Names of the shapes in options, the usual one first.
 inline constexpr NamedValue<ElementShape> element_shape_names[] = {
     {"disc", ElementShape::disc}, {"ellipse", ElementShape::ellipse}, {"rect", ElementShape::rect}};
 
-/// A structuring element of odd diameter around its middle. All shapes are symmetric and convex: row dy of the element
-/// is the run of pixels from -reach(dy) to +reach(dy).
+/// A structuring element of odd diameter around its middle pixel. All shapes are symmetric and convex: row dy is the
+/// run of pixels from -reach(dy) to +reach(dy).
 class StructuringElement {
 public:
-    /// Throws Error{usage} unless the diameter is odd and 1..63.
+    /// Throws Error{usage} unless the diameter is odd and in 1..63.
     StructuringElement(ElementShape shape, int diameter);
 
+    /// Diameter in pixels.
     int diameter() const { return diameter_; }
-    /// Rows above and below the middle.
+    /// Number of rows above, and below, the middle.
     int radius() const { return diameter_ / 2; }
-    /// How far row `dy` of -radius()..radius() reaches to the left and right of the middle.
+    /// Distance that row `dy`, -radius()..radius(), reaches to the left and to the right of the middle.
     int reach(int dy) const { return reach_[static_cast<std::size_t>(dy + radius())]; }
 
 private:

@@ -11,6 +11,7 @@
 namespace framewire {
 namespace {
 
+// Clips a zone to the image. Throws Error{usage} if nothing of it remains.
 Zone cut_to(const Shape& shape, const Zone& zone) {
     if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1)
         fail(ErrorCode::usage, "mosaic's zone {},{},{},{} has no size or begins before the image", zone.x, zone.y,
@@ -41,7 +42,7 @@ const ParameterFields<MosaicParameters>& mosaic_fields() {
     return fields;
 }
 
-// The parameters as they apply to images of one shape.
+// Validates the parameters and clips the zones to images of one shape.
 MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
     validate(shape, "mosaic's image");
     mosaic_fields().check(parameters, "mosaic");
@@ -78,6 +79,7 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
     const auto totals_bytes = static_cast<std::size_t>(frames * shape.channels) * sizeof(std::uint64_t);
     auto zones = parameters_.zones;
     if (zones.empty()) zones.push_back({0, 0, shape.width, shape.height});
+    // Size the buffers for the zone that needs most.
     std::int64_t cell_sums = 0, chunks = copy_chunks(shape), chunk_cell_sums = 0;
     for (const auto& zone : zones) {
         const CellGrid grid(zone, parameters_.cell_px);

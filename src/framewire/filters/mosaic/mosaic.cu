@@ -10,10 +10,15 @@
 #include <cstdint>
 #include <numeric>
 
-// A thread takes 16 pixels across and every so many rows down: it adds up each byte column in registers, puts the sums
-// to those of their cells in shared memory, and later writes the cells' means to the same pixels. A block that holds
-// whole cells does all of it in one launch; larger cells are added up by several blocks in one launch and filled in a
-// second. Either way each byte is read once and written once.
+// Mosaic on the GPU. A thread covers 16 pixels across and every n-th row:
+//
+//   1. it adds up each of its byte columns in registers,
+//   2. adds these sums to those of its cells in shared memory,
+//   3. the cells' means are computed, and one line of pixels per row of cells is drawn in shared memory,
+//   4. warps copy that line to all rows of the cells.
+//
+// A block that holds whole cells does all of it in one launch. Larger cells are added up by several blocks in one
+// launch and filled in a second one. Either way, each byte is read once and written once.
 
 namespace framewire {
 namespace mosaic_kernels {
@@ -24,51 +29,55 @@ constexpr int threads_per_block = 256;
 constexpr int usual_groups = 64, most_groups = 128;  // threads across a block
 constexpr int row_threads = threads_per_block / usual_groups;
 
-// Small cells: how many rows of cells a block takes, so that each of its threads down has pixels to work on; fewer for
-// cells of one pixel, whose sums would not fit the 48 KiB of shared memory every GPU gives.
+// Number of rows of cells in a block of small cells, chosen so that every thread of a column has rows to work on. Fewer
+// for cells of one pixel, whose sums would exceed the 48 KiB of shared memory that every GPU grants.
 FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
     if (cell >= 32) return 1;
     return cell >= 16 || cell == 1 ? 2 : row_threads;
 }
 
-// One zone of a batch.
+// One zone of a batch; passed as a kernel parameter.
 struct Job {
-    cuda::KernelImage<const std::uint8_t> in;  // from the zone's corner on
+    cuda::KernelImage<const std::uint8_t> in;  // starts at the zone's corner
     cuda::KernelImage<std::uint8_t> out;
     int width, height;  // of the zone
     int cell, columns, rows;
-    unsigned long long* totals;     // of each frame and channel; null: not wanted
-    unsigned long long* cell_sums;  // of each frame, cell and channel; only for large cells
-    int tile_groups;                // groups across a block, so that a block's cells are whole where they are small
+    unsigned long long* totals;     // per frame and channel; null if not wanted
+    unsigned long long* cell_sums;  // per frame, cell and channel; only for large cells
+    int tile_groups;                // groups across a block, chosen so that it holds whole cells if they are small
 };
 
+// Index of the thread in its block.
 __device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
 
-// What a thread works on: pixels x to x + pixels - 1 of rows first, first + step, ... before end.
+// A thread's share of the pixels: x to x + pixels - 1 in the rows first, first + step, ... below end.
 struct Share {
     int x, pixels;
     int first, end, step;
 };
 
+// The calling thread's share of rows `first` to `end` - 1.
 __device__ Share share_of(const Job& job, int first, int end, int step) {
     const int x = (static_cast<int>(blockIdx.x) * job.tile_groups + static_cast<int>(threadIdx.x)) * group_px;
     const bool idle = static_cast<int>(threadIdx.x) >= job.tile_groups;
     return {x, idle ? 0 : max(0, min(group_px, job.width - x)), first, end, step};
 }
 
+// A thread's pixels of one row.
 template <int channels>
 struct Words {
     static constexpr int count = group_px * channels / 4;
     std::uint32_t word[count];
 };
 
+// Loads a group; bytes beyond `pixels` are 0.
 template <int channels, bool aligned>
 __device__ Words<channels> load(const std::uint8_t* from, int pixels) {
     Words<channels> words;
     if (aligned && pixels == group_px) {
 #pragma unroll
         for (int i = 0; i < channels; ++i) {
-            // Not with a hint to drop what was read: each sector serves two of the loads.
+            // Without a streaming hint, because each sector serves two of the loads.
             const auto four = __ldg(reinterpret_cast<const uint4*>(from) + i);
             words.word[4 * i] = four.x;
             words.word[4 * i + 1] = four.y;
@@ -87,6 +96,7 @@ __device__ Words<channels> load(const std::uint8_t* from, int pixels) {
     return words;
 }
 
+// Stores the first `pixels` pixels of a group.
 template <int channels, bool aligned>
 __device__ void store(const Words<channels>& words, int pixels, std::uint8_t* to) {
     if (aligned && pixels == group_px) {
@@ -104,8 +114,8 @@ __device__ void store(const Words<channels>& words, int pixels, std::uint8_t* to
                 to[4 * i + byte] = static_cast<std::uint8_t>(words.word[i] >> (8 * byte));
 }
 
-// The sums of a group's byte columns, two to a word: of bytes 0 and 2, and of bytes 1 and 3 of each word. Holds 257
-// rows.
+// Sums of a group's byte columns, two per word: bytes 0 and 2, and bytes 1 and 3 of each word. 16 bits hold the sum of
+// 257 rows.
 template <int channels>
 struct ColumnSums {
     Words<channels> even = {}, odd = {};
@@ -118,6 +128,7 @@ struct ColumnSums {
         }
     }
 
+    // Sum of one channel of one pixel column.
     __device__ std::uint32_t operator()(int pixel, int channel) const {
         const int byte = pixel * channels + channel;
         const auto pair = byte % 2 ? odd.word[byte / 4] : even.word[byte / 4];
@@ -128,7 +139,7 @@ struct ColumnSums {
 static_assert(largest_small_cell_px <= 257 && part_rows <= 257);
 static_assert(cell_rows_per_block(largest_small_cell_px / 2 + 1) <= threads_per_block / most_groups);
 
-// Adds up a thread's share; `copy` writes what it reads as well.
+// Adds up a thread's share of the pixels. With `copy`, also writes them to the result.
 template <int channels, bool aligned, bool copy>
 __device__ ColumnSums<channels> add_up(const Job& job, const Share& share) {
     ColumnSums<channels> sums;
@@ -136,7 +147,7 @@ __device__ ColumnSums<channels> add_up(const Job& job, const Share& share) {
     const auto* in = job.in.data + blockIdx.z * job.in.frame_stride + std::int64_t{share.x} * channels;
     auto* out = job.out.data + blockIdx.z * job.out.frame_stride + std::int64_t{share.x} * channels;
     for (int y = share.first; y < share.end; y += 2 * share.step) {
-        // Two rows on their way at once.
+        // Load two rows at once.
         const int later = y + share.step;
         const auto a = load<channels, aligned>(in + y * job.in.row_stride, share.pixels);
         Words<channels> b = {};
@@ -151,7 +162,7 @@ __device__ ColumnSums<channels> add_up(const Job& job, const Share& share) {
     return sums;
 }
 
-// Adds a thread's columns to the sums of their cells in shared memory; `cell_sums` begins with cell `first_cell`.
+// Adds a thread's columns to the sums of their cells in shared memory. `cell_sums` starts with cell `first_cell`.
 template <int channels>
 __device__ void add_to_cells(const ColumnSums<channels>& sums, const Share& share, int cell_px, int first_cell,
                              std::uint32_t* cell_sums) {
@@ -167,7 +178,7 @@ __device__ void add_to_cells(const ColumnSums<channels>& sums, const Share& shar
         if (--left == 0 || pixel == group_px - 1) {
 #pragma unroll
             for (int channel = 0; channel < channels; ++channel) {
-                // Columns beyond the zone's edge add nothing, and their cells may not exist.
+                // Columns beyond the zone's edge add nothing; their cells may not exist.
                 if (sum[channel]) atomicAdd(to + channel, sum[channel]);
                 sum[channel] = 0;
             }
@@ -177,7 +188,7 @@ __device__ void add_to_cells(const ColumnSums<channels>& sums, const Share& shar
     }
 }
 
-// Adds what a block read to its frame's totals; called by all its threads.
+// Adds the sums of a block to its frame's totals. Called by all threads of the block.
 template <int channels>
 __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) {
     if (!job.totals) return;
@@ -192,8 +203,8 @@ __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) 
     }
 }
 
-// Puts a thread's pixels of a line of cells in their colours, one a word with B lowest, to `line` in shared memory;
-// `colours` begins with cell `first_cell`.
+// Draws a thread's pixels of a line of cells to `line` in shared memory. `colours` holds one cell's color per word, B
+// in the lowest byte, starting with cell `first_cell`.
 template <int channels>
 __device__ void draw_line(const Job& job, const Share& share, int first_cell, const std::uint32_t* colours,
                           std::uint8_t* line) {
@@ -226,8 +237,8 @@ __device__ void draw_line(const Job& job, const Share& share, int first_cell, co
     store<channels, true>(words, group_px, line + static_cast<int>(threadIdx.x) * group_px * channels);
 }
 
-// Writes a block's part of rows begin to end - 1, a warp each, from the line that all of them show. Threads write
-// beside each other what is beside each other: in shares, every sector of memory would be written in two parts.
+// Writes rows begin to end - 1 of a block from the line that they all show, one warp per row. Adjacent threads write
+// adjacent bytes; writing by shares would split every memory sector between two stores.
 template <int channels, bool aligned>
 __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, int end) {
     const int x = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
@@ -238,6 +249,7 @@ __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, i
     for (int y = begin + thread_number() / 32; y < end; y += threads_per_block / 32) results.store(line, y);
 }
 
+// Mean of a cell of `pixels` pixels in every channel, rounded to nearest, halves up; packed with B in the lowest byte.
 template <int channels, class Number>
 __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
     std::uint32_t colour = 0;
@@ -249,7 +261,7 @@ __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
 
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job job) {
-    // A line of each row of cells, then for each cell its sums and its colour.
+    // Shared memory: one line per row of cells, then the sums and the color of each cell.
     extern __shared__ uint4 shared[];
     const int cells_across = job.tile_groups * group_px / job.cell;
     const int cell_rows = cell_rows_per_block(job.cell);
@@ -292,16 +304,17 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
     }
 }
 
-// Large cells: a block takes some columns of one part of one row of cells.
+// Large cells: a block covers some columns of one part of one row of cells.
 
 constexpr int most_cells_across = usual_groups * group_px / largest_small_cell_px + 2;
 
 struct Part {
     Share share;
-    int row;                // of cells
-    int first_cell, cells;  // that the block's columns touch
+    int row;                // row of cells
+    int first_cell, cells;  // cells that the block's columns touch
 };
 
+// The calling thread's part.
 __device__ Part part_of(const Job& job) {
     const int parts = (job.cell + part_rows - 1) / part_rows;
     const int row = static_cast<int>(blockIdx.y) / parts;
@@ -313,12 +326,14 @@ __device__ Part part_of(const Job& job) {
             (right - 1) / job.cell - left / job.cell + 1};
 }
 
+// Global sums of the cells that a block touches.
 template <int channels>
 __device__ unsigned long long* sums_of_cells(const Job& job, const Part& part) {
     const auto row = std::int64_t{blockIdx.z} * job.rows + part.row;
     return job.cell_sums + (row * job.columns + part.first_cell) * channels;
 }
 
+// First launch: adds up the cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(Job job) {
     __shared__ std::uint32_t sums[most_cells_across * channels];
@@ -333,6 +348,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(J
         atomicAdd(sums_of_cells<channels>(job, part) + i, static_cast<unsigned long long>(sums[i]));
 }
 
+// Second launch: computes the means and fills the cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(Job job) {
     __shared__ std::uint32_t colours[most_cells_across];
@@ -352,7 +368,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(
     fill_rows<channels, aligned>(job, bytes, part.share.first - static_cast<int>(threadIdx.y), part.share.end);
 }
 
-// The whole image as it is, for the sake of its totals.
+// Copies the whole image while adding up its totals.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 2) copy_kernel(Job job) {
     const int begin = static_cast<int>(blockIdx.y) * part_rows;
@@ -361,6 +377,7 @@ __global__ void __launch_bounds__(threads_per_block, 2) copy_kernel(Job job) {
     add_to_totals(job, add_up<channels, aligned, true>(job, share));
 }
 
+// Launches the copy.
 template <int channels, bool aligned>
 void launch_copy(Job job, int frames, const cuda::Stream& stream) {
     job.tile_groups = usual_groups;
@@ -370,6 +387,7 @@ void launch_copy(Job job, int frames, const cuda::Stream& stream) {
     cuda::Launch(stream, grid, block)(copy_kernel<channels, aligned>, job);
 }
 
+// Launches the kernels for one zone.
 template <int channels, bool aligned>
 void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     if (job.cell <= largest_small_cell_px) {
@@ -396,7 +414,8 @@ void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     cuda::Launch(stream, grid, block)(large_cells_fill_kernel<channels, aligned>, job);
 }
 
-// Calls work(job of some frames, how many, whether they may be read and written in vectors).
+// Calls work(job, frames, aligned) with as many frames at a time as fit a grid. `aligned` says whether rows may be read
+// and written in vectors.
 template <class Work>
 void for_frames(const Job& job, int frames, int channels, Work&& work) {
     const bool aligned = job.in.aligned_to(16) && job.out.aligned_to(16);

@@ -17,25 +17,32 @@ struct Zone {
     friend bool operator==(const Zone&, const Zone&) = default;
 };
 
+/// The cells of a zone; see mosaic_cells.hpp.
 struct CellGrid;
 
+/// Largest side of a cell.
 inline constexpr int max_mosaic_cell_px = 4096;
+/// Most zones of one mosaic.
 inline constexpr int max_mosaic_zones = 64;
 
+/// Parameters of Mosaic.
 struct MosaicParameters {
-    int cell_px = 16;           ///< side of a cell, 1..max_mosaic_cell_px; larger than the image: one cell
-    std::vector<Zone> zones{};  ///< where the mosaic is, at most max_mosaic_zones; everywhere when there are none
+    int cell_px = 16;           ///< side of a cell, 1..max_mosaic_cell_px; if larger than the image, there is one cell
+    std::vector<Zone> zones{};  ///< areas to cover, at most max_mosaic_zones; if empty, the whole image
 };
 
-/// Each cell becomes its own mean in every channel, rounded to nearest, half up (mosaic report). Cells begin at the
-/// upper left corner of the image, or of each zone, so that a zone shows nothing of what lies around it; those that the
-/// right and lower edge cut average the pixels they have. A zone that reaches over the image's edge ends there. Zones
-/// average the image as it came; where they overlap, the last one is seen. In and out: any strides, any alignment, no
-/// overlap. A plan is for one run at a time.
+/// Replaces each square cell by its mean, separately for each channel, rounded to nearest with halves up (mosaic
+/// report).
+///
+/// Cells start at the upper left corner of the image or of each zone, so that a zone reveals nothing of its
+/// surroundings. Cells cut off by the right or lower edge average the pixels they have. A zone that reaches beyond the
+/// image ends at its edge. Every zone averages the original image; where zones overlap, the last one is visible.
+///
+/// `in` and `out`: 1 or 3 channels, any strides and alignment, no overlap. One run at a time per plan.
 class Mosaic {
 public:
-    /// Throws Error{usage} on a shape or cell that is not allowed, too many zones, and zones of no size or wholly
-    /// outside.
+    /// Throws Error{usage} on a shape or cell that is not allowed, on too many zones, and on zones that are empty or
+    /// entirely outside the image.
     Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
@@ -45,14 +52,17 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// See RowFilter: whole small cells, without zones.
+    /// See RowFilter. Runs by rows if cells are small and there are no zones.
     bool goes_by_rows() const;
+    /// See RowFilter.
     int rows_together() const { return parameters_.cell_px; }
+    /// See RowFilter.
     void begin_rows();
+    /// See RowFilter. Several calls at once add up the frame's statistics.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out);
 
-    /// The mean colour of each whole frame of the last run: `mean_b`, `mean_g`, `mean_r`, or `mean` of a gray image.
-    /// Waits for the executor's stream.
+    /// Mean color of each whole frame of the last run: `mean_b`, `mean_g` and `mean_r`, or `mean` for a gray image.
+    /// Empty before the first run. Waits for the executor's stream.
     std::vector<FilterFigure> figures() const;
 
 private:
@@ -62,19 +72,20 @@ private:
     void fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals);
     void fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals);
 
-    MosaicParameters parameters_;  // its zones cut to the image
+    MosaicParameters parameters_;  // with the zones clipped to the image
     Shape shape_;
     Executor* executor_;
-    // Of each frame and channel, the sum of all pixels; on CUDA behind them sums of cells too large for one block.
+    // Sums of all pixels, per frame and channel. On CUDA they are followed by the sums of cells that are too large for
+    // one block.
     BackendBuffer sums_;
-    HostBuffer chunk_totals_, chunk_cell_sums_;  // CPU: what each thread's pieces add up to
+    HostBuffer chunk_totals_, chunk_cell_sums_;  // CPU: sums that each chunk of work found
     bool has_run_ = false;
 };
 
-/// Reads "x,y,w,h". Throws Error{usage} on anything else, negative numbers and sizes of 0.
+/// Parses "x,y,w,h". Throws Error{usage} on any other text, on negative numbers and on sizes of 0.
 Zone parse_zone(std::string_view text);
 
-/// The registry's entry.
+/// Registry entry of `mosaic`.
 FilterInfo mosaic_info();
 
 }  // namespace framewire

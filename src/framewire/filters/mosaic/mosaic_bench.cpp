@@ -31,7 +31,7 @@ void bench_cpu(Session& session, int cell_px) {
 
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
-    // Nearly the same picture: OpenCV stretches the cells a little where the frame is no multiple of them.
+    // Nearly the same picture: OpenCV stretches the cells slightly if the frame is not a multiple of them.
     HostImage peer_out(shape);
     int peer_turn = 0;
     cv::Mat cells;

@@ -12,15 +12,15 @@ namespace framewire::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sum of each byte column over up to 257 rows. `even` and `odd` are scratch of half as many numbers as there are
-// bytes.
+// Adds up each byte column over up to 257 rows. `even` and `odd` are scratch memory for half as many numbers as there
+// are bytes: even and odd bytes are widened to 16 bits by masks and shifts, and interleaved at the end.
 void sum_columns(const std::uint8_t* in, std::int64_t row_stride, int rows, int bytes, std::uint16_t* even,
                  std::uint16_t* odd, std::uint16_t* sums) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::Repartition<std::uint16_t, decltype(d8)> d16;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto low = hn::Set(d16, 255);
-    // Several rows at once, so that the sums are loaded and stored less often than pixels are.
+    // Several rows per pass, so that the sums are loaded and stored less often than pixels.
     constexpr int rows_at_once = 8;
     int x = 0;
     for (int y = 0; y < rows; y += rows_at_once) {
@@ -63,19 +63,20 @@ HWY_EXPORT(sum_columns);
 namespace {
 
 constexpr int max_channels = 3;
-constexpr int tile_px = 1024;  // pixels across that are summed and filled at a time: their sums stay in a core's L1
-constexpr int max_rows_at_once = 256;  // of bytes that a 16-bit sum holds
+constexpr int tile_px = 1024;  // pixels across that are summed and filled at a time; their sums fit a core's L1 cache
+constexpr int max_rows_at_once = 256;  // a 16-bit sum holds this many bytes
 static_assert(largest_small_cell_px <= tile_px && largest_small_cell_px <= max_rows_at_once);
 static_assert(part_rows <= max_rows_at_once);
 
-/// Column sums of a tile.
+/// Column sums of one tile.
 class ColumnSums {
 public:
+    /// Adds up `rows` rows of `pixels` pixels.
     void take(const std::uint8_t* in, std::int64_t row_stride, int rows, int pixels, int channels) {
         HWY_DYNAMIC_DISPATCH(sum_columns)(in, row_stride, rows, pixels * channels, even_, odd_, sums_);
     }
 
-    /// Adds the columns of pixels [begin, end) to one number a channel.
+    /// Adds the columns of pixels [begin, end) to `to`, one number per channel.
     template <class Number>
     void add(int begin, int end, int channels, Number* to) const {
         if (channels == 1) {
@@ -98,14 +99,16 @@ private:
     alignas(64) std::uint16_t sums_[tile_px * max_channels];
 };
 
-/// Means of cells of one size, without a division for each. Exact for cells of up to 2^14 pixels, as Granlund and
-/// Montgomery's multiplication by a reciprocal is: 2^37 exceeds the largest sum (below 2^22) times the largest cell.
+/// Means of cells of one size by multiplication with a reciprocal (Granlund and Montgomery, 1994). Exact for cells of
+/// up to 2^14 pixels, because 2^37 exceeds the largest sum (below 2^22) times the largest cell.
 class SmallCellMean {
 public:
+    /// Prepares for cells of `pixels` pixels.
     explicit SmallCellMean(int pixels)
         : half_(static_cast<std::uint32_t>(pixels) / 2),
           reciprocal_(((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(pixels) - 1) /
                       static_cast<std::uint64_t>(pixels)) {}
+    /// Mean of a cell with this sum, rounded to nearest, halves up.
     std::uint8_t operator()(std::uint32_t sum) const {
         return static_cast<std::uint8_t>((sum + half_) * reciprocal_ >> shift);
     }
@@ -117,6 +120,7 @@ private:
     std::uint64_t reciprocal_;
 };
 
+// Fills pixels with one color.
 void fill_pixels(std::uint8_t* out, int pixels, int channels, const std::uint8_t* colour) {
     if (channels == 1) {
         std::memset(out, colour[0], static_cast<std::size_t>(pixels));
@@ -130,16 +134,18 @@ void fill_pixels(std::uint8_t* out, int pixels, int channels, const std::uint8_t
     }
 }
 
+// Copies a row to `rows` rows.
 void repeat_row(const std::uint8_t* row, int bytes, int rows, std::uint8_t* out, std::int64_t row_stride) {
     for (int y = 0; y < rows; ++y) std::memcpy(out + y * row_stride, row, static_cast<std::size_t>(bytes));
 }
 
+// Address of a pixel.
 template <class T>
 T* pixel(const HostView<T>& image, int frame, int y, int x) {
     return image.row(frame, y) + std::int64_t{x} * image.shape().channels;
 }
 
-// Rows `begin` to `end` of a grid of small cells; adds their pixels to `totals`.
+// Fills rows `begin` to `end` - 1 of a grid of small cells, and adds their pixels to `totals`.
 void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRows<const std::uint8_t>& in,
                         const ImageRows<std::uint8_t>& out, std::uint64_t* totals) {
     const int channels = in.view.shape().channels, cell = grid.cell_px, cells_in_tile = tile_px / cell;
@@ -173,7 +179,7 @@ void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRow
     }
 }
 
-// Where chunks' totals belong: a frame's chunks stand side by side.
+// Adds up the chunks' totals per frame. The chunks of a frame are consecutive.
 void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, const Shape& shape,
                       std::uint64_t* totals) {
     for (int frame = 0; frame < shape.frames; ++frame)
@@ -206,6 +212,7 @@ void Mosaic::run(const HostImages& images) {
     has_run_ = true;
 }
 
+// Copies the batch and adds up its totals.
 void Mosaic::copy_all(const HostImages& images) {
     const int rows_each = copy_rows(shape_), per_frame = copy_chunks_per_frame(shape_);
     auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
@@ -228,6 +235,7 @@ void Mosaic::copy_all(const HostImages& images) {
     add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
 }
 
+// Fills small cells, one chunk of rows of cells after the other.
 void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals) {
     const CellGrid grid(zone, parameters_.cell_px);
     const int channels = shape_.channels;
@@ -244,6 +252,7 @@ void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool c
     if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
 }
 
+// Fills large cells in two passes over their parts: the first adds up, the second computes the means and fills.
 void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals) {
     const CellGrid grid(zone, parameters_.cell_px);
     const int channels = shape_.channels, cell = grid.cell_px;
@@ -251,7 +260,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
     const auto sums_each = std::int64_t{grid.columns} * channels;
     auto* chunk_totals = chunk_totals_.as<std::uint64_t>();
     auto* chunk_sums = chunk_cell_sums_.as<std::uint32_t>();
-    // Calls body(chunk, frame, row of cells, first pixel row, rows) for every part of every row of cells, in parallel.
+    // Calls body(chunk, frame, row of cells, first pixel row, rows) in parallel for every part of every row of cells.
     const auto for_parts = [&](auto&& body) {
         executor_->pool().for_chunks(fill_chunks(grid, shape_), 1, [&](std::int64_t chunk, std::int64_t, std::int64_t) {
             const auto in_frame = static_cast<int>(chunk % per_frame);

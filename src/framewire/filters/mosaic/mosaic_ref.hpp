@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// One zone, cell by cell.
+/// Reference for one zone, cell by cell.
 inline void mosaic_zone_reference(int cell_px, const Zone& zone, HostView<const std::uint8_t> in,
                                   HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -29,7 +29,7 @@ inline void mosaic_zone_reference(int cell_px, const Zone& zone, HostView<const 
                 }
 }
 
-/// The formula: what tests and benches compare with.
+/// Reference for tests and benchmarks: the definition.
 inline void mosaic_reference(const MosaicParameters& parameters, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     if (parameters.zones.empty())

@@ -17,7 +17,7 @@ auto reference(int cell_px) {
     };
 }
 
-// One cell size of each kind: a copy; many cells, few cells, one cell a thread's 16 pixels touch; large ones.
+// One cell size of each kind: a copy; many cells, few cells or one cell per thread's 16 pixels; large cells.
 TEST_P(MosaicTest, EqualsTheFormula) {
     for (const auto* cell : {"1", "2", "7", "16", "32", "129"})
         kit::check_filter(GetParam(),
@@ -32,7 +32,7 @@ TEST_P(MosaicTest, GrayEqualsTheFormula) {
                                        .reference = reference(std::stoi(cell))});
 }
 
-// Runs on one image and compares with the formula, the mean colour included.
+// Runs the filter on one image and compares result and mean color with the reference.
 void check(Backend backend, const MosaicParameters& parameters, const Shape& shape, kit::Layout layout = {},
            kit::Fill fill = kit::Fill::noise) {
     SCOPED_TRACE("cell " + std::to_string(parameters.cell_px) + ", " + to_string(shape) + ", " +
@@ -71,7 +71,7 @@ void check(Backend backend, const MosaicParameters& parameters, const Shape& sha
     }
 }
 
-TEST_P(MosaicTest, EveryCellUpToOneLargerThanTheImage) {
+TEST_P(MosaicTest, HandlesEveryCellUpToOneLargerThanTheImage) {
     for (int cell = 1; cell <= 300; cell += kit::brief() ? 37 : cell < 40 ? 1 : 7)
         check(GetParam(), {.cell_px = cell}, {2, 270, 290, 3});
     for (const int cell : {63, 64, 65, 96, 127, 128, 129, 255, 256, 4096}) {
@@ -81,12 +81,12 @@ TEST_P(MosaicTest, EveryCellUpToOneLargerThanTheImage) {
     check(GetParam(), {.cell_px = 4096}, {2, 1, 1, 3});
 }
 
-// Sums of the largest cell do not fit 32 bits once they are doubled.
-TEST_P(MosaicTest, TheLargestCellOfWhite) {
+// Twice the sum of the largest cell does not fit 32 bits.
+TEST_P(MosaicTest, HandlesTheLargestCellOfWhite) {
     check(GetParam(), {.cell_px = 4096}, {1, 4200, 4100, 1}, {}, kit::Fill::full);
 }
 
-TEST_P(MosaicTest, Zones) {
+TEST_P(MosaicTest, CoversOnlyTheZones) {
     const Shape shape{2, 200, 333, 3};
     check(GetParam(), {.cell_px = 8, .zones = {{5, 7, 50, 41}}}, shape);
     check(GetParam(), {.cell_px = 16, .zones = {{16, 16, 64, 64}}}, {1, 128, 160, 3});
@@ -94,12 +94,12 @@ TEST_P(MosaicTest, Zones) {
           {16, 32, 1});
     check(GetParam(), {.cell_px = 150, .zones = {{3, 2, 310, 190}, {320, 190, 1, 1}}}, shape);
     check(GetParam(), {.cell_px = 1, .zones = {{3, 2, 310, 190}}}, shape);
-    // Over the edge: cut to the image.
+    // Zones that reach beyond the edge are clipped to the image.
     check(GetParam(), {.cell_px = 9, .zones = {{300, 150, 1000, 2147483647}}}, shape);
     check(GetParam(), {.cell_px = 9, .zones = {{332, 199, 1000, 1000}}}, shape.with_channels(1));
 }
 
-TEST(Mosaic, MeanColourByName) {
+TEST(Mosaic, ReportsTheMeanColourByName) {
     const Shape shape{1, 1, 2, 3};
     HostImage in(shape), out(shape);
     const std::uint8_t pixels[] = {10, 20, 30, 11, 40, 31};
@@ -117,7 +117,7 @@ TEST(Mosaic, MeanColourByName) {
     EXPECT_EQ(out.view().data()[0], 11) << "half goes up";
 }
 
-TEST(Mosaic, ReadsZones) {
+TEST(Mosaic, ParsesZones) {
     const auto zone = parse_zone("1,0,300,4");
     EXPECT_EQ(zone.x, 1);
     EXPECT_EQ(zone.y, 0);
@@ -128,7 +128,7 @@ TEST(Mosaic, ReadsZones) {
         EXPECT_THROW(parse_zone(text), Error) << text;
 }
 
-TEST(Mosaic, RefusesWrongParameters) {
+TEST(Mosaic, RejectsWrongParameters) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 20, 30, 3};
     EXPECT_THROW(Mosaic({.cell_px = 0}, shape, executor), Error);

@@ -25,6 +25,7 @@ const ParameterFields<NoiseParameters>& noise_fields() {
     return fields;
 }
 
+// Runs a fused operation; the inverse of noise_under() for the parameters.
 void run_span(const PointwiseOp& op, const PointwiseSpan& span) {
     const auto under = static_cast<NoiseUnder>(op.values[1]);
     noise_span({.threshold = op.values[0],

@@ -9,6 +9,7 @@ namespace {
 
 using namespace pointwise;
 
+// Draws a group of 16 pixels per thread.
 __global__ void __launch_bounds__(threads_per_block)
     noise_kernel(Rows rows, Image in, Image previous, Image out, int threshold, NoiseUnder under) {
     const Place place(rows);
@@ -18,13 +19,14 @@ __global__ void __launch_bounds__(threads_per_block)
     store(group, out, place);
 }
 
-// One or three channels to three; `in` without memory gives black.
+// Copies one or three channels to three. If `in` has no memory, fills with black.
 __global__ void __launch_bounds__(threads_per_block) background_kernel(Rows rows, Image in, Image out) {
     const Place place(rows);
     store(in.data ? load(in, place) : Group{}, out, place);
 }
 
-// A block takes positions of one frame, blockIdx.y counts frames. Two positions of one pixel write the same byte.
+// Marks the changed pixels. A block takes positions of one frame; blockIdx.y counts frames. Two positions of one pixel
+// write the same byte.
 __global__ void __launch_bounds__(threads_per_block)
     mark_kernel(ChangedBytes<MemorySpace::device> changes, int first_frame, Image out, std::uint32_t channels,
                 std::uint32_t width, std::uint64_t frame_bytes) {

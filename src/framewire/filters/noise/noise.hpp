@@ -8,30 +8,34 @@
 
 namespace framewire {
 
+/// What the result shows.
 enum class NoiseMode {
-    mask,     ///< noisy pixels pure red, the others black
-    overlay,  ///< the frame, with the red channel of noisy pixels set to 255
+    mask,     ///< noisy pixels in pure red on black
+    overlay,  ///< the frame with the red channel of noisy pixels set to 255
 };
 
-/// What an overlay lies on.
+/// The frame under an overlay.
 enum class NoiseBase {
-    frame,     ///< the frame itself
-    previous,  ///< the one before it (the report's)
+    frame,     ///< the current frame
+    previous,  ///< the previous frame, as in the report
 };
 
+/// Parameters of Noise.
 struct NoiseParameters {
-    int threshold = 20;  ///< a pixel is noisy when any channel differs from the previous frame by more; 0..255
+    int threshold = 20;  ///< a pixel is noisy if any channel differs from the previous frame by more; 0..255
     NoiseMode mode = NoiseMode::mask;
-    NoiseBase base = NoiseBase::frame;  ///< of an overlay
+    NoiseBase base = NoiseBase::frame;  ///< used by `overlay` only
 };
 
-/// Which pixels changed since the previous frame (streaming report, section 5). The result has three channels.
-/// In, previous and out: any strides, any alignment, no overlap; frames x height x width.
+/// Shows which pixels changed since the previous frame (streaming report, section 5). The result has three channels.
+///
+/// `in`, `previous` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Noise {
 public:
     /// Throws Error{usage} on a threshold or shape that is not allowed.
     Noise(NoiseParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
     /// On the executor's threads; returns when done.
@@ -45,28 +49,31 @@ private:
     Executor* executor_;
 };
 
-/// The registry's entry.
+/// Registry entry of `noise`.
 FilterInfo noise_info();
 
-/// One run of pixels on the CPU: what Noise does, for passes that join several filters.
+/// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
+/// must not overlap the inputs.
 void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                 std::int64_t pixels, std::uint8_t* out);
 
-/// The report's last step (section 5.0.6): the noise picture from the positions a difference encoder has found anyway,
-/// without looking at the pixels again. Equal to Noise with threshold 0 of the encoder's reference after and before,
-/// which is what a viewer holds; where the reference was the previous frame, equal to Noise with the encoder's
-/// threshold of the two frames. Positions outside the frame are left out.
+/// The noise picture from the positions that a difference encoder has already found, without reading the pixels again
+/// (streaming report, section 5.0.6). Equals Noise with threshold 0 for the encoder's reference after and before the
+/// frame, which is what a viewer sees. If the reference was the previous frame, it equals Noise with the encoder's
+/// threshold for the two frames. Positions outside the frame are skipped.
 class NoiseFromChanges {
 public:
-    /// `shape` is the encoder's. Throws Error{usage} on one that is not allowed.
+    /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed.
     NoiseFromChanges(NoiseMode mode, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the frames with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// `in` is the current frame, looked at in overlay mode only. Any strides, no overlap. Host: returns when done.
+    /// Draws one batch. `in` is the current frame, read in overlay mode only. Any strides, no overlap. Has finished
+    /// when it returns.
     void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
              HostView<std::uint8_t> out) const;
-    /// The same with everything in device memory; queued on the executor's stream.
+    /// As above with everything in device memory; queued on the executor's stream.
     void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
              DeviceView<std::uint8_t> out) const;
 

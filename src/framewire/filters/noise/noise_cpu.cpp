@@ -17,6 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 }  // namespace
 
+// Draws a run of pixels with vectors: the largest difference of the channels, compared with the threshold, then OR with
+// what lies under it.
 void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                   std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -55,7 +57,7 @@ void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, con
                     3, out + 3 * x);
 }
 
-// The frame as three channels.
+// Expands gray pixels to three channels.
 void bgr_pixels(const std::uint8_t* gray, std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));

@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula, pixel by pixel.
 inline void noise_reference(const NoiseParameters& parameters, HostView<const std::uint8_t> in,
                             HostView<const std::uint8_t> previous, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

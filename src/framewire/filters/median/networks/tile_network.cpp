@@ -6,15 +6,24 @@
 #include <utility>
 
 namespace framewire {
+// How a tile's network is built (hierarchical tiling, see make_tile_network()):
+//
+//   1. The core of the whole tile: all columns that every window contains, sorted and merged.
+//   2. Halve the tile. Each half's windows share more columns (or rows) than the whole's; merge those into the core and
+//   drop the ranks that can no longer be the median.
+//   3. Repeat until a part has one pixel. The core then holds the median of its window.
+//
+// Upper levels become loops of two rounds, which keeps the code short; lower levels are written out.
 namespace {
 
-using Values = std::vector<int>;  // by number; sorted wherever nothing else is said
+using Values = std::vector<int>;  // values by number; sorted unless stated otherwise
 
-/// Appends steps; the same pair of values is compared only once.
+/// Appends steps to a list. The same pair of values is compared only once.
 class Comparisons {
 public:
     explicit Comparisons(int inputs) : inputs_(inputs) {}
 
+    /// The smaller and the larger of two values.
     std::pair<int, int> sort_pair(int a, int b) {
         const std::pair key{std::min(a, b), std::max(a, b)};
         const auto [found, is_new] = made_.try_emplace(key, inputs_ + static_cast<int>(steps_.size()));
@@ -25,7 +34,8 @@ public:
         return {found->second, found->second + 1};
     }
 
-    /// Batcher's odd-even merge of two lists of any length (Knuth, volume 3, section 5.3.4).
+    /// Batcher's odd-even merge of two sorted lists of any length (Knuth, The Art of Computer Programming, volume 3,
+    /// section 5.3.4).
     Values merge(const Values& a, const Values& b) {
         if (a.empty()) return b;
         if (b.empty()) return a;
@@ -34,7 +44,7 @@ public:
             return {low, high};
         }
         const auto v = merge(every_other(a, 0), every_other(b, 0)), w = merge(every_other(a, 1), every_other(b, 1));
-        // v has as many values as w, one more or two more.
+        // v has as many values as w, or one or two more.
         Values merged{v[0]};
         for (std::size_t i = 0; i < w.size(); ++i) {
             if (i + 1 == v.size()) {
@@ -49,13 +59,14 @@ public:
         return merged;
     }
 
+    /// Sorts by halving and merging.
     Values sort(const Values& unsorted) {
         if (unsorted.size() < 2) return unsorted;
         const auto half = unsorted.begin() + static_cast<std::ptrdiff_t>(unsorted.size() / 2);
         return merge(sort({unsorted.begin(), half}), sort({half, unsorted.end()}));
     }
 
-    /// Merges the two shortest until one list is left.
+    /// Merges the two shortest lists until one is left.
     Values merge_all(std::vector<Values> lists) {
         if (lists.empty()) return {};
         const auto shorter = [](const Values& a, const Values& b) { return a.size() < b.size(); };
@@ -67,7 +78,8 @@ public:
         return lists[0];
     }
 
-    /// What follows reads other inputs under the same numbers: nothing compared so far serves it.
+    /// Call when the following steps read other inputs under the same numbers, so that earlier comparisons cannot be
+    /// reused.
     void forget() { made_.clear(); }
 
     const std::vector<NetworkStep>& steps() const { return steps_; }
@@ -84,12 +96,14 @@ private:
     std::map<std::pair<int, int>, int> made_;
 };
 
-/// Pixels begin <= i < end of the tile, along one axis. Their windows have in common the footprint's columns (or rows)
-/// end - 1 ... begin + size - 1 and stay within begin ... end + size - 2.
+/// Pixels begin <= i < end of the tile along one axis. Their windows have the footprint's columns (or rows) end - 1 to
+/// begin + size - 1 in common and lie within begin to end + size - 2.
 struct Range {
     int begin, end;
     int length() const { return end - begin; }
+    // Returns true if all windows contain line `i`.
     bool common(int i, int size) const { return i >= end - 1 && i < begin + size; }
+    // Returns true if some window contains line `i`.
     bool reached(int i, int size) const { return i >= begin && i < end + size - 1; }
     std::pair<Range, Range> halves() const {
         const int middle = (begin + end) / 2;
@@ -97,15 +111,16 @@ struct Range {
     }
 };
 
-/// A part of the tile with what is sorted for it already: the core, which all its windows have in common, and the
-/// columns and rows beside the core that only some of them have, cut to the core's height and width.
+/// A part of the tile with the values already sorted for it: the core, which all of its windows have in common, and the
+/// columns and rows next to the core that only some windows have, restricted to the core's height and width.
 struct Part {
     Range x, y;
     Values core;
-    int dropped = 0;  // ranks below core[0] that no window's median can have
+    int dropped = 0;  // number of ranks below core[0] that cannot be any window's median
     std::map<int, Values> columns, rows;
 };
 
+/// Builds the network for one tile; network() returns the result.
 class Builder {
 public:
     Builder(int size, int tile_width, int tile_height, int part_side, bool of_strips)
@@ -125,7 +140,7 @@ public:
         for (; x < size; ++x) common.push_back(sorted_column(part_, x));
         part_.core = comparisons_.merge_all(common);
         while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
-        // Columns of strips grow by pixels beyond those.
+        // Columns of strips are extended by the pixels beyond the strips.
         if (!loops_.empty()) begin_stage(of_strips ? std::vector{way_beyond_, loops_.back()} : loops_);
         for (x = part_.x.begin; x < part_.x.end + size - 1; ++x)
             if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);
@@ -139,6 +154,7 @@ public:
     TileNetwork network() const;
 
 private:
+    // All possible inputs. network() keeps them even if no step reads them, so that numbers stay simple.
     std::vector<NetworkInput> make_inputs() const {
         using enum NetworkInput::Kind;
         std::vector<NetworkInput> inputs;
@@ -152,7 +168,9 @@ private:
         return inputs;
     }
 
+    // Number of the pixel at (x, y) of the footprint.
     int input(int x, int y) const { return x + y * footprint_width_; }
+    // Inputs of one kind that belong to column `x`, in the order of their ranks.
     Values given(NetworkInput::Kind kind, int x) const {
         Values values;
         for (std::size_t i = 0; i < inputs_.size(); ++i)
@@ -161,7 +179,7 @@ private:
     }
     Values strip(int x) const { return given(NetworkInput::Kind::strip, x); }
 
-    // What all windows of the part see of a column or a row of the footprint.
+    // The values of a column or a row of the footprint that all windows of the part contain.
     Values sorted_column(const Part& part, int x) {
         Values column;
         if (strip_height_ == 0) {
@@ -182,8 +200,8 @@ private:
         comparisons_.forget();
     }
 
-    // Goes on with half of the part: the first one, in the numbers of its inputs. With strips rows are added before
-    // columns, most of which is sorted already.
+    // Continues with half of the part: the first half, whose inputs are numbered. With strips, rows are added before
+    // columns, because most of each column is already sorted.
     void enter_loop() {
         drop_impossible_ranks(part_);
         const bool of_strips = strip_height_ > 0;
@@ -191,10 +209,10 @@ private:
         const auto whole = along_x ? part_.x : part_.y;
         auto& half = along_x ? part_.x : part_.y;
         half = whole.halves().first;
-        // The first half's core grows to the left, the second one's by as many lines to the right.
+        // The first half's core grows to the left, the second half's to the right by equally many lines.
         const int step = half.length(), across = whole.begin + size_ - (half.end - 1);
         auto shifts = loops_;
-        if (of_strips && along_x) shifts = {way_beyond_};  // pixels come from there alone
+        if (of_strips && along_x) shifts = {way_beyond_};  // pixels come only from beyond the strips
         shifts.push_back(along_x ? NetworkOffset{across, 0} : NetworkOffset{0, across});
         begin_stage(shifts);
         loops_.push_back(along_x ? NetworkOffset{step, 0} : NetworkOffset{0, step});
@@ -207,7 +225,8 @@ private:
         part_.core = comparisons_.merge(part_.core, comparisons_.merge_all(added));
     }
 
-    // Of the size * size values of a window the part's core holds some; the others may all be larger, or all smaller.
+    // The core holds some of a window's size * size values. The unknown ones may all be larger, or all smaller; ranks
+    // that are not the median in either case are dropped.
     void drop_impossible_ranks(Part& part) const {
         const int window = size_ * size_, middle = window / 2;
         const int known = (size_ - part.x.length() + 1) * (size_ - part.y.length() + 1);
@@ -217,6 +236,7 @@ private:
         part.dropped = first;
     }
 
+    // Divides a part until it has one pixel, whose median is then in its core.
     void solve(Part part) {
         drop_impossible_ranks(part);
         if (part.x.length() == 1 && part.y.length() == 1) {
@@ -230,11 +250,11 @@ private:
             solve(along_x ? half_of<true>(part, half) : half_of<false>(part, half));
     }
 
-    // The part's pixels in `half` of its x or y range.
+    // The half of a part that covers `half` of its x or y range.
     template <bool along_x>
     Part half_of(const Part& part, Range half) {
-        const auto& lines = along_x ? part.columns : part.rows;   // what the half's core grows by
-        const auto& across = along_x ? part.rows : part.columns;  // what grows longer with it
+        const auto& lines = along_x ? part.columns : part.rows;   // by which the half's core grows
+        const auto& across = along_x ? part.rows : part.columns;  // which get longer by it
         Part child{along_x ? half : part.x, along_x ? part.y : half, {}, part.dropped, {}, {}};
         auto& child_lines = along_x ? child.columns : child.rows;
         auto& child_across = along_x ? child.rows : child.columns;
@@ -262,15 +282,15 @@ private:
     int strip_height_;  // 0 without strips
     std::vector<NetworkInput> inputs_;
     Comparisons comparisons_;
-    std::vector<int> beyond_strips_;    // rows that the part's windows have in common besides those of strips
-    NetworkOffset way_beyond_{};        // from them to those of the second round
+    std::vector<int> beyond_strips_;    // rows that the part's windows have in common besides those in strips
+    NetworkOffset way_beyond_{};        // from those rows to the second round's
     Part part_;                         // inside the loops entered so far
-    std::vector<NetworkOffset> loops_;  // from a part to that of the second round
+    std::vector<NetworkOffset> loops_;  // from a part to the second round's part
     std::vector<NetworkStage> stages_;
     std::vector<int> medians_;
 };
 
-// The steps that some median needs, renumbered.
+// Keeps the steps that some median needs, and renumbers them.
 TileNetwork Builder::network() const {
     const auto& steps = comparisons_.steps();
     const auto inputs = inputs_.size();

@@ -15,7 +15,7 @@ namespace tile_network_test {
 
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
-// What a network is given, of the footprint's pixels in the rounds that moved it by `shift`.
+// Value of an input, given the footprint's pixels, in the rounds that moved it by `shift`.
 int input_value(const TileNetwork& network, const std::vector<int>& pixels, NetworkInput input, NetworkOffset shift) {
     const bool is_strip = input.kind == NetworkInput::Kind::strip;
     const int x = input.x + (is_strip ? 0 : shift.x), columns = is_strip ? network.tile_width : 1;
@@ -28,7 +28,7 @@ int input_value(const TileNetwork& network, const std::vector<int>& pixels, Netw
     return strip[at(input.y)];
 }
 
-// All values in the given rounds of the loops, bit by bit from the outermost one on.
+// All values in the given rounds of the loops; bit 0 is the outermost loop.
 std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& pixels, unsigned rounds) {
     std::vector<int> values(network.inputs.size());
     std::size_t stage = 0;
@@ -51,6 +51,7 @@ std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& p
     return values;
 }
 
+// Median of the window at (x, y) of the tile, by sorting.
 int median_of_window(const TileNetwork& network, const std::vector<int>& pixels, int x, int y) {
     std::vector<int> window;
     for (int dy = 0; dy < network.size; ++dy)
@@ -84,7 +85,8 @@ void check_medians(const TileNetwork& network, const std::vector<int>& pixels) {
     EXPECT_EQ(std::count(computed.begin(), computed.end(), false), 0);
 }
 
-// A network of minima and maxima that is right for zeros and ones in every proportion is right for all values.
+// A network of minima and maxima that is correct for zeros and ones in every proportion is correct for all values (the
+// zero-one principle).
 void check_network(const TileNetwork& network, std::mt19937& random) {
     for (int round = 0; round < 30; ++round) {
         std::vector<int> pixels(at(network.footprint_width * network.footprint_height));
@@ -94,7 +96,7 @@ void check_network(const TileNetwork& network, std::mt19937& random) {
     }
 }
 
-TEST(TileNetwork, GivesTheMedianOfEveryWindow) {
+TEST(TileNetwork, ComputesTheMedianOfEveryWindow) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (const int size : {3, 5, 7, 9, 11, 13, 15})
         for (const auto& [width, height] : {std::pair{1, 1}, {1, 2}, {1, 4}, {2, 2}, {3, 2}, {4, 2}, {4, 4}, {8, 4}})
@@ -104,7 +106,7 @@ TEST(TileNetwork, GivesTheMedianOfEveryWindow) {
             }
 }
 
-TEST(TileNetwork, GivesTheMedianOfEveryWindowFromStrips) {
+TEST(TileNetwork, ComputesTheMedianOfEveryWindowFromStrips) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (const int size : {3, 5, 7, 9, 11, 13, 15})
         for (const int side : {2, 4})
@@ -113,7 +115,7 @@ TEST(TileNetwork, GivesTheMedianOfEveryWindowFromStrips) {
             }
 }
 
-TEST(StripNetwork, SortsColumnsAndAll) {
+TEST(StripNetwork, SortsColumnsAndTheWhole) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (const int size : {5, 7, 11, 13, 15})
         for (int round = 0; round < 100; ++round) {
@@ -141,8 +143,8 @@ TEST(StripNetwork, SortsColumnsAndAll) {
         }
 }
 
-// What a tile costs: the figures the tiles were chosen by, which a change of the method must not raise. Code is as long
-// as the network, however often loops go through it.
+// The cost of a tile: the numbers by which the tiles were chosen, which a change must not increase. The code is as long
+// as the network, however often loops repeat it.
 void expect_at_most(const TileNetwork& network, std::size_t steps, std::size_t executed_steps) {
     EXPECT_LE(network.steps.size(), steps) << "size " << network.size;
     std::size_t executed = 0;
@@ -168,7 +170,7 @@ TEST(TileNetwork, NeedsFewSteps) {
     EXPECT_LE(make_strip_network(15, 4).steps.size(), 734u);
 }
 
-// Straight code relies on it: every step reads only what is there already.
+// Straight-line code needs every step to read only earlier values.
 TEST(TileNetwork, ReadsOnlyEarlierValues) {
     const auto network = make_tile_network(7, 4, 4, 4);
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
