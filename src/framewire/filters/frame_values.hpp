@@ -5,7 +5,7 @@
 
 namespace framewire {
 
-/// What is known about a frame and the run so far: the values that the text filter's tokens show.
+/// Values of a frame and of the run so far, which the text filter's tokens show.
 struct FrameValues {
     double fps = 0;                   ///< frames per second
     double process_ms = 0;            ///< mean time in the filters, per frame

@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// What the result shows.
+/// Content of the result.
 enum class NoiseMode {
     mask,     ///< noisy pixels in pure red on black
     overlay,  ///< the frame with the red channel of noisy pixels set to 255

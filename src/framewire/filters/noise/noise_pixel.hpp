@@ -21,10 +21,10 @@ FRAMEWIRE_HOST_DEVICE inline bool is_noisy(Pixel now, Pixel before, int threshol
 #endif
 }
 
-/// What lies under the red: black, the frame or the previous one.
+/// The picture under the red pixels: black, the frame or the previous one.
 enum class NoiseUnder { nothing, frame, previous };
 
-/// What lies under the red with these parameters.
+/// The picture under the red pixels for these parameters.
 FRAMEWIRE_HOST_DEVICE inline NoiseUnder noise_under(const NoiseParameters& parameters) {
     if (parameters.mode == NoiseMode::mask) return NoiseUnder::nothing;
     return parameters.base == NoiseBase::frame ? NoiseUnder::frame : NoiseUnder::previous;

@@ -31,8 +31,8 @@ TEST_P(NoiseTest, EqualsTheFormula) {
             }
 }
 
-// The report's: red over the previous frame.
-TEST_P(NoiseTest, OverThePreviousFrameEqualsTheFormula) {
+// As in the report: red over the previous frame.
+TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = noise_info(),
                                        .values = {{"threshold", "100"}, {"mode", "overlay"}, {"base", "previous"}},
@@ -43,8 +43,8 @@ TEST_P(NoiseTest, OverThePreviousFrameEqualsTheFormula) {
                                        }});
 }
 
-// Every pair of values, at thresholds around which sums and comparisons could wrap.
-TEST_P(NoiseTest, EveryDifference) {
+// Every pair of values, at thresholds near which sums and comparisons could wrap around.
+TEST_P(NoiseTest, MatchesOnEveryDifference) {
     const Shape shape{1, 256, 256, 1};
     kit::GuardedImage in(shape, {}), previous(shape, {}), out(shape.with_channels(3), {});
     for (int y = 0; y < 256; ++y)
@@ -71,8 +71,8 @@ TEST_P(NoiseTest, EveryDifference) {
     }
 }
 
-// Positions in raster order, as a difference encoder with this threshold and the previous frame as reference finds
-// them.
+// Positions in raster order, as a difference encoder finds them with this threshold and the previous frame as its
+// reference.
 struct Changes {
     std::vector<std::uint32_t> positions, counts;
     std::int64_t capacity;
@@ -93,6 +93,7 @@ struct Changes {
     }
 };
 
+// Runs the filter on host memory or on the GPU.
 void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const Changes& changes, kit::GuardedImage& in,
                       kit::GuardedImage& out) {
     if (executor.backend() == Backend::cpu) {
@@ -134,14 +135,14 @@ TEST_P(NoiseTest, FromChangesEqualsFromFrames) {
                     }
 }
 
-// Positions may come from the network by way of a decoder: none may write outside.
-TEST_P(NoiseTest, LeavesOutPositionsOutsideTheFrame) {
+// Positions may come from the network through a decoder; they must never write outside the image.
+TEST_P(NoiseTest, SkipsPositionsOutsideTheFrame) {
     const Shape shape{1, 4, 4, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     Changes changes(in.view(), in.view(), 0);
     changes.positions = {5, 48, 49, 0xFFFFFFFF};
     changes.positions.resize(48);
-    for (const std::uint32_t count : {4u, 0xFFFFFFFFu}) {  // and no more of them than there is room for
+    for (const std::uint32_t count : {4u, 0xFFFFFFFFu}) {  // the second count exceeds the capacity
         changes.counts = {count};
         run_from_changes(NoiseFromChanges(NoiseMode::mask, shape, kit::executor(GetParam())), kit::executor(GetParam()),
                          changes, in, out);
@@ -151,7 +152,7 @@ TEST_P(NoiseTest, LeavesOutPositionsOutsideTheFrame) {
     }
 }
 
-TEST(Noise, RefusesWhatIsNotAllowed) {
+TEST(Noise, RejectsWrongParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Noise({.threshold = -1}, shape, executor), Error);

@@ -6,6 +6,7 @@
 namespace framewire {
 namespace {
 
+// Shape of the result. Throws Error{usage} if the image does not fit.
 Shape padded(const PadParameters& pad, const Shape& shape) {
     validate(shape, "pad's image");
     const Shape to{shape.frames, pad.height, pad.width, shape.channels};
@@ -16,7 +17,7 @@ Shape padded(const PadParameters& pad, const Shape& shape) {
     return to;
 }
 
-// As FFmpeg: a side of 0 stands for the image's own, a negative place for the middle.
+// As in FFmpeg, a side of 0 means the image's own, and a negative position means the middle.
 PadParameters pad_parameters(const ParameterValues& values, const Shape& shape) {
     MeasureNames names{shape.width, shape.height};
     PadParameters pad{.color = opaque_color_from(values, shape.channels)};

@@ -5,18 +5,20 @@
 
 namespace framewire {
 
-/// A larger picture and where in it the image is, in pixels.
+/// Size of a padded picture and position of the image in it, in pixels.
 struct PadParameters {
+    /// Size of the result.
     int width = 0, height = 0;
+    /// Position of the image's upper left corner in the result.
     int x = 0, y = 0;
-    Pixel color = 0;  ///< of what is around
+    Pixel color = 0;  ///< color around the image
 };
 
-/// Each image in a larger one of one colour. Throws Error{usage} on shapes that are not allowed and where the image
-/// does not fit.
+/// Makes a plan that places each image of `shape` in a larger picture of one color. Throws Error{usage} on shapes that
+/// are not allowed, and if the image does not fit.
 PixelMoves pad(const PadParameters& parameters, const Shape& shape, Executor& executor);
 
-/// The registry's entry.
+/// Registry entry of `pad`.
 FilterInfo pad_info();
 
 }  // namespace framewire

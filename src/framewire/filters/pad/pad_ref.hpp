@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference for tests and benchmarks: the formula, pixel by pixel.
 inline void pad_reference(const PadParameters& pad, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     for (int frame = 0; frame < shape.frames; ++frame)

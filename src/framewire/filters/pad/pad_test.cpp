@@ -14,7 +14,7 @@ using PadTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PadTest);
 
 TEST_P(PadTest, EqualsTheFormula) {
-    // A gray image gets the colour's weighted gray: (3735 * 255 + 19235 * 165 + 9798 * 10 + 2^14) >> 15.
+    // A gray image gets the color's weighted gray: (3735 * 255 + 19235 * 165 + 9798 * 10 + 2^14) >> 15.
     for (const auto& [channels, color] : {std::pair{3, pixel_of(255, 165, 10)}, {1, gray_pixel(129)}}) {
         kit::check_filter(
             GetParam(),
@@ -34,8 +34,8 @@ TEST_P(PadTest, EqualsTheFormula) {
     }
 }
 
-// As FFmpeg has it: 0 keeps a side, and negative places are the middle.
-TEST(Pad, NegativePlacesAreTheMiddle) {
+// As in FFmpeg, 0 keeps a side, and negative positions mean the middle.
+TEST(Pad, NegativePositionsMeanTheMiddle) {
     const auto info = pad_info();
     const Shape shape{1, 4, 6, 1};
     HostImage in(shape), out({1, 4, 11, 1}), want({1, 4, 11, 1});
@@ -48,7 +48,7 @@ TEST(Pad, NegativePlacesAreTheMiddle) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Pad, RefusesWhereTheImageDoesNotFit) {
+TEST(Pad, RejectsWhatDoesNotFit) {
     const auto info = pad_info();
     const Shape shape{1, 48, 64, 3};
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {

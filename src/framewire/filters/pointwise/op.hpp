@@ -9,32 +9,38 @@
 
 namespace framewire {
 
-/// A run of pixels in host memory, for a pointwise filter to take from `in` to `out`.
+/// A run of pixels in host memory that a pointwise filter maps from `in` to `out`. The two do not overlap.
 struct PointwiseSpan {
     const std::uint8_t* in;
-    const std::uint8_t* previous;  ///< the frame before, of a filter that needs it
-    int channels;                  ///< of these two
+    const std::uint8_t* previous;  ///< the previous frame, for filters that need it; otherwise null
+    int channels;                  ///< of `in` and `previous`
+                                   /// Length of the run.
     std::int64_t pixels;
+    /// Target of the run.
     std::uint8_t* out;
+    /// Channels of `out`.
     int out_channels;
 };
 
-/// What a pointwise filter does to one pixel, as data: a pass over the picture runs a list of them. Its code for the
-/// GPU is the class that filter_room(NAME POINTWISE ...) tells of (filters/CMakeLists.txt), made from the op.
+/// A pointwise filter's operation on one pixel, as data. A fused pass runs a list of them over the picture. The GPU
+/// code of an operation is the class that filter_room(NAME POINTWISE ...) names in filters/CMakeLists.txt; it is
+/// constructed from the PointwiseOp.
 struct PointwiseOp {
-    std::string_view filter;  ///< its name
-    int channels = 0;         ///< of the result; 0: as many as before
+    std::string_view filter;  ///< name of the filter
+    int channels = 0;         ///< of the result; 0 keeps the number of channels
+                              /// Reads the previous frame.
     bool needs_previous = false;
-    std::array<std::int32_t, 4> values{};  ///< its settings, as its own code reads them
-    /// Its code for the CPU.
+    std::array<std::int32_t, 4> values{};  ///< the filter's settings, in its own encoding
+                                           /// The CPU code of the operation.
     void (*run)(const PointwiseOp& op, const PointwiseSpan& span) = nullptr;
-    std::string_view figure{};  ///< what values[0] is called among a frame's figures; empty: it is none
+    std::string_view figure{};  ///< name of values[0] in the frame's statistics; empty if it is not reported
 
-    // What lets a pass on the CPU take one channel for three equal ones.
-    bool gives_gray = false;  ///< the result's channels are equal, however many they are
-    bool keeps_gray = false;  ///< equal channels stay equal, and one becomes what each of three does
+    // The following let a pass on the CPU process one channel instead of three equal ones.
+    bool gives_gray = false;  ///< the result's channels are equal, however many there are
+    bool keeps_gray = false;  ///< equal channels stay equal, and one channel is mapped as each of three equal ones
     bool takes_gray = false;  ///< one channel gives the same result as three equal ones
-    /// Where of each pixel its gray alone counts: by which method. One channel of that gives the same result.
+    /// For operations that read only a pixel's gray value: its method. An image of that one channel gives the same
+    /// result.
     std::optional<GrayMethod> needs_gray{};
 };
 

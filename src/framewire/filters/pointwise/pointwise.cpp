@@ -14,10 +14,11 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t stretch_px = 2048;  // whose pixels between two ops stay in L1
+constexpr std::int64_t stretch_px = 2048;  // pixels whose values between two operations stay in the L1 cache
 
-// Three equal channels are one until a heat map takes them, which sees no difference: a third of the bytes to write, to
-// compare and to keep for the next frame. An adjustment between them has gray come out gray.
+// If a gray image is next used by an operation that takes one channel as well as three, such as the heat map, it is
+// kept as one channel: a third of the bytes to write, to compare and to keep for the next frame. Adjustments in between
+// keep gray pixels gray.
 void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
     for (auto gray = ops.begin(); gray != ops.end(); ++gray) {
         if (!gray->gives_gray || gray->channels != 3) continue;
@@ -26,6 +27,7 @@ void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
     }
 }
 
+// Returns true if the operation belongs to the named filter.
 bool is(const PointwiseOp& op, std::string_view filter) { return op.filter == filter; }
 
 }  // namespace
@@ -39,7 +41,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
     const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
         fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
-    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel is in registers
+    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel stays in registers anyway
     shapes_.push_back(shape);
     for (const auto& op : ops_)
         shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
@@ -108,6 +110,7 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
     const auto ops = ops_now();  // one setting for the whole batch
     const bool dense = in.dense() && out.dense() &&
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
+    // Takes a block of pixels through all operations. Intermediate values alternate between two buffers.
     const auto run_block = [&](const PixelRun& block) {
         std::uint8_t between[2][3 * stretch_px];
         const auto* from = block.in(in);

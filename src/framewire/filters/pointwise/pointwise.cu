@@ -1,7 +1,7 @@
 #include "framewire/filters/heatmap/heatmap.cuh"
 #include "framewire/filters/pointwise/pointwise.cuh"
 #include "framewire/filters/pointwise/pointwise.hpp"
-// Written by filters/CMakeLists.txt: each pointwise filter's header, the filters' names and their classes.
+// CMakeLists.txt of the filters defines the headers, names and classes of all pointwise filters.
 #include "pointwise_rooms.inc"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using namespace pointwise;
 constexpr std::string_view code_names[] = {FRAMEWIRE_POINTWISE_NAMES};
 
-// The code of one of the pointwise filters, for one pixel: its number among them, and its settings.
+// The code of one of the pointwise filters for one pixel: its index, and its settings in place.
 template <class... Codes>
 struct OneOf {
     static constexpr std::size_t bytes = std::max({sizeof(Codes)...});
@@ -28,6 +28,7 @@ struct OneOf {
     int number;
     alignas(std::max({alignof(Codes)...})) unsigned char code[bytes];
 
+    // Constructs the code with index `number` from an operation.
     static OneOf of(int number, const PointwiseOp& op) {
         OneOf one{.number = number, .code = {}};
         int index = 0;
@@ -35,7 +36,7 @@ struct OneOf {
         return one;
     }
 
-    // Calls function(the code).
+    // Calls function(code) with the code's own type.
     template <class Function>
     __device__ void visit(Function&& function) const {
         int index = 0;
@@ -45,8 +46,8 @@ struct OneOf {
 
 using Op = OneOf<FRAMEWIRE_POINTWISE_CODES>;
 
-// The whole pass as arguments of its one launch. Channels need no care between ops: a one-channel pixel is three equal
-// channels to all of them, and they give three equal ones back.
+// A whole pass as arguments of its single launch. Operations need not know about channels: a one-channel pixel counts
+// as three equal channels, and they return three equal channels for it.
 struct Pass {
     Op ops[PointwisePass::max_ops];
     Image states[PointwisePass::max_states];
@@ -55,17 +56,18 @@ struct Pass {
     const Pixel* heatmap_table;
 };
 
+// Takes 16 pixels per thread through all operations in registers.
 __global__ void __launch_bounds__(threads_per_block)
     pass_kernel(Rows rows, Image in, Image out, const __grid_constant__ Pass pass) {
     __shared__ HeatmapColours colours;
     const Place place(rows);
     auto group = load(in, place);
-    // On its way with the image: after the first ops it would be waited for a second time.
+    // Loaded together with the image; after the first operations, the thread would have to wait a second time.
     Group first_before{};
     if (pass.has_states && !pass.first) first_before = load(pass.states[0], place);
     if (pass.has_heatmap) colours.fetch(pass.heatmap_table);
     int state = 0;
-    // An op that compares: with what its state held of the pixel before, which then gives way to the pixel now.
+    // Runs an operation that compares: with the state's previous pixels, which the current ones then replace.
     const auto compare = [&](auto&& function) {
         const auto& image = pass.states[state];
         const auto before = pass.first ? group : state == 0 ? first_before : load(image, place);

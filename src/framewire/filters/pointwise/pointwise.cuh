@@ -1,7 +1,11 @@
 #pragma once
 
-// What the kernels of all pointwise filters share: a thread takes 16 pixels, keeps them in registers as BGR whatever
-// the image's channels, and hands them to per-pixel functions (a one-channel pixel as three equal channels).
+// Shared by the kernels of all pointwise filters. A thread holds 16 pixels in registers, as BGR whatever the image's
+// channels, and applies per-pixel functions to them; a one-channel pixel counts as three equal channels.
+//
+//   load()        16 pixels -> Group of 12 words (three 16-byte vectors for BGR, one for gray)
+//   map_pixels()  unpacks four pixels from three words at a time, applies the function, packs them again
+//   store()       Group -> image
 
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
@@ -14,22 +18,24 @@
 
 namespace framewire::pointwise {
 
+/// Threads per block of all pointwise kernels.
 inline constexpr int threads_per_block = warp_store_threads;
+/// Pixels per thread.
 inline constexpr int group_px = lane_px;
 
-/// 16 BGR pixels as they lie in memory. Indexed by constants only, so that it stays in registers.
+/// 16 BGR pixels in their memory layout. Indexed only by constants, so that it stays in registers.
 struct Group {
     std::uint32_t words[12];
 };
 
-/// Four pixels to the three words they take in memory.
+/// Packs four pixels into the three words that they take in memory.
 inline __device__ void pack(Pixel p0, Pixel p1, Pixel p2, Pixel p3, std::uint32_t* words) {
     words[0] = __byte_perm(p0, p1, 0x4210);
     words[1] = __byte_perm(p1, p2, 0x5421);
     words[2] = __byte_perm(p2, p3, 0x6542);
 }
 
-/// Each pixel becomes function(pixel).
+/// Replaces each pixel by function(pixel).
 template <class Function>
 __device__ void map_pixels(Group& group, Function&& function) {
     constexpr std::uint32_t pixel_bits = 0xFFFFFF;
@@ -41,7 +47,7 @@ __device__ void map_pixels(Group& group, Function&& function) {
     }
 }
 
-/// Each pixel becomes function(pixel, the pixel of `other` in its place).
+/// Replaces each pixel by function(pixel, pixel of `other` at the same position).
 template <class Function>
 __device__ void map_pixels(Group& group, const Group& other, Function&& function) {
     constexpr std::uint32_t pixel_bits = 0xFFFFFF;
@@ -56,13 +62,13 @@ __device__ void map_pixels(Group& group, const Group& other, Function&& function
     }
 }
 
-/// A batch to read or to write.
+/// A batch to read or write, as a kernel parameter.
 struct Image : cuda::KernelImage<std::uint8_t> {
     int channels = 0;
-    bool aligned = false;  ///< every group of pixels begins at a multiple of 16 bytes
+    bool aligned = false;  ///< every group of pixels starts at a multiple of 16 bytes
 };
 
-/// Of a view to read or to write. `dense`: every image of the launch is, and the batch goes as one row.
+/// The Image for a view. `dense` says that all images of the launch are dense; the batch then counts as one row.
 template <class Byte>
 Image image_of(const DeviceView<Byte>& view, bool dense) {
     const cuda::KernelImage<Byte> image(view, dense ? cuda::OneRow::batch : cuda::OneRow::none);
@@ -71,19 +77,22 @@ Image image_of(const DeviceView<Byte>& view, bool dense) {
             image.aligned_to(16)};
 }
 
-/// The rows of a launch: blockIdx.y counts them, groups of pixels lie along blockIdx.x.
+/// The rows of a launch. blockIdx.y counts rows; groups of pixels lie along blockIdx.x.
 struct Rows {
+    /// Pixels per row.
     std::int64_t row_px;
+    /// Rows per frame, and the launch's first frame.
     int rows_per_frame, first_frame;
 };
 
-/// Where a thread works.
+/// The position of a thread's group of pixels.
 struct Place {
     std::int64_t x;
     int frame, y;
-    int pixels;       ///< of the group that are in the row: 16, fewer at its end, 0 beyond
-    bool whole_warp;  ///< all lanes have 16
+    int pixels;       ///< pixels of the group inside the row: 16, fewer at its end, 0 beyond
+    bool whole_warp;  ///< true if all lanes of the warp have 16
 
+    /// The position of the calling thread.
     explicit __device__ Place(const Rows& rows)
         : x((std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) * group_px),
           frame(rows.first_frame + static_cast<int>(blockIdx.y) / rows.rows_per_frame),
@@ -91,18 +100,20 @@ struct Place {
           pixels(static_cast<int>(max(std::int64_t{0}, min(std::int64_t{group_px}, rows.row_px - x)))),
           whole_warp(is_whole_warp(x, rows.row_px)) {}
 
+    /// Address of the group in an image.
     __device__ std::uint8_t* in(const Image& image) const {
         return image.data + frame * image.frame_stride + y * image.row_stride + x * image.channels;
     }
 };
 
+/// Loads a group. Pixels beyond the row are 0.
 inline __device__ Group load(const Image& image, const Place& place) {
     Group group;
     const auto* from = place.in(image);
     if (image.aligned && place.pixels == group_px) {
         const auto* vectors = reinterpret_cast<const uint4*>(from);
         if (image.channels == 3) {
-            // Not with a hint to drop what was read: each sector serves two of the loads.
+            // Without a streaming hint, because each sector serves two of the loads.
             const auto a = vectors[0], b = vectors[1], c = vectors[2];
             return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w}};
         }
@@ -131,7 +142,7 @@ inline __device__ Group load(const Image& image, const Place& place) {
     return group;
 }
 
-/// Into a one-channel image goes the first channel.
+/// Stores a group, as far as it lies in the row. A one-channel image gets the first channel.
 inline __device__ void store(const Group& group, const Image& image, const Place& place) {
     auto* to = place.in(image);
     const auto* w = group.words;
@@ -154,7 +165,7 @@ inline __device__ void store(const Group& group, const Image& image, const Place
         vectors[0] = {four[0], four[1], four[2], four[3]};
         return;
     }
-    // Taken apart by constants, as ever: an index known only at run time would put the group into local memory.
+// Unpacked with constant indices, because a runtime index would move the group to local memory.
 #pragma unroll
     for (int byte = 0; byte < 3 * group_px; ++byte) {
         if (byte / 3 >= place.pixels) continue;
@@ -166,8 +177,8 @@ inline __device__ void store(const Group& group, const Image& image, const Place
     }
 }
 
-/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, else for as many frames at a
-/// time as a grid has rows for.
+/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, otherwise for as many frames at
+/// a time as a grid has rows for.
 template <class Launch>
 void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     constexpr int block_px = threads_per_block * group_px;
@@ -182,8 +193,9 @@ void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     }
 }
 
-/// Calls launch(first frame, grid) for kernels that go over the changes of a batch of `shape`, blockIdx.y counting
-/// frames. How many changes there are only the GPU knows: enough blocks to keep it busy, each taking its share.
+/// Calls launch(first frame, grid) for kernels that go over the changes of a batch of `shape`; blockIdx.y counts
+/// frames. Only the GPU knows the number of changes, so the grid has enough blocks to keep it busy, and each block
+/// takes its share.
 template <class Launch>
 void for_changes(const Shape& shape, Launch&& launch) {
     constexpr int most_blocks = 264;

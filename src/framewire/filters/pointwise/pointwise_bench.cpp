@@ -21,7 +21,7 @@ namespace pointwise_bench {
 
 PointwiseOp op_of(const FilterInfo& info) { return info.pointwise(with_defaults(info, {})).value(); }
 
-// adjust, gray and heatmap as one pass beside the three one after the other, on frames that follow each other.
+// Adjust, gray and heatmap as one pass, compared with the three one after the other, on consecutive frames.
 void bench_joined(Session& session) {
     constexpr int frames = 8;
     const std::vector<PointwiseOp> ops{adjust_op({.slope = 600, .offset = -20}), op_of(gray_info()),
@@ -61,7 +61,8 @@ void bench_joined(Session& session) {
         Session::require_equal(joined.out.view(), alone.out.view(), "adjust, gray, heatmap");
     }
     const auto timings = session.time_cpu({[&] { joined.run(in); }, [&] { alone.run(in); }});
-    // One pass reads and writes the picture and the state; one by one, adjust and gray do so with the picture too.
+    // One pass reads and writes the picture and the state. One by one, adjust and gray read and write the picture as
+    // well.
     session.add({"pointwise", "adjust, gray, heatmap", "framewire cpu, one pass", timings[0],
                  4.0 * static_cast<double>(bench_frame.bytes()), timings[1].median_us / timings[0].median_us});
     session.add({"pointwise",

@@ -8,9 +8,10 @@
 namespace framewire {
 namespace {
 
+// An angle. For multiples of 90 degrees, sine and cosine are exact.
 struct Turn {
     double cosine, sine;
-    int quarters;  // clockwise, 0 to 3; -1 where it is none
+    int quarters;  // clockwise quarter turns, 0 to 3; -1 for other angles
 };
 
 Turn turn_by(double degrees) {
@@ -24,6 +25,7 @@ Turn turn_by(double degrees) {
     return {std::cos(angle), std::sin(angle), -1};
 }
 
+// Shape of the result. Throws Error{usage} on an angle or a shape that is not allowed.
 Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     validate(shape, "rotate's image");
     if (!(std::abs(parameters.degrees) <= 360))
@@ -31,7 +33,7 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     if (!parameters.whole) return shape;
     const auto turn = turn_by(parameters.degrees);
     const double cosine = std::abs(turn.cosine), sine = std::abs(turn.sine);
-    // What only a double's rounding adds is no pixel.
+    // Ignore what only a double's rounding adds.
     const auto side = [&](int along, int across) {
         constexpr double rounding_error = 1e-6;
         return static_cast<int>(std::ceil(along * cosine + across * sine - rounding_error));
@@ -41,7 +43,7 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     return to;
 }
 
-// Middle upon middle.
+// The map that puts the center of the result on the center of the image.
 RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
     const auto fixed = [](double value) {
         return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits));
@@ -53,6 +55,7 @@ RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
             .step_y = -fixed(turn.sine)};
 }
 
+// The map for a multiple of 90 degrees.
 PixelMap quarter_turns(int quarters, const Shape& shape) {
     if (quarters % 2 == 0) return mirrored(shape, quarters == 2, quarters == 2);
     auto map = mirrored(shape, quarters == 3, quarters == 1);

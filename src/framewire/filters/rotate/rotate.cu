@@ -8,9 +8,10 @@ namespace framewire {
 namespace rotate_kernels {
 namespace {
 
-// Square tiles of the result see as little of the image as can be.
+// Nearly square blocks of the result read the smallest part of the image.
 constexpr int block_width = 32, block_height = 8;
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct BlendJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
@@ -19,7 +20,7 @@ struct BlendJob {
     Pixel color;
 };
 
-// A pixel a thread; blockIdx.z counts frames.
+// One thread per pixel; blockIdx.z counts frames.
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJob job) {
     const int x = static_cast<int>(blockIdx.x * block_width + threadIdx.x);

@@ -13,17 +13,17 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
-// Not for one instruction set.
+// The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_ROTATE_CPU_ONCE
 #define FRAMEWIRE_ROTATE_CPU_ONCE
 
 namespace framewire {
 
-// Pixels of a result's row that all lie among the image's, and where that is.
+// Pixels of a row of the result whose four neighbours all lie inside the image, and the position of their sources.
 struct RotateRun {
-    std::int64_t at_x, at_y;  // of the first one, as RotateMap counts
+    std::int64_t at_x, at_y;  // source of the first pixel, in RotateMap units
     std::int64_t step_x, step_y;
-    const std::uint8_t* image;  // of the frame
+    const std::uint8_t* image;  // first byte of the frame
     std::int64_t stride_bytes;
     int pixels;
 };
@@ -38,13 +38,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pixels whose places are found together.
+// Number of pixels whose positions are computed together.
 constexpr int rotate_block = 64;
 
-// Places in 2^-8 pixels, rounded as rotate_place() does: none of them is negative.
+// Positions in 2^-8 pixels, rounded as rotate_place() does. None of them is negative.
 struct RotatePlaces {
     HWY_ALIGN std::uint64_t x[rotate_block + HWY_MAX_BYTES / 8], y[rotate_block + HWY_MAX_BYTES / 8];
 
+    // Computes the positions of rotate_block pixels.
     void fill(std::int64_t at_x, std::int64_t at_y, std::int64_t step_x, std::int64_t step_y) {
         fill_one(at_x, step_x, x);
         fill_one(at_y, step_y, y);
@@ -71,7 +72,7 @@ using RotateBytes = hn::Full128<std::uint8_t>;
 using RotateHalves = hn::Full128<std::int16_t>;
 using RotateWords = hn::Full128<std::int32_t>;
 
-// Two pixels of BGR and what stands behind them, of each of two places.
+// Loads eight bytes each from two addresses: two BGR pixels and the bytes after them.
 HWY_INLINE hn::Vec<RotateBytes> load_two(const std::uint8_t* one, const std::uint8_t* other) {
     std::uint64_t both[2];
     std::memcpy(both, one, 8);
@@ -80,11 +81,16 @@ HWY_INLINE hn::Vec<RotateBytes> load_two(const std::uint8_t* one, const std::uin
     return hn::BitCast(RotateBytes(), hn::InterleaveLower(d, hn::Set(d, both[0]), hn::Set(d, both[1])));
 }
 
-// Two pixels blended of four neighbours each, as numbers of 32 bits: blue, green, red and nothing.
+// Two interpolated pixels in 32-bit numbers: blue, green, red, unused.
 struct BlendedTwo {
     hn::Vec<RotateWords> first, second;
 };
 
+// Interpolates two pixels: first along the upper and the lower row, then between the rows.
+//
+//   bytes loaded    b0 g0 r0 b1 g1 r1 . .     left and right neighbour of one pixel
+//   `left`          b0 g0 r0 0                as 16-bit numbers, times (256 - fraction)
+//   `right`         b1 g1 r1 0                as 16-bit numbers, times fraction
 HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, const std::uint64_t* y) {
     constexpr std::uint8_t none = 0x80;
     HWY_ALIGN static constexpr std::uint8_t left[16] = {0, none, 1, none, 2,  none, none, none,
@@ -108,14 +114,14 @@ HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, co
     };
     const auto *first = at(0), *second = at(1);
     const auto to_right = as_16(places(x), spread), to_left = hn::Sub(hn::Set(d16, 256), to_right);
-    // Sums of up to 255 * 256, as signed numbers 2^15 less.
+    // Sums of up to 255 * 256, stored as signed numbers less 2^15.
     const auto along = [&](hn::Vec<RotateBytes> bytes) HWY_ATTR {
         return hn::Xor(hn::Add(hn::Mul(as_16(bytes, left), to_left), hn::Mul(as_16(bytes, right), to_right)),
                        hn::Set(d16, -32768));
     };
     const auto above = along(load_two(first, second));
     const auto below = along(load_two(first + run.stride_bytes, second + run.stride_bytes));
-    // The weights of above and below by turns.
+    // Alternating weights of the upper and the lower row.
     const auto to_lower = as_16(places(y), spread);
     const auto weights = [&](hn::Vec<RotateHalves> lower) HWY_ATTR {
         return hn::Add(hn::Mul(lower, hn::Load(d16, minus_even)), hn::Load(d16, whole_even));
@@ -131,7 +137,7 @@ HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, co
 
 }  // namespace
 
-// Eight bytes can be read from each left neighbour on.
+// Interpolates a run of BGR pixels. Eight bytes must be readable from each left neighbour on.
 void rotate_blend_bgr(const RotateRun& run, std::uint8_t* out) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
     const RotateBytes d8;
@@ -150,10 +156,10 @@ void rotate_blend_bgr(const RotateRun& run, std::uint8_t* out) {
         const int count = std::min(rotate_block, run.pixels - begin);
         auto* to = out + 3 * begin;
         int pixel = 0;
-        // Four pixels that are written with four bytes more, which the next ones write over.
+        // Store four pixels with four excess bytes, which the next ones overwrite.
         for (; pixel + 6 <= count; pixel += 4) hn::StoreU(four(pixel), d8, to + 3 * pixel);
         for (; pixel < count; pixel += 4) {
-            // Places behind the last pixel are not the image's: they take the last one's.
+            // Positions after the last pixel may lie outside the image, so they repeat the last one.
             for (int behind = count; behind < pixel + 4; ++behind) {
                 places.x[behind] = places.x[count - 1];
                 places.y[behind] = places.y[count - 1];
@@ -176,15 +182,14 @@ HWY_EXPORT(rotate_blend_bgr);
 
 namespace {
 
-// Of the pixels x of a row, from begin to end, those with least <= start + x * step < most; cuts the range down to
-// them.
+// Reduces begin .. end to the pixels x with least <= start + x * step < most.
 void keep_within(std::int64_t start, std::int64_t step, std::int64_t least, std::int64_t most, int& begin, int& end) {
     const auto is_within = [&](int x) { return start + x * step >= least && start + x * step < most; };
     if (step == 0) {
         if (!is_within(begin)) end = begin;
         return;
     }
-    // Within is one run of pixels; doubles find its ends to a pixel or so, and the rest is looked for.
+    // These pixels form one run. Doubles find its ends to within a pixel or two; the loops find them exactly.
     const double to_least = static_cast<double>(least - start) / static_cast<double>(step);
     const double to_most = static_cast<double>(most - start) / static_cast<double>(step);
     const auto near = [&](double x) { return static_cast<int>(std::clamp<double>(x, begin, end)); };
@@ -196,20 +201,24 @@ void keep_within(std::int64_t start, std::int64_t step, std::int64_t least, std:
     end = last;
 }
 
+// Makes one row of the result:
+//
+//   0     begin   inner_begin          inner_end   end     width
+//   | color | edge  | neighbours inside    | edge   | color |
 template <int channels>
 void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> in, int frame, int y, int width,
                std::uint8_t* out) {
     const auto& from = in.shape();
     const auto start_x = map.start_x - y * map.step_y, start_y = map.start_y + y * map.step_x;
     constexpr std::int64_t one = std::int64_t{1} << rotate_map_bits;
-    // Rounded places as far outside as a half of 2^-8 pixels count, too.
+    // Rounding can move positions inwards by half of 2^-8 pixels.
     constexpr std::int64_t half = one >> (rotate_place_bits + 1);
-    // Pixels that see anything of the image, and among them those that see nothing else.
+    // Pixels that read anything of the image, and among them those that read nothing else.
     int begin = 0, end = width;
     keep_within(start_x, map.step_x, -one - half, from.width * one, begin, end);
     keep_within(start_y, map.step_y, -one - half, from.height * one, begin, end);
     int inner_begin = begin, inner_end = end;
-    // Vectors of BGR read a pixel further.
+    // Vectors of BGR read one pixel further.
     constexpr int read_further = channels == 3 ? 2 : 1;
     keep_within(start_x, map.step_x, 0, (from.width - read_further) * one - half, inner_begin, inner_end);
     keep_within(start_y, map.step_y, 0, (from.height - 1) * one - half, inner_begin, inner_end);

@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// Turns by 90, 180 and 270 degrees clockwise, one pixel after the other.
+/// Reference for rotations by 90, 180 and 270 degrees clockwise, pixel by pixel.
 inline void quarter_turns_reference(int quarters, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto &from = in.shape(), &to = out.shape();
     for (int frame = 0; frame < to.frames; ++frame)
@@ -21,7 +21,7 @@ inline void quarter_turns_reference(int quarters, HostView<const std::uint8_t> i
             }
 }
 
-/// Calls pixel(frame, x, y, channel, at) for each byte of a result; at(x, y) is the byte there or the border's.
+/// Sets each byte of a result to byte(x, y, at). at(x, y) is the image's byte at that position, or the border's.
 template <class Byte>
 void for_rotated(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Pixel color, Byte&& byte) {
     const auto &from = in.shape(), &to = out.shape();
@@ -38,7 +38,7 @@ void for_rotated(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Pi
                 }
 }
 
-/// The fixed-point formula, for other angles: what tests and benches compare with.
+/// Reference for other angles: the fixed-point formula.
 inline void rotate_reference(const RotateMap& map, Pixel color, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     for_rotated(in, out, color, [&](int x, int y, auto&& at) {
@@ -50,7 +50,7 @@ inline void rotate_reference(const RotateMap& map, Pixel color, HostView<const s
     });
 }
 
-/// The definition, in float64.
+/// The definition in float64.
 inline void rotate_formula(double degrees, Pixel color, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto &from = in.shape(), &to = out.shape();
     const double angle = degrees * std::numbers::pi / 180, cosine = std::cos(angle), sine = std::sin(angle);

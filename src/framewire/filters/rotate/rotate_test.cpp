@@ -46,7 +46,7 @@ TEST_P(RotateTest, WholeTurnsLeaveTheImageAlone) {
              .shapes = {{2, 33, 47, 3}}});
 }
 
-// `formula` false: the fixed-point one.
+// Compares with the float64 formula, or with the fixed-point one if `formula` is false.
 void check(Backend backend, const char* angle, const char* size, int channels, bool formula,
            std::vector<Shape> shapes = {}) {
     const Pixel color = channels == 3 ? pixel_of(255, 165, 10) : gray_pixel(129);
@@ -82,13 +82,13 @@ TEST_P(RotateTest, EveryAngleEqualsTheFixedPointFormula) {
         check(GetParam(), angle, "same", 3, false, {{1, 50, 71, 3}, {1, 71, 50, 3}, {1, 1, 9, 3}});
 }
 
-// Weights of 8 bits are off by up to 2^-9, of differences up to 255, along either axis.
-TEST_P(RotateTest, WithinTwoOfTheFormulaInDoubles) {
+// 8-bit weights are off by up to 2^-9 along either axis, for differences of up to 255.
+TEST_P(RotateTest, StaysWithinTwoOfTheFormulaInDoubles) {
     for (const auto* angle : {"3", "45", "123.4", "-60"})
         for (const auto* size : {"whole", "same"}) check(GetParam(), angle, size, 3, true, {{1, 57, 83, 3}});
 }
 
-TEST(Rotate, ResultsHoldTheWholeOrAreTheSame) {
+TEST(Rotate, ResultsHoldTheWholeImageOrKeepItsSize) {
     const auto info = rotate_info();
     const auto size = [&](const char* angle, const char* of) {
         const auto shape = info.output_shape(with_defaults(info, {{"angle", angle}, {"size", of}}), {1, 300, 400, 3});
@@ -101,7 +101,7 @@ TEST(Rotate, ResultsHoldTheWholeOrAreTheSame) {
     EXPECT_EQ(size("30", "same"), "400x300");
 }
 
-TEST(Rotate, RefusesWrongAnglesAndShapes) {
+TEST(Rotate, RejectsWrongAnglesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const double degrees : {361.0, -1e9, std::numeric_limits<double>::quiet_NaN()})
         EXPECT_THROW(Rotate({.degrees = degrees}, {1, 4, 4, 3}, executor), Error);

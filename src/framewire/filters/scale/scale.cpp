@@ -15,6 +15,7 @@ ScaleMethod method_from(const ParameterValues& values) {
     return text == "bicubic" ? ScaleMethod::bicubic : ScaleMethod::lanczos;
 }
 
+// Shape of the result. Throws Error{usage} if the weights do not belong to the image or a side is too large.
 Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     validate(shape, "scale's image");
     if (down.from != shape.height || along.from != shape.width)
@@ -24,7 +25,8 @@ Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     return to;
 }
 
-// The side that keeps the ratio to the other one: the nearest multiple of -`asked`, but not 0.
+// The side that keeps the aspect ratio, given the other one: the nearest multiple of -`asked`, but at least one
+// multiple.
 int in_ratio(int asked, int other_to, int other_from, int from) {
     const auto multiple = std::int64_t{-asked};
     const auto divisor = multiple * other_from;
@@ -32,7 +34,7 @@ int in_ratio(int asked, int other_to, int other_from, int from) {
     return static_cast<int>(std::min<std::int64_t>(std::max<std::int64_t>(multiples, 1) * multiple, max_side_px + 1));
 }
 
-// As FFmpeg: 0 keeps a side, -N is the multiple of N that keeps the ratio.
+// As in FFmpeg, 0 keeps a side, and -N chooses the multiple of N that keeps the aspect ratio.
 ScaleParameters scale_parameters(const ParameterValues& values, const Shape& shape) {
     validate(shape, "scale's image");
     const MeasureNames names{shape.width, shape.height};
@@ -51,7 +53,7 @@ ScaleParameters scale_parameters(const ParameterValues& values, const Shape& sha
     return {width, height, method_from(values)};
 }
 
-// Of the CPU, where they serve.
+// The blocks for the CPU, if they can be used.
 ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Executor& executor) {
     if (executor.backend() != Backend::cpu || columns.stride > scale_planes_most_taps) return {};
     return scale_blocks(rows);
@@ -70,7 +72,7 @@ Scale::Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Ex
       columns_(scale_axis(down, 2)),
       rows_(scale_axis(along, 2)),
       blocks_(blocks_for(columns_, rows_, executor)) {
-    // Without blocks the CPU's vectors take two taps of BGR or eight of gray at a time.
+    // Without blocks, the CPU's vectors process two taps of BGR or eight of gray at a time.
     if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1) rows_ = scale_axis(along, 8);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();

@@ -8,39 +8,45 @@
 #include <memory>
 #include <vector>
 
-// Two kernels: columns into an image of 16-bit numbers as high as the result and as wide as the image, then rows.
+// Scaling on the GPU with two kernels per group of frames:
+//
+//   columns_kernel   image (8 bits)      -> lines (16 bits): as high as the result, as wide as the image
+//   rows_kernel      lines (16 bits)     -> result (8 bits)
 
 namespace framewire {
 namespace scale_kernels {
 namespace {
 
 constexpr int threads_per_block = 128;
-constexpr int group = 4;  // elements of a row that a thread combines
+constexpr int group = 4;  // elements of a row that a thread of columns_kernel combines
 
-// One axis in device memory. Weights lie in pairs.
+// One axis in device memory, with its weights in pairs.
 struct AxisOnDevice {
     const std::int32_t* first;
     const std::int32_t* pairs;  // [index * pairs_each + pair] along y, [pair * to + index] along x
-    int from, to, pairs_each;
+    int from, to, pairs_each;   // pairs: [index * pairs_each + pair] along y, [pair * to + index] along x
 };
 
+// Everything that a launch needs; passed as a kernel parameter.
 struct Job {
     AxisOnDevice columns, rows;
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
-    std::int16_t* line;  // of each row of the result, what the columns give
-    int row_elements;    // of these
+    std::int16_t* line;  // results of the column pass for each row of the result
+    int row_elements;    // elements per line
     int line_stride;     // in elements
 };
 
+// The two weights of a pair.
 __device__ int low_weight(std::int32_t pair) { return static_cast<std::int16_t>(pair); }
 __device__ int high_weight(std::int32_t pair) { return pair >> 16; }
 
+// Rounds, shifts and clamps a sum.
 __device__ int held(int sum, int shift, int least, int most) {
     return min(max((sum + (1 << (shift - 1))) >> shift, least), most);
 }
 
-// Four elements of a row from `x` on, those behind its end being 0.
+// Loads four elements of a row from `x` on; those beyond its end are 0.
 __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int elements, bool aligned) {
     if (aligned && x + group <= elements) return *reinterpret_cast<const std::uint32_t*>(row + x);
     std::uint32_t bytes = 0;
@@ -49,7 +55,7 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int elements,
     return bytes;
 }
 
-// blockIdx.y: rows of the result; blockIdx.z: frames.
+// Column pass: one thread per four elements. blockIdx.y counts rows of the result, blockIdx.z frames.
 __global__ void __launch_bounds__(threads_per_block) columns_kernel(Job job, bool aligned) {
     const int x = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x) * group;
     const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
@@ -60,7 +66,7 @@ __global__ void __launch_bounds__(threads_per_block) columns_kernel(Job job, boo
     for (int index = 0; index < job.columns.pairs_each; ++index) {
         const auto pair = pairs[index];
         const int row = first + 2 * index;
-        // Rows beyond the last have the weight 0.
+        // Rows beyond the last one have weight 0.
         const auto low = load_four(job.in.row(frame, min(row, last)), x, job.row_elements, aligned);
         const auto high = load_four(job.in.row(frame, min(row + 1, last)), x, job.row_elements, aligned);
 #pragma unroll
@@ -77,7 +83,7 @@ __global__ void __launch_bounds__(threads_per_block) columns_kernel(Job job, boo
     *reinterpret_cast<short4*>(line) = result;
 }
 
-// A pixel a thread.
+// Row pass: one thread per pixel. blockIdx.y counts rows, blockIdx.z frames.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) rows_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x);
@@ -100,18 +106,20 @@ __global__ void __launch_bounds__(threads_per_block) rows_kernel(Job job) {
         out[channel] = static_cast<std::uint8_t>(held(sums[channel], scale_row_shift, 0, 255));
 }
 
-// Frames whose lines are in memory at a time; more do not make a GPU any busier.
+// Number of frames whose lines are kept in memory at a time. More would not make the GPU busier.
 int frames_at_a_time(const Shape& to, std::int64_t line_bytes) {
     constexpr std::int64_t most_bytes = std::int64_t{64} << 20;
     const auto frames = most_bytes / (line_bytes * to.height);
     return static_cast<int>(std::clamp<std::int64_t>(frames, 1, std::min(to.frames, cuda::most_grid_blocks)));
 }
 
-// What lives as long as the plan.
+// Device memory that lives as long as the plan.
 struct Memory {
     cuda::DeviceBuffer first[2], pairs[2], lines;
 };
 
+// Uploads the first pixels and the weights of an axis. Along x the pairs are transposed, so that adjacent threads read
+// adjacent words.
 AxisOnDevice upload_axis(const ScaleAxis& axis, bool transposed, cuda::DeviceBuffer& first, cuda::DeviceBuffer& pairs,
                          const cuda::Stream& stream) {
     const int each = axis.stride / 2;

@@ -9,24 +9,29 @@
 
 namespace framewire {
 
+/// Parameters of Scale.
 struct ScaleParameters {
     int width = 0, height = 0;  ///< of the result, in pixels
     ScaleMethod method = ScaleMethod::bicubic;
 };
 
-/// Columns first, then rows: the columns' results are rounded to 1/64 (half up) and held to 16 bits with a sign, the
-/// rows' to whole numbers (half up) and held to 0..255.
+/// Right shifts of the two passes: columns first, then rows. Results of the column pass are rounded to 1/64 and
+/// saturate at signed 16 bits; results of the row pass are rounded to integers and clamped to 0..255. Both round halves
+/// up.
 inline constexpr int scale_column_shift = scale_weight_bits - 6, scale_row_shift = scale_weight_bits + 6;
 
-/// Images of another size, by weights along rows and along columns. In and out: any strides, any alignment,
-/// no overlap; 1 or 3 channels. On CUDA a plan is for one run at a time.
+/// Resizes images with separable weights along columns and rows. ScaleAxis describes the method.
+///
+/// `in` and `out`: 1 or 3 channels, any strides and alignment, no overlap. On CUDA, one run at a time per plan.
 class Scale {
 public:
     /// Throws Error{usage} on shapes that are not allowed.
     Scale(ScaleParameters parameters, const Shape& shape, Executor& executor);
-    /// By any weights, down and along; `shape` has their sides. Throws likewise.
+    /// Takes any weights for both axes; `shape` must have their sizes. Throws Error{usage} on shapes that are not
+    /// allowed.
     Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Executor& executor);
 
+    /// Shape of the result.
     const Shape& output_shape() const { return to_; }
 
     /// On the executor's threads; returns when done.
@@ -34,9 +39,11 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter.
+    /// See RowFilter. Always runs by rows on the CPU.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
+    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const;
+    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:
@@ -46,11 +53,11 @@ private:
     Shape from_, to_;
     Executor* executor_;
     ScaleAxis columns_, rows_;  // along y and along x
-    ScaleBlocks blocks_;        // CPU: of rows_, where neighbours see nearly the same pixels
+    ScaleBlocks blocks_;        // CPU: of rows_, if neighbours read nearly the same pixels
     FilterOnDevice on_device_;
 };
 
-/// The registry's entry.
+/// Registry entry of `scale`.
 FilterInfo scale_info();
 
 }  // namespace framewire

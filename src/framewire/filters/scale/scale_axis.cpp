@@ -7,10 +7,12 @@
 namespace framewire {
 namespace {
 
+// Half the width of a kernel, in pixels.
 double reach_of(ScaleMethod method) {
     return method == ScaleMethod::bilinear ? 1 : method == ScaleMethod::bicubic ? 2 : 3;
 }
 
+// The kernels, as functions of the distance from their center.
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
 double cubic(double x) {
@@ -21,6 +23,7 @@ double cubic(double x) {
     return 0;
 }
 
+// sin(pi x) / (pi x)
 double sinc(double x) {
     x *= std::numbers::pi;
     return x == 0 ? 1 : std::sin(x) / x;
@@ -28,6 +31,7 @@ double sinc(double x) {
 
 double lanczos(double x) { return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
 
+// Value of a method's kernel at distance x.
 double kernel(ScaleMethod method, double x) {
     switch (method) {
         case ScaleMethod::bilinear: return triangle(x);
@@ -36,7 +40,8 @@ double kernel(ScaleMethod method, double x) {
     }
 }
 
-// Of each pixel as much as lies in the interval that pixel `index` covers, in parts of 1 / (4 * ratio_to) pixels.
+// Weights of ScaleMethod::area: for each pixel the share of it that lies in the interval which pixel `index` covers.
+// Computed exactly, in units of 1 / (4 * ratio_to) pixels.
 ExactTaps covered(const ScaleGrid& grid, int index) {
     const std::int64_t unit = std::int64_t{4} * grid.ratio_to, covers = std::int64_t{4} * grid.ratio_from;
     const auto begin =
@@ -47,7 +52,7 @@ ExactTaps covered(const ScaleGrid& grid, int index) {
     };
     ExactTaps taps{pixel_at(begin), {}};
     for (std::int64_t pixel = taps.first, last = pixel_at(end - 1); pixel <= last; ++pixel) {
-        // Beyond the image its nearest pixel stands.
+        // Beyond the image, its nearest pixel counts.
         const auto from = pixel == 0 ? begin : std::max(begin, pixel * unit);
         const auto to = pixel == grid.from - 1 ? end : std::min(end, (pixel + 1) * unit);
         taps.weights.push_back(static_cast<double>(to - from) / static_cast<double>(covers));
@@ -58,6 +63,8 @@ ExactTaps covered(const ScaleGrid& grid, int index) {
 }  // namespace
 
 ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index) {
+    // Sample the kernel at all pixels that it reaches and normalise; pixels outside are added to the nearest one
+    // inside.
     if (method == ScaleMethod::area) return covered(grid, index);
     const double scale = static_cast<double>(grid.ratio_from) / grid.ratio_to, width = std::max(scale, 1.0);
     const double reach = reach_of(method) * width;
@@ -87,6 +94,8 @@ ScaleAxis scale_axis(const AxisTaps& all_exact, int multiple) {
     ScaleAxis axis{.from = all_exact.from, .to = all_exact.to};
     std::vector<Taps> all;
     for (int index = 0; index < axis.to; ++index) {
+        // Round the running sum instead of single weights, which bounds every partial sum and makes the total exact.
+        // Zeros at both ends are dropped.
         const auto exact = all_exact.of(index);
         Taps taps{exact.first, {}};
         double exact_so_far = 0;
@@ -107,7 +116,7 @@ ScaleAxis scale_axis(const AxisTaps& all_exact, int multiple) {
     }
     axis.stride = (axis.taps + multiple - 1) / multiple * multiple;
     for (const auto& taps : all) {
-        // As far left as it takes for all taps, those of weight 0 too, to be inside.
+        // Move left until all taps, including padding, lie inside the image.
         const int first = std::min(taps.first, std::max(axis.from - axis.stride, 0));
         axis.first.push_back(first);
         auto begin = axis.weights.insert(axis.weights.end(), static_cast<std::size_t>(axis.stride), 0);

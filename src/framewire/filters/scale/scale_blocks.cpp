@@ -5,9 +5,9 @@
 namespace framewire {
 namespace {
 
-// Numbers of 16 bits that the places of a block's taps can be among.
+// Number of 16-bit source pixels among which the taps of a block can lie: one 16-byte shuffle.
 constexpr int block_reach = 8;
-// A lone pixel may see a whole image, which tiles have no room for.
+// Limit on the taps of a pixel; a single pixel may read a whole image, which would not fit a tile.
 constexpr int most_taps = 32;
 
 }  // namespace
@@ -37,8 +37,10 @@ ScaleBlocks scale_blocks(const ScaleAxis& axis) {
         if (most - least + 2 > block_reach) return {};
         blocks.first.push_back(least);
     }
+    // For every vector: the shuffles of both blocks, then their weights pair by pair.
     for (int group = 0; group < groups; ++group)
         for (int two = 0; two < ScaleBlocks::group_blocks / 2; ++two) {
+            // Calls body(x, first source pixel of its block) for the eight pixels of a vector.
             const auto each_pixel = [&](auto&& body) {
                 for (const int block : {two, two + ScaleBlocks::group_blocks / 2})
                     for (int pixel = 0; pixel < block_px; ++pixel)

@@ -8,32 +8,41 @@
 
 namespace framewire {
 
-/// The weights of an axis as vectors take them where neighbours see nearly the same pixels: those of a block of four
-/// neighbours lie side by side, two taps of each, and so do the places of their pixels. Where an image shrinks to less
-/// than half, or so, neighbours are too far from each other.
+/// The weights of an axis, arranged for vectors, for axes on which neighbouring pixels read nearly the same source
+/// pixels. Weights of a block of four neighbouring pixels are stored together, two taps of each, and so are the
+/// positions of their source pixels. If an image shrinks to about less than half, neighbours are too far apart for
+/// this.
 ///
-/// Blocks are in groups of eight, of 32 pixels of the result. Vectors of two blocks have one of a group's first half
-/// and one of its second, so that packing their results leaves those in order. Behind the last pixel it is repeated.
+/// Blocks form groups of eight, 32 pixels of the result:
+///
+///   vector v of a group (v = 0 .. 3) holds blocks v and v + 4
+///
+/// so that packing the results leaves them in order. The last pixel is repeated to fill the last group.
 struct ScaleBlocks {
+    /// Pixels per block and per group, and blocks per group.
     static constexpr int block_px = 4, group_px = 32, group_blocks = group_px / block_px;
 
-    int pairs = 0;  ///< of taps
-    /// Per block, in order: the first of the eight pixels that its four see with a pair of taps; two more for each pair
-    /// that follows. Never negative; weights of pixels beyond the image are 0.
+    int pairs = 0;  ///< pairs of taps
+    /// Per block: the first of the eight source pixels that its four pixels read with one pair of taps; each further
+    /// pair starts two pixels later. Never negative. Source pixels beyond the image have weight 0.
     std::vector<std::int32_t> first{};
-    /// Per group, 4 times 32: for each two blocks the places, in bytes from `first`, of each pixel's two taps.
+    /// Per group, 4 x 32 bytes: for each vector, the positions of each pixel's two taps, in bytes from the block's
+    /// `first`.
     std::vector<std::uint8_t> order{};
-    /// Per group, 4 times `pairs` times 16: for each two blocks and each pair of taps the weights.
+    /// Per group, 4 x `pairs` x 16 numbers: for each vector and pair of taps, the weights.
     std::vector<std::int16_t> weights{};
 
+    /// Returns true if the axis has no blocks.
     bool empty() const { return pairs == 0; }
+    /// Number of groups.
     int groups() const { return static_cast<int>(first.size()) / group_blocks; }
-    /// The pixels that a group's vectors read, begin to end; some of them may be beyond the image.
+    /// First source pixel that a group's vectors read.
     int group_begin(int group) const;
+    /// End of the source pixels that a group's vectors read; may lie beyond the image.
     int group_end(int group) const;
 };
 
-/// The blocks of an axis; none where neighbours are too far from each other.
+/// Arranges the weights of an axis. The result is empty if neighbours are too far apart.
 ScaleBlocks scale_blocks(const ScaleAxis& axis);
 
 }  // namespace framewire

@@ -17,25 +17,26 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two weights side by side, as multiply_add_pairs takes them.
+// Loads two adjacent weights, as multiply_add_pairs() takes them.
 HWY_INLINE std::int32_t weight_pair(const std::int16_t* weights) {
     std::int32_t pair;
     std::memcpy(&pair, weights, sizeof pair);
     return pair;
 }
 
-// Rows of the image under one another, from which one row of the result comes.
+// The rows of the image that contribute to one row of the result.
 struct Columns {
     const std::uint8_t* first;
     std::int64_t stride_bytes;
-    int last;  // rows behind the first one that there are; weights of those beyond are 0
+    int last;  // number of rows available after the first one; later ones have weight 0
     const std::int16_t* weights;
     int taps;
 
+    // The row for a tap.
     const std::uint8_t* row(int tap) const { return first + std::min(tap, last) * stride_bytes; }
 };
 
-// As many results from `x` on as two vectors of 16 bits have.
+// Column pass for as many elements at `x` as two 16-bit vectors hold.
 HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t* line) {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::RepartitionToWide<decltype(d16)> d32;
@@ -72,15 +73,15 @@ void combine_rows(const Columns& columns, std::int64_t count, std::int16_t* line
         return;
     }
     for (std::int64_t x = 0; x + step <= count; x += step) combine_at(columns, x, line);
-    if (count % step != 0) combine_at(columns, count - step, line);  // some a second time
+    if (count % step != 0) combine_at(columns, count - step, line);  // recompute some elements
 }
 
-// Four pixels of a row of BGR: sums of blue, green, red and nothing for each.
+// Types for the row pass of BGR: sums of blue, green, red and an unused lane per pixel.
 using Block16 = hn::Full128<std::int16_t>;
 using Block32 = hn::Full128<std::int32_t>;
 using Block8 = hn::Full128<std::uint8_t>;
 
-// From 16 bytes, two pixels of BGR and more, to blues, greens and reds side by side.
+// Rearranges two BGR pixels, from 16 bytes of 16-bit numbers, to pairs: b0 b1 g0 g1 r0 r1, and two unused numbers.
 HWY_INLINE hn::Vec<Block16> pixel_pair(const std::int16_t* pixels) {
     HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, 12, 13, 14, 15};
     const Block8 d8;
@@ -88,7 +89,7 @@ HWY_INLINE hn::Vec<Block16> pixel_pair(const std::int16_t* pixels) {
                        hn::TableLookupBytes(hn::BitCast(d8, hn::LoadU(Block16(), pixels)), hn::Load(d8, order)));
 }
 
-// `fixed_taps` 0 stands for any number.
+// Row pass for one BGR pixel. `fixed_taps` 0 means any number.
 template <int fixed_taps>
 HWY_INLINE hn::Vec<Block32> weigh_bgr(const std::int16_t* pixels, const std::int16_t* weights, int taps) {
     const Block32 d32;
@@ -101,11 +102,12 @@ HWY_INLINE hn::Vec<Block32> weigh_bgr(const std::int16_t* pixels, const std::int
     return hn::ShiftRight<scale_row_shift>(sum);
 }
 
-// Bytes of two vectors of 32 bits.
+// Converts two vectors of 32-bit numbers to bytes, with saturation.
 HWY_INLINE hn::Vec<hn::Half<Block8>> to_bytes(hn::Vec<Block32> low, hn::Vec<Block32> high) {
     return hn::DemoteTo(hn::Half<Block8>(), hn::ReorderDemote2To(Block16(), low, high));
 }
 
+// Row pass for a row of BGR, four pixels at a time.
 template <int fixed_taps>
 void scale_row_bgr(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t* out) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
@@ -129,7 +131,7 @@ void scale_row_bgr(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t
     }
 }
 
-// Eight taps at a time, whose products end up in four sums.
+// Row pass for one gray pixel: eight taps at a time, whose products add up to four partial sums.
 template <int fixed_taps>
 HWY_INLINE hn::Vec<Block32> weigh_gray(const std::int16_t* pixels, const std::int16_t* weights, int taps) {
     const Block32 d32;
@@ -141,6 +143,7 @@ HWY_INLINE hn::Vec<Block32> weigh_gray(const std::int16_t* pixels, const std::in
     return sum;
 }
 
+// Row pass for a row of gray, eight pixels at a time.
 template <int fixed_taps>
 void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t* out) {
     const Block32 d32;
@@ -152,6 +155,7 @@ void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_
             sums[index] = weigh_gray<fixed_taps>(line + axis.first[static_cast<std::size_t>(at)], axis.weights_of(at),
                                                  axis.stride);
         }
+        // Adds the four partial sums of each pixel by transposing.
         const auto added = [&](auto a, auto b) HWY_ATTR {
             return hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b));
         };
@@ -168,6 +172,7 @@ void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_
     }
 }
 
+// Dispatches on channels and on common numbers of taps.
 void scale_row(const ScaleAxis& axis, int channels, const std::int16_t* line, std::uint8_t* out) {
     if (channels == 1)
         return axis.stride == 8 ? scale_row_gray<8>(axis, line, out) : scale_row_gray<0>(axis, line, out);
@@ -182,12 +187,12 @@ void scale_row(const ScaleAxis& axis, int channels, const std::int16_t* line, st
 
 }  // namespace
 
-// Rows of the result from rows of the image.
+// Makes rows of the result: the column pass into one line, then the row pass, row by row.
 void scale_rows(const ScaleAxis& columns, const ScaleAxis& rows, const ImageRows<const std::uint8_t>& in,
                 const ImageRows<std::uint8_t>& out) {
     const int channels = in.view.shape().channels;
     const auto count = in.view.shape().row_bytes();
-    // Vectors read up to so many elements behind the line's end; their weights are 0.
+    // Vectors read up to this many elements beyond the line; their weights are 0.
     constexpr int slack = 3 * 8 + 16;
     HWY_ALIGN std::int16_t line[max_side_px * 3 + slack];
     std::fill_n(line + count, slack, std::int16_t{0});
@@ -222,7 +227,8 @@ void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "scale's image");
     validate(images.out, to_, "scale's result");
-    // So many rows that neighbours, which see the same rows of the image, find them in a core's L2.
+    // As many rows that neighbouring rows of the result, which read the same rows of the image, find them in a core's
+    // L2 cache.
     const auto bytes_a_row = to_.row_bytes() + from_.row_bytes() * std::max(from_.height / to_.height, 1);
     const auto rows_each = std::max<std::int64_t>(span_bytes / bytes_a_row, 1);
     const auto bands = (to_.height + rows_each - 1) / rows_each;

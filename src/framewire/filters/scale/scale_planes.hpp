@@ -8,12 +8,12 @@
 
 namespace framewire {
 
-/// Most taps of the columns that scale_rows_in_planes() keeps rows for.
+/// Most column taps that scale_rows_in_planes() supports.
 inline constexpr int scale_planes_most_taps = 32;
 
-/// Rows of Scale's result from rows of its image, on the calling thread: tiles of rows, whose channels are taken apart
-/// once per row of the image. `columns` has at most scale_planes_most_taps taps, its stride is even, and `blocks` are
-/// those of the axis along x, and not empty.
+/// Makes rows of a scaled image on the calling thread, tile by tile. The channels of each image row are split into
+/// planes once per tile. `columns` has at most scale_planes_most_taps taps and an even stride; `blocks` belongs to the
+/// axis along x and is not empty.
 void scale_rows_in_planes(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                           const ImageRows<std::uint8_t>& out);
 

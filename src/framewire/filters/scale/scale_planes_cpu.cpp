@@ -17,29 +17,31 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of one block of four pixels, or of two where they are that wide.
+// Vectors of one block of four pixels, or of two if they are 32 bytes wide.
 using PlaneBytes = hn::CappedTag<std::uint8_t, 32>;
 using PlaneHalves = hn::Repartition<std::int16_t, PlaneBytes>;
 using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
 constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
 
-// Pixels of the image that a tile sees, of all its channels; a multiple of what vectors take.
+// Samples of the image per tile, over all channels; a multiple of the vector length.
 constexpr int tile_samples = 3 * 1024;
 constexpr int tile_px(int channels) { return tile_samples / channels; }
-// Vectors write, and blocks see, up to so many pixels behind those.
+// Vectors write, and blocks read, up to this many pixels beyond a tile.
 constexpr int tile_slack_px = 64;
-// From one channel of a tile's row to the next one.
+// Distance from one channel of a tile's row to the next.
 constexpr std::int64_t channel_samples(int channels) { return tile_px(channels) + tile_slack_px; }
 
-// Rows of the image that a tile sees, each channel by itself, and one row of what became of the columns.
+// Working memory of a tile: the image rows that it reads, with separate channels, and one row of results of the column
+// pass.
 struct ScaleTile {
     HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][tile_samples + 3 * tile_slack_px];
     HWY_ALIGN std::int16_t line[tile_samples + 3 * tile_slack_px];
-    int row_at[scale_planes_most_taps];  // which row of the image each of `rows` is, or -1
-    int begin, count;                    // the pixels; whole vectors, so some may lie behind the image
+    int row_at[scale_planes_most_taps];  // image row in each of `rows`, or -1
+    int begin, count;                    // pixels of the tile, in whole vectors; some may lie beyond the image
 };
 
-// Interleaving bytes of two rows leaves results of a wide vector in order when its quarters are in this one.
+// Interleaving bytes of two 32-byte vectors works within their halves. Exchanging the middle quarters first leaves the
+// results in order.
 HWY_INLINE hn::Vec<PlaneBytes> quarters_in_turn(hn::Vec<PlaneBytes> bytes) {
     if constexpr (plane_lanes == 32) {
         const hn::Repartition<std::uint64_t, PlaneBytes> d64;
@@ -51,7 +53,7 @@ HWY_INLINE hn::Vec<PlaneBytes> quarters_in_turn(hn::Vec<PlaneBytes> bytes) {
     }
 }
 
-// The tile's pixels of a row of an image as wide as `width`.
+// Splits the tile's pixels of an image row, `width` pixels wide, into channels.
 template <int channels>
 void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::uint8_t* to) {
     const PlaneBytes d8;
@@ -76,14 +78,14 @@ void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::u
     }
 }
 
-// Two weights side by side, as multiply_add_pairs takes them.
+// Loads two adjacent weights, as multiply_add_pairs() takes them.
 HWY_INLINE std::int32_t two_weights(const std::int16_t* weights) {
     std::int32_t pair;
     std::memcpy(&pair, weights, sizeof pair);
     return pair;
 }
 
-// One row of the columns' results. `fixed_pairs` 0 stands for any number.
+// Column pass for one channel. `fixed_pairs` 0 means any number.
 template <int fixed_pairs>
 HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16_t* weights, int pairs, int count,
                                std::int16_t* line) {
@@ -115,7 +117,7 @@ HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16
     }
 }
 
-// A vector's blocks of a channel's line.
+// Loads the blocks of a vector from a channel's line.
 HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, std::int64_t first, std::int64_t second) {
     const PlaneHalves d16;
     if constexpr (plane_lanes == 32) {
@@ -127,7 +129,7 @@ HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, std::int64_t 
     }
 }
 
-// As many results as a vector has bytes, of a group or of half of one.
+// Row pass for as many results as a vector has bytes: a group, or half of one.
 template <int channels, int fixed_pairs>
 HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, int group, int half,
                             hn::Vec<PlaneBytes>* out) {
@@ -174,7 +176,7 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
         out[channel] = narrow_in_blocks(d8, halves[channel][0], halves[channel][1]);
 }
 
-// Groups `begin` to `end` of a row of the result as wide as `width`.
+// Row pass for groups `begin` to `end` - 1 of a row of the result that is `width` pixels wide.
 template <int channels, int fixed_pairs>
 void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int end, int width, std::uint8_t* out) {
     const PlaneBytes d8;
@@ -201,7 +203,7 @@ void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int
         }
 }
 
-// The groups from `begin` on whose pixels a tile has room for; at least one.
+// End of the groups, starting with `begin`, whose pixels fit a tile; at least one group.
 int tile_groups(const ScaleBlocks& blocks, int begin, int most_px) {
     const int first = blocks.group_begin(begin);
     int end = begin + 1;
@@ -209,6 +211,7 @@ int tile_groups(const ScaleBlocks& blocks, int begin, int most_px) {
     return end;
 }
 
+// Makes all rows of one tile: splits image rows that are not in the tile yet, then the two passes.
 template <int channels>
 void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                 const ImageRows<std::uint8_t>& out, int begin, int end, ScaleTile& tile) {
@@ -243,10 +246,11 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
 
 }  // namespace
 
+// Makes rows of the result, tile by tile from left to right.
 void scale_planes_rows(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                        const ImageRows<std::uint8_t>& out) {
     ScaleTile tile;
-    std::memset(tile.line, 0, sizeof tile.line);  // what blocks see behind the image has no weight, but is defined
+    std::memset(tile.line, 0, sizeof tile.line);  // blocks read beyond the image with weight 0; keep it initialised
     for (int begin = 0; begin < blocks.groups();) {
         const int end = tile_groups(blocks, begin, tile_px(in.view.shape().channels));
         if (in.view.shape().channels == 3)

@@ -9,8 +9,8 @@
 
 namespace framewire {
 
-/// Columns, then rows, of any numbers, one pixel after the other. `taps_of(down, index)` gives the ExactTaps, or
-/// their like, of a row of the result, or of a pixel along it.
+/// Reference for columns, then rows, with any number type, pixel by pixel. `taps_of(down, index)` returns ExactTaps or
+/// the like for a row of the result (`down`) or for a pixel along it.
 template <class Number, class TapsOf, class AfterColumns, class AfterRows>
 void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, TapsOf&& taps_of,
                       AfterColumns&& after_columns, AfterRows&& after_rows) {
@@ -44,7 +44,7 @@ void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> ou
         }
 }
 
-/// The fixed-point formula: what tests and benches compare with.
+/// Reference for tests and benchmarks: the fixed-point formula.
 inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     struct Taps {
         int first;

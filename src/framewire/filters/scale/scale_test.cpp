@@ -62,8 +62,8 @@ TEST_P(ScaleTest, EveryMethodEqualsTheFixedPointFormula) {
         }
 }
 
-// Windows that see the whole image, and pixels that each see one.
-TEST_P(ScaleTest, FarAwaySizesEqualTheFixedPointFormula) {
+// Windows that contain the whole image, and many pixels that share one source pixel.
+TEST_P(ScaleTest, ExtremeSizesEqualTheFixedPointFormula) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
             check(GetParam(), method, "1", "1", channels, {{1, 100, 333, channels}, {1, 1, 2, channels}});
@@ -72,8 +72,8 @@ TEST_P(ScaleTest, FarAwaySizesEqualTheFixedPointFormula) {
         }
 }
 
-// Several tiles of 1024 pixels, whose last one is cut anywhere, and pixels near the limit where neighbours are too far
-// from each other for blocks of four.
+// Several tiles of 1024 pixels with a partial last one, and scale factors near the limit at which neighbours are too
+// far apart for blocks of four.
 TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
@@ -84,13 +84,13 @@ TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
         }
 }
 
-TEST_P(ScaleTest, WithinOneOfTheFormulaInDoubles) {
+TEST_P(ScaleTest, StaysWithinOneOfTheFormulaInDoubles) {
     for (const auto& method : methods)
         for (const auto& [w, h] : {std::pair{"iw*2/3", "ih/2"}, {"iw*2", "ih*3/2"}, {"iw/7", "ih/9"}})
             check(GetParam(), method, w, h, 3, {{1, 67, 91, 3}}, scale_formula, 1);
 }
 
-TEST(ScaleAxis, WeightsAddUpAndStayInside) {
+TEST(ScaleAxis, WeightsSumToOneAndStayInside) {
     for (const auto& method : methods)
         for (const auto& [from, to] :
              {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
@@ -108,8 +108,8 @@ TEST(ScaleAxis, WeightsAddUpAndStayInside) {
             }
 }
 
-// Each method leaves an image of the same size alone, and one of one colour whatever the size.
-TEST(ScaleAxis, SameSizeIsTheSamePixels) {
+// Every method leaves an image of the same size unchanged.
+TEST(ScaleAxis, SameSizeKeepsEveryPixel) {
     for (const auto& method : methods) {
         const auto axis = scale_axis(scale_taps(method.method, {100, 100}), 1);
         EXPECT_EQ(axis.taps, 1);
@@ -117,9 +117,9 @@ TEST(ScaleAxis, SameSizeIsTheSamePixels) {
     }
 }
 
-// The values of the kernels, where they are known.
-TEST(ScaleAxis, KnownWeights) {
-    const auto twice = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 3);  // its middle is at 1.25
+// Values of the kernels in cases where they are known.
+TEST(ScaleAxis, MatchesKnownWeights) {
+    const auto twice = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 3);  // its center is at 1.25
     ASSERT_EQ(twice.first, 1);
     EXPECT_NEAR(twice.weights.at(0), 0.75, 1e-12);
     EXPECT_NEAR(twice.weights.at(1), 0.25, 1e-12);
@@ -129,13 +129,14 @@ TEST(ScaleAxis, KnownWeights) {
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);  // at -0.25: the rim counts for pixel 0
+    const auto edge =
+        exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);  // at -0.25: the part outside counts for pixel 0
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
 }
 
-// Chroma on the left pixel, of an image half as large: its middle is a quarter of a sample before that of its pixels.
-TEST(ScaleAxis, KnownWeightsOfShiftedSamples) {
+// Chroma sited on the left pixel, in a plane of half the width: its center is a quarter of a sample to the left.
+TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
     const ScaleGrid left(8, 4, 16, 8, -1, -1);
     const auto between = exact_scale_taps(ScaleMethod::bilinear, {8, 8, 1, 1, 0, -1}, 3);  // a quarter before sample 3
     ASSERT_EQ(between.first, 2);
@@ -146,7 +147,8 @@ TEST(ScaleAxis, KnownWeightsOfShiftedSamples) {
     EXPECT_NEAR(covered.weights.at(0), 0.125, 1e-12);
     EXPECT_NEAR(covered.weights.at(1), 0.5, 1e-12);
     EXPECT_NEAR(covered.weights.at(2), 0.375, 1e-12);
-    const auto rim = exact_scale_taps(ScaleMethod::area, left, 0);  // from -0.25 on: beyond it the first one stands
+    const auto rim =
+        exact_scale_taps(ScaleMethod::area, left, 0);  // from -0.25 on: the first sample counts for what lies outside
     ASSERT_EQ(rim.first, 0);
     EXPECT_NEAR(rim.weights.at(0), 0.625, 1e-12);
     const auto outside = exact_scale_taps(ScaleMethod::area, {8, 8, 1, 1, 0, 100}, 3);
@@ -154,20 +156,21 @@ TEST(ScaleAxis, KnownWeightsOfShiftedSamples) {
     EXPECT_EQ(outside.weights, std::vector<double>{1});
 }
 
-// What is finer than the result's pixels becomes its mean and does not alias: that of stripes a pixel wide is gray.
+// Detail finer than the result's pixels is averaged and does not alias: stripes one pixel wide become gray.
 TEST(ScaleAxis, ShrinkingDoesNotAlias) {
     const Shape shape{1, 96, 960, 1};
     HostImage in(shape), out({1, 32, 320, 1});
     for (int y = 0; y < shape.height; ++y)
         for (int x = 0; x < shape.width; ++x) in.view().row(0, y)[x] = x % 2 ? 255 : 0;
     for (const auto& method : methods) {
-        if (method.method == ScaleMethod::area) continue;  // a box sees three pixels, one more of one kind
+        if (method.method == ScaleMethod::area)
+            continue;  // a box covers three pixels, so one stripe counts more than the other
         scale_reference(method.method, in.view(), out.view());
         for (int x = 8; x < 312; ++x) EXPECT_NEAR(out.view().row(0, 16)[x], 127.5, 16) << method.name << ", " << x;
     }
 }
 
-TEST(Scale, SidesFollowEachOther) {
+TEST(Scale, OneSideFollowsFromTheOther) {
     const auto info = scale_info();
     const auto size = [&](std::initializer_list<std::pair<std::string, std::string>> values, int width, int height) {
         const auto shape = info.output_shape(with_defaults(info, values), {2, height, width, 3});
@@ -186,7 +189,7 @@ TEST(Scale, SidesFollowEachOther) {
     EXPECT_EQ(size({{"w", "10"}, {"h", "-2"}}, 10000, 10), "10x2") << "never 0";
 }
 
-TEST(Scale, RefusesWrongSizes) {
+TEST(Scale, RejectsWrongSizes) {
     const auto info = scale_info();
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {
         try {

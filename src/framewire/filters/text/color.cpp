@@ -27,6 +27,7 @@ constexpr std::string_view allowed =
     "it "
     "for its alpha";
 
+// Parses the color without its alpha, as 0xRRGGBB.
 std::optional<std::uint32_t> read_rgb(std::string_view text) {
     if (text.size() == 7 && text[0] == '#') return number_in<std::uint32_t>(text.substr(1), 16);
     const auto found = std::find_if(std::begin(named_colors), std::end(named_colors),

@@ -7,17 +7,17 @@
 
 namespace framewire {
 
-/// A colour to blend with.
+/// A color to blend with.
 struct Color {
     Pixel pixel = 0;
-    int alpha = 255;  ///< 0 leaves what is there, 255 covers it
+    int alpha = 255;  ///< 0 is transparent, 255 opaque
 };
 
-/// Reads "#rrggbb" or a name, each with "@0.5" behind it for an alpha of a half. Throws Error{usage} on anything else;
+/// Parses "#rrggbb" or a name, optionally followed by an alpha such as "@0.5". Throws Error{usage} on any other text;
 /// `what` names the parameter in the message.
 Color parse_color(std::string_view text, std::string_view what);
 
-/// A text that it reads as this colour: its name where it has one.
+/// A text that parse_color() reads as this color; its name if it has one.
 std::string to_string(const Color& color);
 
 }  // namespace framewire

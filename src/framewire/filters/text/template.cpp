@@ -14,7 +14,7 @@
 namespace framewire {
 namespace {
 
-// In the order of TextTemplate::Token, with the most characters each can be filled with.
+// In the order of TextTemplate::Token, with the most characters that each can produce.
 struct TokenName {
     std::string_view name;
     std::size_t most_characters;
@@ -25,9 +25,9 @@ constexpr std::string_view token_list =
     "{fps} {process_ms} {bandwidth} {changed} {frame} {time} {source} {read_ms} {send_ms} {clock} {clock:%H:%M:%S}";
 
 constexpr std::string_view clock_name = "clock", clock_default = "%Y-%m-%d %H:%M:%S";
-constexpr std::int64_t last_clock_s = 253402300799;  // of the year 9999, for a year has four digits
+constexpr std::int64_t last_clock_s = 253402300799;  // end of the year 9999, because a year has four digits
 
-// strftime's conversions that are allowed, with the most characters each can come to.
+// The strftime conversions that are allowed, with the most characters that each can produce.
 struct Conversion {
     char letter;
     std::size_t most_characters;
@@ -37,12 +37,14 @@ constexpr Conversion conversions[] = {{'a', 3}, {'A', 9}, {'b', 3}, {'B', 9}, {'
                                       {'S', 2}, {'T', 8}, {'y', 2}, {'Y', 4}, {'z', 5}, {'%', 1}};
 constexpr std::string_view conversion_list = "%a %A %b %B %d %e %F %H %I %j %m %M %p %R %S %T %y %Y %z %%";
 
+// Most characters of a conversion; 0 if it is not allowed.
 std::size_t most_characters_of(char conversion) {
     const auto* found = std::find_if(std::begin(conversions), std::end(conversions),
                                      [&](const auto& one) { return one.letter == conversion; });
     return found == std::end(conversions) ? 0 : found->most_characters;
 }
 
+// The local time, clamped to the years that four digits can show.
 std::tm local_time(std::int64_t seconds) {
     const auto time = static_cast<std::time_t>(std::clamp<std::int64_t>(seconds, 0, last_clock_s - 86400));
     std::tm parts{};
@@ -50,11 +52,12 @@ std::tm local_time(std::int64_t seconds) {
     return parts;
 }
 
-// Held to what there is room for on the picture; what is no number is 0.
+// Clamps to what fits the token's width; NaN becomes 0.
 double held(double value, double most) { return value > 0 ? std::min(value, most) : 0; }
 
 using Buffer = std::array<char, 64>;
 
+// Formats into a buffer without allocating; cuts off what does not fit.
 template <class... Values>
 std::string_view format(Buffer& buffer, fmt::format_string<Values...> text, Values&&... values) {
     const auto result = fmt::format_to_n(buffer.data(), buffer.size(), text, std::forward<Values>(values)...);
@@ -73,6 +76,7 @@ std::string_view format_time(Buffer& buffer, double seconds) {
     return format(buffer, "{}:{:02}:{:02}.{:03}", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
+// C0 and C1 control characters, and DEL.
 bool is_control(char32_t character) { return character < 0x20 || (character >= 0x7F && character < 0xA0); }
 
 }  // namespace
@@ -133,7 +137,7 @@ TextTemplate::TextTemplate(std::string_view text) {
 }
 
 std::size_t TextTemplate::add_clock(std::string_view format) {
-    if (!std::exchange(has_clock_, true)) tzset();  // reads a file, which localtime_r need not do then
+    if (!std::exchange(has_clock_, true)) tzset();  // reads a file now, so that localtime_r need not do so later
     has_tokens_ = true;
     std::size_t most_characters = 0;
     while (!format.empty()) {

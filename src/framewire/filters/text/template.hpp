@@ -12,23 +12,24 @@
 
 namespace framewire {
 
-/// Most characters a text can have on the picture, its tokens filled in.
+/// Most characters of a text in the picture, with its tokens filled in.
 inline constexpr std::size_t max_text_characters = 2048;
 
-/// What the text filter writes: characters, and tokens that each frame fills in. The clock's are what strftime makes of
-/// the local time, of which each conversion is a part of its own.
+/// Parsed text of the text filter: characters, and tokens that are filled in for each frame. Clock tokens follow
+/// strftime on the local time; each conversion is a part of its own.
 class TextTemplate {
 public:
-    /// Reads UTF-8. `\n` and a line feed end a line, `\\`, `\{` and `\}` are those characters, `{name}` is a token,
-    /// and so is `{clock:FORMAT}` with strftime's conversions a A b B d e F H I j m M p R S T y Y z %.
-    /// Broken bytes and control characters become U+FFFD, a tab a space. Throws Error{usage} on other escapes, unknown
-    /// tokens, other conversions, an open brace, and more than max_text_characters.
+    /// Parses UTF-8. `\n` and a line feed end a line; `\\`, `\{` and `\}` are those characters; `{name}` is a token.
+    /// `{clock:FORMAT}` is a token as well, with strftime's conversions a A b B d e F H I j m M p R S T y Y z %.
+    /// Invalid UTF-8 and control characters become U+FFFD, a tab becomes a space. Throws Error{usage} on other escapes,
+    /// unknown tokens or conversions, an unclosed brace, and more than max_text_characters.
     explicit TextTemplate(std::string_view text);
 
+    /// Returns true if the text has tokens.
     bool has_tokens() const { return has_tokens_; }
-    /// Every character that filled in texts can have; of a source's name those of Latin-1.
+    /// Every character that filled-in texts can contain; for a source's name, those of Latin-1.
     std::u32string characters() const;
-    /// The text with its tokens filled in; lines end with '\n'. Allocates nothing; holds until the next call.
+    /// Returns the text with its tokens filled in; lines end with '\n'. Does not allocate. Valid until the next call.
     std::u32string_view fill(const FrameValues& values);
 
 private:
@@ -41,7 +42,7 @@ private:
     void append(char32_t character);
     void append(Token token, const FrameValues& values);
     void append(ClockPart part, const std::tm& clock);
-    /// Those of `{clock:FORMAT}`; how many characters they come to at most.
+    /// Adds the parts of `{clock:FORMAT}`. Returns the most characters that they produce.
     std::size_t add_clock(std::string_view format);
 
     std::vector<Part> parts_;

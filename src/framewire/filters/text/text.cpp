@@ -9,6 +9,7 @@ namespace {
 
 constexpr int min_size_px = 4, max_size_px = 512;
 
+// The color for an image's channels; gray for one channel.
 Color for_channels(Color color, int channels) {
     if (channels == 3) return color;
     const auto weights = gray_weights(GrayMethod::weighted);
@@ -55,6 +56,7 @@ const ParameterFields<TextParameters>& text_fields() {
     return fields;
 }
 
+// Validates the parameters and returns them.
 const TextParameters& checked(const TextParameters& parameters) {
     text_fields().check(parameters, "text");
     return parameters;
@@ -72,8 +74,7 @@ Text::Text(const TextParameters& parameters, const Shape& shape, Executor& execu
       layout_(parameters.x, parameters.y, parameters.box ? parameters.size_px / 4 : -1, shape, max_text_characters) {
     if (executor.backend() == Backend::cuda) {
         const auto& coverage = atlas_.coverage();
-        device_coverage_ =
-            cuda::DeviceBuffer(coverage.size() + 1);  // so that there is some even without a visible glyph
+        device_coverage_ = cuda::DeviceBuffer(coverage.size() + 1);  // not empty even without a visible glyph
         cuda::upload(coverage.data(), device_coverage_.data(), coverage.size(), executor.stream());
         executor.stream().synchronize();
         device_layout_ = cuda::DeviceBuffer(sizeof(TextPlace) + max_text_characters * sizeof(PlacedGlyph));

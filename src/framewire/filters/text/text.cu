@@ -14,8 +14,9 @@ namespace {
 constexpr int tile_width = 32, tile_height = 8;
 constexpr int threads_per_block = tile_width * tile_height;
 
-// What goes to the GPU of a layout in one launch, as the launch's own arguments: the driver copies them on the spot, so
-// that the CPU may change its layout at once and there is no buffer to wait for. 4 KiB is what every driver takes.
+// The part of a layout that one launch carries to the GPU, as kernel arguments. The driver copies arguments
+// immediately, so the CPU may change its layout at once, and there is no buffer to wait for. Every driver accepts 4 KiB
+// of arguments.
 struct LayoutPiece {
     static constexpr int most_glyphs = 250;
     TextPlace place;
@@ -30,23 +31,26 @@ __global__ void store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* g
     if (thread == 0 && piece.first == 0) *place = piece.place;
 }
 
+// Images of a launch.
 struct Picture {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int channels, first_frame;
 };
 
+// The layout in device memory, and the glyphs' coverage.
 struct Layout {
     const TextPlace* place;
     const PlacedGlyph* glyphs;
     const std::uint8_t* coverage;
 };
 
+// Returns true if the area contains the pixel.
 __device__ bool holds(const Area& area, int x, int y) {
     return x >= area.x_begin && x < area.x_end && y >= area.y_begin && y < area.y_end;
 }
 
-// How much any glyph covers of the pixel (x, y) of the block's tile, at most. By all threads of the block.
+// Largest coverage of pixel (x, y) of the block's tile by any glyph. Called by all threads of the block.
 __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int tile_y, int x, int y) {
     __shared__ PlacedGlyph near[threads_per_block];
     __shared__ int near_count;
@@ -55,7 +59,7 @@ __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int
     for (int first = 0; first < glyphs; first += threads_per_block) {
         if (thread == 0) near_count = 0;
         __syncthreads();
-        // Those that reach the tile, in whatever order: the largest coverage does not depend on it.
+        // Collect the glyphs that reach the tile, in any order; the largest coverage does not depend on it.
         if (first + thread < glyphs) {
             const auto glyph = layout.glyphs[first + thread];
             if (glyph.x < tile_x + tile_width && glyph.x + glyph.width > tile_x && glyph.y < tile_y + tile_height &&
@@ -76,7 +80,8 @@ __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int
     return most;
 }
 
-// A fixed grid, so that a graph holds for every text: its blocks share the tiles of what the text covers now.
+// The grid does not depend on the text, so that a CUDA graph can be replayed for every text. Its blocks share the tiles
+// of the area that the text currently covers.
 __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture picture, Layout layout, TextStyle style) {
     const auto place = *layout.place;
     const auto& covered = place.covered;
@@ -135,7 +140,7 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     cuda::copy(in, out, executor_->stream());
     const auto* place = device_layout_.as<TextPlace>();
     const Layout layout{place, reinterpret_cast<const PlacedGlyph*>(place + 1), device_coverage_.data()};
-    constexpr std::int64_t most_blocks = 264;  // two for each multiprocessor of a large GPU
+    constexpr std::int64_t most_blocks = 264;  // two per multiprocessor of a large GPU
     const auto tiles = cuda::parts(shape_.width, tile_width) * std::int64_t{cuda::parts(shape_.height, tile_height)};
     cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
         const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)), static_cast<unsigned>(frames));

@@ -12,34 +12,40 @@
 
 namespace framewire {
 
+/// Parameters of Text.
 struct TextParameters {
-    std::string text{};  ///< as TextTemplate reads it
-    int x = 8, y = 8;    ///< of the text's corner; negative from the right and lower edge to the text's
-    int size_px = 24;    ///< of the font, 4..512
+    std::string text{};  ///< as TextTemplate parses it
+    int x = 8,
+        y = 8;  ///< of the text's upper left corner; if negative, from the picture's right or lower edge to the text's
+    int size_px = 24;  ///< of the font, 4..512
     Color color{0xFFFFFF, 255};
-    std::optional<Color> box{};  ///< behind the text, a quarter of the size wider on all sides
-    std::string font{};          ///< as find_font() reads it
+    std::optional<Color> box{};  ///< behind the text, extending a quarter of the size beyond it on all sides
+    std::string font{};          ///< as find_font() interprets it
 };
 
-/// The colours a text is blended with, those of a one-channel image gray.
+/// Colors that a text is blended with; gray for one-channel images.
 struct TextStyle {
     Color color, box;
 };
 
-/// Text over the picture (streaming report, section 3): UTF-8, several lines, tokens that each frame fills in. With c
-/// how much of a pixel its glyphs cover (the most of any, where they overlap), box and text are blended one after the
-/// other, each channel: round((v * (255 - a) + colour * a) / 255), where a is the box's alpha and then
-/// round(c * alpha / 255). Only what the text covers changes.
-/// In and out: any strides, any alignment, no overlap; frames x height x width.
+/// Draws text over the picture (streaming report, section 3): UTF-8, several lines, tokens filled in for each frame.
+///
+/// Let c be the coverage of a pixel by glyphs; where glyphs overlap, the largest counts. Box and text are blended one
+/// after the other, in each channel: round((v * (255 - a) + color * a) / 255), with a the box's alpha, and then round(c
+/// * alpha / 255) for the text. Pixels that the text does not cover are unchanged.
+///
+/// `in` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Text {
 public:
-    /// Throws Error{usage} on a text, size, font or shape that is not allowed, Error{config} without any font. On CUDA
-    /// it brings the glyphs to the GPU.
+    /// Throws Error{usage} on a text, size, font or shape that is not allowed, Error{config} if the machine has no
+    /// fonts. On CUDA, uploads the glyphs.
     Text(const TextParameters& parameters, const Shape& shape, Executor& executor);
 
     Shape output_shape() const { return shape_; }
+    /// Returns true if the text has tokens.
     bool shows_frame_values() const { return template_.has_tokens(); }
-    /// Fills in the tokens, from the next run on. On CUDA queued on the executor's stream. Allocates nothing.
+    /// Fills in the tokens for the following runs. On CUDA, the upload is queued on the executor's stream. Does not
+    /// allocate.
     void set_frame_values(const FrameValues& values);
 
     /// On the executor's threads; returns when done.
@@ -52,9 +58,11 @@ public:
     std::optional<ImageArea> changed_area() const;
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
-    /// What is drawn, for the reference.
+    /// Positions of the glyphs, for the reference.
     const TextLayout& layout() const { return layout_; }
+    /// The glyphs, for the reference.
     const GlyphAtlas& atlas() const { return atlas_; }
+    /// The colors, for the reference.
     const TextStyle& style() const { return style_; }
 
 private:
@@ -67,10 +75,10 @@ private:
     TextStyle style_;
     GlyphAtlas atlas_;
     TextLayout layout_;
-    cuda::DeviceBuffer device_coverage_, device_layout_;  // on the CUDA backend
+    cuda::DeviceBuffer device_coverage_, device_layout_;  // CUDA only
 };
 
-/// The registry's entry.
+/// Registry entry of `text`.
 FilterInfo text_info();
 
 }  // namespace framewire

@@ -18,11 +18,13 @@ using VWords = hn::VFromD<DWords>;
 using DBytes = hn::Rebind<std::uint8_t, DWords>;  // half a vector of bytes: as many lanes as DWords
 using VBytes = hn::VFromD<DBytes>;
 
+// divide_by_255() for vectors.
 VWords divided_by_255(VWords value) {
     const auto raised = hn::Add(value, hn::Set(DWords(), 128));
     return hn::ShiftRight<8>(hn::Add(raised, hn::ShiftRight<8>(raised)));
 }
 
+// blend() for vectors, given color * alpha and 255 - alpha.
 VBytes blended(VBytes under, VWords color_times_alpha, VWords rest) {
     const auto sum = hn::Add(hn::Mul(hn::PromoteTo(DWords(), under), rest), color_times_alpha);
     return hn::DemoteTo(DBytes(), hn::BitCast(hn::RebindToSigned<DWords>(), divided_by_255(sum)));
@@ -30,7 +32,7 @@ VBytes blended(VBytes under, VWords color_times_alpha, VWords rest) {
 
 }  // namespace
 
-// Pixels under a colour, each by its coverage times the colour's alpha.
+// Blends pixels with a color, each by its coverage times the color's alpha.
 void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels, std::int64_t pixels,
                   std::uint8_t* out) {
     const DBytes d8;
@@ -83,7 +85,8 @@ HWY_EXPORT(blend_pixels);
 
 namespace {
 
-// The most any glyph covers of each pixel of row y from `area.x_begin` on; false when no glyph reaches the row.
+// Largest coverage of each pixel of row y, from `area.x_begin` on, by any glyph. Returns false if no glyph reaches the
+// row.
 bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas, const Area& area, int y,
                std::uint8_t* coverage) {
     bool any = false;
@@ -101,7 +104,7 @@ bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas
 
 }  // namespace
 
-// Over what is in the row already.
+// Draws box and text over the row's current content.
 void Text::draw_row(int y, std::uint8_t* row) const {
     const auto& place = layout_.place();
     if (y < place.covered.y_begin || y >= place.covered.y_end) return;

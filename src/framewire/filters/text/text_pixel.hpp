@@ -6,12 +6,12 @@
 
 namespace framewire {
 
-/// round(value / 255) of 0..65025.
+/// round(value / 255), exact for 0..65025.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t divide_by_255(std::uint32_t value) {
     return (value + 128 + ((value + 128) >> 8)) >> 8;
 }
 
-/// One channel under a colour of that alpha.
+/// Blends one channel with a color of that alpha.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t blend(std::uint32_t under, std::uint32_t color, std::uint32_t alpha) {
     return divide_by_255(under * (255 - alpha) + color * alpha);
 }

@@ -19,7 +19,7 @@
 namespace framewire {
 namespace text_test {
 
-// The one font of these tests; FRAMEWIRE_TEST_FONT names its file where fontconfig does not know it.
+// The font of these tests. FRAMEWIRE_TEST_FONT names its file if fontconfig does not know it.
 const std::string& font() {
     static const std::string path = [] {
         if (const char* given = std::getenv("FRAMEWIRE_TEST_FONT")) return std::string(given);
@@ -32,7 +32,7 @@ const std::string& font() {
     return path;
 }
 
-// A machine may have no fonts; scripts/deps.sh installs this one, and the GPU bundle brings it.
+// A machine may have no fonts. scripts/deps.sh installs this one, and the GPU bundle contains it.
 void needs_font() {
     FRAMEWIRE_NEEDS(std::filesystem::exists(font()),
                     "no font DejaVu Sans on this machine (Debian: fonts-dejavu-core); FRAMEWIRE_TEST_FONT can name its "
@@ -54,6 +54,7 @@ protected:
     Executor& executor() { return kit::executor(Backend::cpu); }
 };
 
+// Draws on noise, compares with the reference and returns the result.
 HostImage run_on(Text& text, const Shape& shape, Executor& executor, std::uint64_t salt = 1) {
     kit::GuardedImage in(shape, {}), out(shape, {});
     kit::fill(in.view(), kit::Fill::noise, salt);
@@ -106,8 +107,8 @@ TEST_P(TextTest, EqualsTheFormula) {
         }
 }
 
-// At every edge and corner, beyond them, and from the right and lower edges.
-TEST_P(TextTest, ClippedAtAllEdges) {
+// At every edge and corner, beyond them, and positioned from the right and lower edges.
+TEST_P(TextTest, ClipsAtAllEdges) {
     const Shape shape{2, 70, 110, 3};
     for (const int x : {-16384, -130, -60, -1, 0, 60, 109, 110, 16384})
         for (const int y : {-16384, -100, -20, -1, 0, 50, 69, 70, 16384}) {
@@ -123,7 +124,7 @@ TEST_P(TextTest, ClippedAtAllEdges) {
         }
 }
 
-TEST_P(TextTest, MoreGlyphsThanOneLaunchCarries) {
+TEST_P(TextTest, DrawsMoreGlyphsThanOneLaunchCarries) {
     const Shape shape{1, 480, 640, 3};
     std::string words;
     for (int line = 0; line < 40; ++line) words += "Franz jagt im komplett verwahrlosten Taxi\\n";
@@ -132,7 +133,7 @@ TEST_P(TextTest, MoreGlyphsThanOneLaunchCarries) {
     run_on(text, shape, kit::executor(GetParam()));
 }
 
-// Values follow each other faster than a GPU draws them: each picture still has its own.
+// Values are set faster than a GPU draws them; each picture must still show its own.
 TEST_P(TextTest, FillsInEachFrame) {
     const Shape shape{1, 60, 400, 3};
     auto& executor = kit::executor(GetParam());
@@ -170,7 +171,7 @@ TEST_P(TextTest, FillsInEachFrame) {
     EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt);
 }
 
-TEST_F(TextOnHost, DrawsWhatIsAskedFor) {
+TEST_F(TextOnHost, DrawsTheGivenText) {
     const Shape shape{1, 100, 200, 1};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::zeros);
@@ -183,17 +184,17 @@ TEST_F(TextOnHost, DrawsWhatIsAskedFor) {
     };
     EXPECT_EQ(ink(""), 0);
     EXPECT_EQ(ink("  \t"), 0);
-    EXPECT_GT(ink("I"), 255 * 20);       // a stem of some pixels by 23
+    EXPECT_GT(ink("I"), 255 * 20);       // a stem a few pixels wide and 23 high
     EXPECT_GT(ink("\u00c9"), ink("E"));  // the accent
     EXPECT_EQ(ink("II"), 2 * ink("I"));
-    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));            // the second line is on the picture too
+    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));            // the second line is drawn too
     EXPECT_GT(ink("\\\\"), 0);                        // a backslash
-    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));            // broken bytes have their own character
-    EXPECT_EQ(ink("\U00012345"), ink("\U00012346"));  // what the font lacks is the same box
+    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));            // invalid UTF-8 has its own character
+    EXPECT_EQ(ink("\U00012345"), ink("\U00012346"));  // characters that the font lacks share one box
     EXPECT_GT(ink("\U00012345"), 0);
 }
 
-TEST_F(TextOnHost, PlacesLinesAndCorners) {
+TEST_F(TextOnHost, PositionsLinesAndCorners) {
     const GlyphAtlas atlas({font(), 0}, 20, U"AB");
     const Shape picture{1, 100, 200, 3};
     const int a = atlas.glyph(U'A').advance, line = atlas.line_px();
@@ -246,7 +247,7 @@ TEST(TextTemplate, FillsInTokens) {
     EXPECT_EQ(filled("{read_ms} {send_ms}", {.read_ms = 0.126, .send_ms = 1e300}), "0.13 99999.99");
 }
 
-// The local time of a frame, against the C library's own reading of the whole format.
+// The local time of a frame, compared with the C library's result for the whole format.
 TEST(TextTemplate, FillsInTheClock) {
     for (const std::time_t seconds : {0L, 1'700'000'000L, 253'402'000'000L}) {
         const FrameValues values{.clock_s = seconds};
@@ -270,21 +271,21 @@ TEST(TextTemplate, FillsInTheClock) {
     for (const auto character : clock.fill({.clock_s = 1'700'000'000})) EXPECT_NE(known.find(character), known.npos);
 }
 
-TEST(TextTemplate, ReadsUtf8AndReplacesWhatIsNone) {
+TEST(TextTemplate, ReadsUtf8AndReplacesInvalidBytes) {
     const auto read = [](std::string_view text) { return std::u32string(TextTemplate(text).fill({})); };
     EXPECT_EQ(read("a\u00e9\u20ac\U0001F600"), U"aé€\U0001F600");
     constexpr auto bad = U'\uFFFD';
     using std::u32string;
-    EXPECT_EQ(read("\x80x"), (u32string{bad, U'x'}));  // begins nothing
-    EXPECT_EQ(read("\xC3"), (u32string{bad}));         // cut off
+    EXPECT_EQ(read("\x80x"), (u32string{bad, U'x'}));  // cannot start a character
+    EXPECT_EQ(read("\xC3"), (u32string{bad}));         // truncated
     EXPECT_EQ(read("\xC3("), (u32string{bad, U'('}));
-    EXPECT_EQ(read("\xE2\x82x"), (u32string{bad, U'x'}));  // cut off after two of three
-    EXPECT_EQ(read("\xC0\xAF"), (u32string{bad, bad}));    // longer than needed
+    EXPECT_EQ(read("\xE2\x82x"), (u32string{bad, U'x'}));  // truncated after two of three bytes
+    EXPECT_EQ(read("\xC0\xAF"), (u32string{bad, bad}));    // overlong
     EXPECT_EQ(read("\xE0\x80\x80"), (u32string{bad, bad, bad}));
     EXPECT_EQ(read("\xED\xA0\x80"), (u32string{bad, bad, bad}));           // a surrogate
     EXPECT_EQ(read("\xF4\x90\x80\x80"), (u32string{bad, bad, bad, bad}));  // beyond U+10FFFF
     EXPECT_EQ(read(std::string_view("a\0b\r", 4)), (u32string{U'a', bad, U'b', bad}));
-    // The example of the Unicode standard's table 3-8.
+    // The example of table 3-8 in the Unicode standard.
     EXPECT_EQ(read("\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64"),
               (u32string{U'a', bad, bad, bad, U'b', bad, U'c', bad, bad, U'd'}));
 }
@@ -299,7 +300,7 @@ void expect_refused(const std::function<void()>& action, std::string_view part, 
     }
 }
 
-TEST(TextTemplate, RefusesWhatItCannotFillIn) {
+TEST(TextTemplate, RejectsWhatItCannotFillIn) {
     expect_refused([] { TextTemplate("{fpz}"); }, "no token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
     expect_refused([] { TextTemplate("{fps"); }, "a '{' without a '}'");
     expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed are %a %A");
@@ -327,7 +328,7 @@ TEST(TextColor, ReadsNamesNumbersAndAlpha) {
         expect_refused([&] { parse_color(wrong, "box"); }, fmt::format("box '{}' is no colour", wrong));
 }
 
-TEST_F(TextOnHost, RefusesWhatIsNotAllowed) {
+TEST_F(TextOnHost, RejectsWrongParameters) {
     const Shape shape{1, 8, 8, 3};
     const auto make = [&](TextParameters parameters) {
         if (parameters.font.empty()) parameters.font = font();
@@ -340,8 +341,8 @@ TEST_F(TextOnHost, RefusesWhatIsNotAllowed) {
     EXPECT_THROW(Text({.font = font()}, shape.with_channels(2), executor()), Error);
 }
 
-// A machine without any fonts says so instead.
-TEST_F(TextOnHost, RefusesFamiliesThereAreNot) {
+// A machine without any fonts reports that instead.
+TEST_F(TextOnHost, RejectsUnknownFamilies) {
     try {
         Text({.font = "No Such Family"}, {1, 8, 8, 3}, executor());
         FAIL() << "accepted";
@@ -353,13 +354,13 @@ TEST_F(TextOnHost, RefusesFamiliesThereAreNot) {
     }
 }
 
-TEST_F(TextOnHost, RefusesFilesThatAreNoFont) {
+TEST_F(TextOnHost, RejectsFilesThatAreNoFonts) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-text-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto broken = folder / "broken.ttf";
     std::ofstream(broken) << "this is no font";
     expect_refused([&] { Text({.font = broken}, {1, 8, 8, 3}, executor()); }, "is no font FreeType can read");
-    // A font cut off anywhere is refused or drawn, and nothing else.
+    // A font truncated anywhere is either rejected or drawn.
     std::ifstream whole_file(font(), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});
     for (std::size_t size = 0; size < whole.size(); size += whole.size() / 23) {
@@ -374,7 +375,7 @@ TEST_F(TextOnHost, RefusesFilesThatAreNoFont) {
     std::filesystem::remove_all(folder);
 }
 
-TEST(Font, SaysWhenThereIsNone) {
+TEST(Font, ReportsAMachineWithoutFonts) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-fonts-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto config = folder / "fonts.conf";

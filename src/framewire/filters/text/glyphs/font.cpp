@@ -17,6 +17,7 @@ namespace {
 using Config = std::unique_ptr<FcConfig, decltype(&FcConfigDestroy)>;
 using Pattern = std::unique_ptr<FcPattern, decltype(&FcPatternDestroy)>;
 
+// A text property of a fontconfig pattern; null if it has no value with this index.
 const char* text_of(const Pattern& pattern, const char* property, int index) {
     FcChar8* text = nullptr;
     return FcPatternGetString(pattern.get(), property, index, &text) == FcResultMatch
@@ -28,7 +29,7 @@ bool same_family(const char* a, const char* b) {
     return FcStrCmpIgnoreCase(reinterpret_cast<const FcChar8*>(a), reinterpret_cast<const FcChar8*>(b)) == 0;
 }
 
-// fontconfig answers every question with some font: a family it does not have is found out by the answer's name.
+// fontconfig always returns some font. Only its family name shows that the requested family is missing.
 bool is_of_family(const Pattern& found, const char* family) {
     constexpr std::string_view generic[] = {"sans", "sans-serif", "serif", "mono", "monospace"};
     if (std::find(std::begin(generic), std::end(generic), family) != std::end(generic)) return true;
@@ -55,7 +56,7 @@ FontFile find_font(const std::string& wanted) {
         fail(ErrorCode::usage, "no font file '{}'", wanted);
     }
 
-    // A configuration of its own: the process's is for whoever else uses fontconfig.
+    // A separate configuration; the process's own belongs to other users of fontconfig.
     const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);
     const auto* name = wanted.empty() ? "sans" : wanted.c_str();
     const Pattern pattern(FcNameParse(reinterpret_cast<const FcChar8*>(name)), &FcPatternDestroy);

@@ -35,7 +35,7 @@ Face open_face(const Library& library, const FontFile& font, int size_px) {
     return opened;
 }
 
-// Fonts keep lengths in 64ths of a pixel.
+// Fonts store lengths in 64ths of a pixel.
 int rounded_px(FT_Pos length) { return static_cast<int>((length + 32) >> 6); }
 
 // Draws one glyph and appends its coverage.
@@ -68,7 +68,7 @@ GlyphAtlas::GlyphAtlas(const FontFile& font, int size_px, std::u32string_view ch
     const auto library = open_library();
     const auto face = open_face(library, font, size_px);
     const auto& metrics = face->size->metrics;
-    // Held to what a line can sensibly be, whatever the file says.
+    // Clamped to sensible line heights, whatever the file says.
     ascent_px_ = std::clamp(rounded_px(metrics.ascender), 1, 4 * size_px);
     line_px_ = std::clamp(rounded_px(metrics.height), 1, 4 * size_px);
     missing_ = draw(face, 0, font, coverage_);

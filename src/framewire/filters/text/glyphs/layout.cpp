@@ -5,11 +5,13 @@
 namespace framewire {
 namespace {
 
+// The part of an area that lies in the picture.
 Area clipped(Area area, int width, int height) {
     return {std::clamp(area.x_begin, 0, width), std::clamp(area.y_begin, 0, height), std::clamp(area.x_end, 0, width),
             std::clamp(area.y_end, 0, height)};
 }
 
+// The smallest area that contains both.
 Area joined(const Area& a, const Area& b) {
     if (a.empty()) return b;
     if (b.empty()) return a;
@@ -17,7 +19,7 @@ Area joined(const Area& a, const Area& b) {
             std::max(a.y_end, b.y_end)};
 }
 
-// Without the character that ends it; the rest follows it.
+// Removes the first line from the text and returns it without the character that ends it.
 std::u32string_view take_line(std::u32string_view& text) {
     const auto end = std::min(text.find(U'\n'), text.size());
     const auto line = text.substr(0, end);
@@ -25,6 +27,7 @@ std::u32string_view take_line(std::u32string_view& text) {
     return line;
 }
 
+// Width of a line in pixels.
 int width_of(std::u32string_view line, const GlyphAtlas& atlas) {
     int width = 0;
     for (const auto character : line) width += atlas.glyph(character).advance;

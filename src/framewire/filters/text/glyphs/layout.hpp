@@ -10,39 +10,44 @@
 
 namespace framewire {
 
-/// Pixels x_begin <= x < x_end, y_begin <= y < y_end.
+/// A rectangle of pixels: x_begin <= x < x_end, y_begin <= y < y_end.
 struct Area {
     int x_begin = 0, y_begin = 0, x_end = 0, y_end = 0;
 
+    /// Returns true if the rectangle contains no pixel.
     FRAMEWIRE_HOST_DEVICE constexpr bool empty() const { return x_begin >= x_end || y_begin >= y_end; }
     friend bool operator==(const Area&, const Area&) = default;
 };
 
-/// One glyph on the picture: its coverage and where its first pixel goes, which may lie outside.
+/// A glyph in the picture: its coverage, and the position of its first pixel, which may lie outside.
 struct PlacedGlyph {
     std::int32_t x, y;
     std::uint32_t offset;
     std::uint16_t width, height;
 };
 
-/// Where a text goes, apart from its glyphs.
+/// Extent of a text in the picture.
 struct TextPlace {
-    Area covered;  ///< of the picture: glyphs and box; nothing else changes
-    Area box;      ///< of the picture; empty without one
+    Area covered;  ///< glyphs and box, clipped to the picture; no other pixel changes
+    Area box;      ///< clipped to the picture; empty without a box
+                   /// Number of glyphs.
     int glyphs = 0;
 };
 
-/// Puts the glyphs of a text on their places in a picture. Allocates when made and not after.
+/// Positions the glyphs of a text in a picture. Allocates only in the constructor.
 class TextLayout {
 public:
-    /// `x`, `y`: of the text's left upper corner; negative from the picture's right and lower edge to the text's.
-    /// `box_margin_px`: of a box around the text; below 0 there is none.
+    /// `x`, `y`: position of the text's upper left corner; negative values count from the picture's right and lower
+    /// edges to the text's. `box_margin_px`: margin of a box around the text; negative for none. `most_characters`:
+    /// capacity.
     TextLayout(int x, int y, int box_margin_px, const Shape& picture, std::size_t most_characters);
 
-    /// Lays out lines ended by '\n'. A glyph that has no pixel on the picture is left out.
+    /// Lays out lines that end with '\n'. Glyphs without a pixel in the picture are omitted.
     void arrange(std::u32string_view text, const GlyphAtlas& atlas);
 
+    /// Extent of the text.
     const TextPlace& place() const { return place_; }
+    /// The glyphs, in order of the text.
     const std::vector<PlacedGlyph>& glyphs() const { return glyphs_; }
 
 private:
