@@ -24,6 +24,7 @@ ParameterInfo border_parameter() {
             .help = "outside the image: mirrored without repeating its edge, its nearest pixel, or black"};
 }
 
+// The pixels inside the row are copied at once; only those outside are mapped one by one.
 void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                   std::uint8_t* padded) {
     const auto bytes = [=](int pixels) {

@@ -13,8 +13,11 @@ namespace framewire {
 /// * capacity, and their new minus old values, modulo 256, at differences + s * capacity.
 template <MemorySpace space>
 struct ChangedBytes {
+    /// Byte indices of the changes, stream after stream.
     const std::uint32_t* positions = nullptr;
+    /// New minus old value, modulo 256, of each change.
     const std::uint8_t* differences = nullptr;
+    /// Number of changes of each stream.
     const std::uint32_t* counts = nullptr;
     std::int64_t count_stride = 1;  ///< between the counts of two streams, in 32-bit words
     std::int64_t capacity = 0;      ///< most changes per stream

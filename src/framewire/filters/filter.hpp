@@ -33,8 +33,11 @@ namespace framewire {
 /// the others.
 template <MemorySpace space>
 struct FilterImages {
+    /// This frame.
     View<const std::uint8_t, space> in;
+    /// The frame before it.
     View<const std::uint8_t, space> previous;
+    /// The result.
     View<std::uint8_t, space> out;
     View<const std::uint8_t, space> original{};  ///< the chain's first image, for filters with an OriginalJoin
 };
@@ -45,8 +48,10 @@ using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device
 
 /// A number that a filter computed for one frame of its last batch, for the statistics.
 struct FilterFigure {
+    /// Name in chains.
     std::string_view name;  ///< "threshold", "mean_b", ...
     int frame = 0;          ///< index in the batch
+                            /// The number.
     double value = 0;
 };
 
@@ -60,6 +65,7 @@ public:
     virtual Shape output_shape() const = 0;
     /// Filters `images`, whose `in` has the shape the filter was made for. Throws Error if a shape does not match.
     virtual void run(const FilterImages<MemorySpace::host>& images) = 0;
+    /// As above in device memory; queued on the executor's stream.
     virtual void run(const FilterImages<MemorySpace::device>& images) = 0;
     /// Statistics of the last run; empty for most filters and before the first run. Waits for the executor's stream and
     /// reads back, so it does not belong on the frame path.

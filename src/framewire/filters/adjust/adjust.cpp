@@ -45,6 +45,7 @@ bool Adjust::set_adjustment(const Adjustment& adjustment) {
     return true;
 }
 
+// The terms travel in the operation's values in the order that adjust_terms_of() reads them.
 PointwiseOp adjust_op(const AdjustTerms& terms) {
     return {.filter = "adjust",
             .values = {terms.slope, terms.offset, terms.saturation},

@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace adjust_kernels
 
+// Reads the terms once, so that a change by another thread takes effect with the next batch.
 void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace adjust_kernels;
     validate(images.in, shape_, "adjust's image");

@@ -12,11 +12,13 @@ namespace framewire {
 /// slope + 2^8 + 2^9 * offset) >> 9.
 class AdjustOnDevice {
 public:
+    /// Prepares the terms for the GPU.
     explicit AdjustOnDevice(const AdjustTerms& terms)
         : slope_(terms.slope),
           rounding_((1 << (adjust_slope_shift - 1)) + terms.offset * (1 << adjust_slope_shift)),
           saturation_(terms.saturation),
           weights_(split(gray_weights(GrayMethod::weighted))) {}
+    /// Takes the terms from an operation of adjust_op().
     explicit AdjustOnDevice(const PointwiseOp& op) : AdjustOnDevice(adjust_terms_of(op)) {}
 
     /// As adjust_pixel(); clamping to bytes happens in the packing instruction.
@@ -31,6 +33,7 @@ public:
     }
 
 private:
+    // adjust_level() without the clamp.
     __device__ int level(std::uint32_t value) const {
         return (static_cast<int>(value) * slope_ + rounding_) >> adjust_slope_shift;
     }

@@ -27,6 +27,7 @@ public:
     /// not allowed.
     Adjust(const Shape& shape, const AdjustTerms& terms, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// Takes effect with the next run; callable from any thread. Throws as the constructor does and then changes
@@ -39,6 +40,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    // One atomic word, so that set_adjustment() needs no lock.
     std::atomic<AdjustTerms> terms_;
     Shape shape_;
     Executor* executor_;

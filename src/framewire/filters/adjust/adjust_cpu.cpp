@@ -9,6 +9,9 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// adjust_pixel() in vectors of signed 16-bit numbers. The products do not fit 16 bits, but MulFixedPoint15 keeps their
+// upper halves, rounded; the factors are scaled so that this is exactly what the formula asks for.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -23,8 +26,10 @@ using D8 = hn::Rebind<std::uint8_t, D16>;  // half a vector of bytes: as many la
 // (v * slope + 2^8) >> 9, including the rounding.
 class Levels {
 public:
+    // Takes slope and offset from the terms.
     explicit Levels(const AdjustTerms& terms)
         : slope_(hn::Set(D16(), terms.slope)), offset_(hn::Set(D16(), terms.offset)) {}
+    // The levels of a vector of bytes, not yet clamped; DemoteTo() or the caller does that.
     V16 operator()(hn::VFromD<D8> bytes) const {
         return hn::Add(hn::MulFixedPoint15(hn::ShiftLeft<6>(hn::PromoteTo(D16(), bytes)), slope_), offset_);
     }
@@ -36,11 +41,13 @@ private:
 // Weighted gray of levels in 0..255. The sums of products need 32 bits, so even and odd lanes are computed separately.
 class Gray {
 public:
+    // Arranges the weights as pairs for multiply_add_pairs().
     Gray()
         : one_(hn::Set(D16(), 1)),
           weights_bg_(pairs(weights_.b, weights_.g)),
           weights_r1_(pairs(weights_.r, weights_.rounding)) {}
 
+    // The gray values of three vectors of clamped levels.
     V16 operator()(V16 b, V16 g, V16 r) const {
         const auto up = [](V16 v) HWY_ATTR { return hn::BitCast(D16(), hn::ShiftLeft<16>(hn::BitCast(d32_, v))); };
         const auto down = [](V16 v) HWY_ATTR {
@@ -56,7 +63,9 @@ private:
     static constexpr D32 d32_{};
     static constexpr GrayWeights weights_ = gray_weights(GrayMethod::weighted);
 
+    // A vector of pairs of equal weights.
     static V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(d32_, even | odd << 16)); }
+    // Weighted sums of the lanes in `bg` and `r1`, shifted to gray values.
     hn::VFromD<D32> weighted(V16 bg, V16 r1) const {
         const auto sum = hn::Add(multiply_add_pairs(d32_, bg, weights_bg_), multiply_add_pairs(d32_, r1, weights_r1_));
         return hn::ShiftRight<gray_shift>(sum);
@@ -103,6 +112,7 @@ void adjust_colours(const AdjustTerms& terms, const std::uint8_t* in, std::int64
 
 }  // namespace
 
+// Chooses the loop; exported once per instruction set.
 void adjust_pixels(const AdjustTerms& terms, const std::uint8_t* in, int channels, std::int64_t pixels,
                    std::uint8_t* out) {
     if (channels == 1 || terms.saturation == neutral_saturation)

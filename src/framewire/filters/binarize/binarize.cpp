@@ -6,12 +6,16 @@
 
 #include <algorithm>
 
+// Registry entry of `binarize` and the part of Binarize that does not depend on the backend. The entry covers three
+// classes: Binarize for thresholds from a histogram or fixed, Document and Sauvola for uneven paper.
+
 namespace framewire {
 namespace {
 
 constexpr std::int64_t band_bytes =
     128 * 1024;  // small compared with a core's L2 cache, large compared with the cost of handing it to a thread
 
+// Values of the option `method`.
 enum class BinarizeMethod { two_max, otsu, two_peaks, document, sauvola, fixed };
 
 constexpr NamedValue<BinarizeMethod> binarize_method_names[] = {
@@ -91,6 +95,7 @@ std::optional<ThresholdMethod> threshold_method(BinarizeMethod method) {
 
 }  // namespace
 
+// Allocates everything that runs need, depending on the backend. A fixed level needs no histograms.
 Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "binarize's image");
@@ -111,6 +116,7 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     if (on_cpu && shape.channels == 3) gray_ = HostBuffer(static_cast<std::size_t>(shape.with_channels(1).bytes()));
 }
 
+// The thresholds stay on the backend until someone asks for them.
 std::vector<FilterFigure> Binarize::figures() const {
     if (!has_run_) return {};
     std::vector<std::uint8_t> thresholds(static_cast<std::size_t>(shape_.frames));

@@ -9,6 +9,12 @@
 #include <cstdint>
 #include <optional>
 
+// Binarize on the GPU: up to three launches per batch.
+//
+//   histogram_kernel   image -> one histogram per frame        (not for a fixed level)
+//   threshold_kernel   histogram -> one threshold per frame    (not for a fixed level)
+//   binarize_kernel    image and threshold -> result
+
 namespace framewire {
 namespace binarize_kernels {
 namespace {
@@ -23,6 +29,7 @@ struct Frames {
 
 // Position of a group in its frame; fewer than 16 pixels at the end of a row.
 struct Group {
+    // Row, first pixel, and number of pixels.
     int y, x, pixels;
 };
 
@@ -99,6 +106,7 @@ constexpr int warps = bins / 32;
 
 // Number of pixels in the bins up to one bin, and the sum of their values.
 struct DarkPixels {
+    // 64 bits, because an image may have up to 2^28 pixels with values up to 255.
     unsigned long long count, sum;
 
     __device__ friend DarkPixels operator+(const DarkPixels& a, const DarkPixels& b) {
@@ -111,8 +119,11 @@ struct DarkPixels {
 
 // Shared memory of threshold_kernel.
 struct ThresholdMemory {
+    // The frame's histogram, kept for otsu_sequence().
     std::uint32_t counts[bins];
+    // Sums of counts and values up to each bin.
     cuda::BlockScan<DarkPixels, warps> dark;
+    // Best bin of each warp, and its variance.
     int warp_bins[warps];
     double warp_variances[warps];
 };
@@ -180,6 +191,7 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
 // Eight neighbouring bins of the smoothed histogram, held by one lane of a warp.
 constexpr int bins_per_lane = 8;
 
+// The lane's bins, in ascending order.
 struct LaneBins {
     std::uint32_t bin[bins_per_lane];
 };
@@ -344,6 +356,7 @@ unsigned histogram_blocks(const Frames& frames, int frame_count) {
     return std::clamp(frames.groups / least_groups, 1u, each);
 }
 
+// Queues the launches for as many frames as fit a grid.
 template <int channels, bool aligned>
 void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod> method, std::uint32_t* histograms,
             std::uint8_t* thresholds, const cuda::Stream& stream) {
@@ -361,6 +374,7 @@ void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod
 }  // namespace
 }  // namespace binarize_kernels
 
+// Treats a frame without gaps as one row, so that groups of 16 pixels are cut off only at its end.
 void Binarize::run(const FilterImages<MemorySpace::device>& images) {
     using namespace binarize_kernels;
     validate(images.in, shape_, "binarize's image");

@@ -28,6 +28,7 @@ public:
     /// Throws Error{usage} on a shape or level that is not allowed.
     Binarize(BinarizeParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -57,8 +58,10 @@ void binarize_span(int level, const std::uint8_t* in, int channels, std::int64_t
 /// Thresholds one pixel on the GPU, at the level stored in the operation.
 class BinarizeOnDevice {
 public:
+    /// Takes the level from an operation of binarize_info().
     explicit BinarizeOnDevice(const PointwiseOp& op)
         : weights_(split(gray_weights(GrayMethod::weighted))), level_(op.values[0]) {}
+    /// 255 in all channels if the pixel's gray value is above the level, otherwise 0.
     FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel pixel) const {
         return static_cast<int>(gray_of(pixel, weights_)) > level_ ? gray_pixel(255) : 0u;
     }

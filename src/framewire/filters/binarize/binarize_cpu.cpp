@@ -10,6 +10,10 @@
 
 #include "framewire/filters/gray_input/gray_vectors-inl.hpp"
 
+// Binarize on the CPU. With a method that needs a histogram, threads first count bands of every frame into separate
+// histograms (writing gray values as they go), then add these up per frame, and finally threshold. A fixed level needs
+// the last step only.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

@@ -33,6 +33,7 @@ void add_pairs(const std::uint32_t* pairs, std::size_t values, std::uint32_t* hi
     }
 }
 
+// The largest of `count` values; 0 if there are none.
 std::uint8_t largest_of(const std::uint8_t* values, std::int64_t count) {
     const hn::ScalableTag<std::uint8_t> d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
@@ -67,6 +68,7 @@ constexpr std::int64_t piece_px = 4096;  // pixels converted and counted at a ti
 // 0.9 ms. Each pair is loaded separately; loading eight values at once and shifting takes 0.25 ms.
 class PairHistogram {
 public:
+    // Clears the 256 KiB of pair counts, which is most of a call's fixed cost.
     PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
     // Counts `values`. If `later` is given, prefetches three of its bytes per value, because counting leaves memory
@@ -100,8 +102,10 @@ private:
 // count has to wait for the previous one of the same pair; therefore four tables take turns.
 class GroupHistogram {
 public:
+    // Clears the four tables.
     GroupHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
+    // Counts `values`, emptying the pair tables before their 16-bit counts can overflow.
     void add(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later = nullptr) {
         for (std::int64_t at = 0; at < count; at += most_at_once) {
             const auto here = std::min(most_at_once, count - at);
@@ -112,6 +116,8 @@ public:
         largest_ = std::max(largest_, HWY_DYNAMIC_DISPATCH(largest_of)(values, count));
     }
 
+    // Writes each group's count to its first value. One pixel of the largest group moves to the largest value, so that
+    // the caller can still see which one that is.
     void sum(Histogram& out) {
         empty_pairs();
         out = {};
@@ -122,6 +128,8 @@ public:
     }
 
 private:
+    // Counts eight values at a time. Each value is reduced to its group by a shift; two groups form the index of a
+    // pair.
     void add_some(const std::uint8_t* values, std::int64_t count, const std::uint8_t* later) {
         std::int64_t at = 0;
         for (; at + 8 <= count; at += 8) {
@@ -137,6 +145,7 @@ private:
         for (; at < count; ++at) ++groups_[values[at] / 4u];
     }
 
+    // Adds the pair tables to the groups and clears them.
     void empty_pairs() {
         std::uint32_t all[group_count * group_count];
         for (std::size_t pair = 0; pair < std::size(all); ++pair)

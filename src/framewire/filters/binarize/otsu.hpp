@@ -60,8 +60,8 @@ FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std:
 
 /// The result for one bin in a parallel search for otsu_sequence()'s threshold.
 struct OtsuCandidate {
-    double variance =
-        -1;  ///< between the classes, if this bin is the threshold; -1 where the sequence passes over the bin
+    /// Variance between the classes if the bin is the threshold; -1 if the sequence skips the bin.
+    double variance = -1;
     bool certain = true;  ///< false if rounding decides whether the sequence skips the bin
 };
 

@@ -11,6 +11,7 @@
 namespace framewire {
 namespace {
 
+// Number of pixels in a histogram.
 std::uint32_t pixels_in(const Histogram& histogram) {
     return std::accumulate(histogram.begin(), histogram.end(), std::uint32_t{0});
 }
@@ -57,6 +58,7 @@ std::uint8_t valley_of(const Histogram& histogram) {
 
 }  // namespace
 
+// The first of equally frequent values wins, which is the darkest.
 std::uint8_t two_max_threshold(const Histogram& histogram) {
     const auto fullest = std::max_element(histogram.begin(), histogram.end()) - histogram.begin();
     std::ptrdiff_t second = fullest == 0 ? 1 : 0;
@@ -70,6 +72,7 @@ std::uint8_t otsu_threshold(const Histogram& histogram) {
     return static_cast<std::uint8_t>(otsu_sequence(histogram.data(), pixels_in(histogram)));
 }
 
+// The shift leaves room for the sums of a smoothing pass and gives the rounding enough precision.
 std::uint8_t two_peaks_threshold(const Histogram& histogram) {
     auto bins = histogram;
     const int shift = two_peaks_bits - static_cast<int>(std::bit_width(pixels_in(histogram)));

@@ -64,7 +64,9 @@ FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int 
 // replaces each bin by (left + 2 * own + right + 2) >> 2; the outermost bins are their own outer neighbours. Unlike a
 // mean of three, this kernel never creates a new peak, whatever the rounding, as long as it preserves order.
 
+/// Bits that the sum of all bins has after the shift.
 inline constexpr int two_peaks_bits = 30;
+/// Smoothing passes after which the search is given up.
 inline constexpr int two_peaks_most_passes = 10000;
 
 }  // namespace framewire

@@ -7,8 +7,10 @@ namespace framewire {
 namespace {
 
 constexpr std::int64_t compared_rows = 32;  // rows per chunk of work
+// In the order of CompareMode.
 constexpr std::array<std::string_view, 5> compare_modes{"left", "right", "above", "below", "split"};
 
+// Parameters from a chain's values, which the registry has checked.
 CompareParameters compare_parameters(const ParameterValues& values) {
     const auto mode = std::ranges::find(compare_modes, values.text("mode")) - compare_modes.begin();
     return {.mode = static_cast<CompareMode>(mode), .at_percent = static_cast<int>(values.integer("at"))};
@@ -71,6 +73,7 @@ void copy_pixels(const std::uint8_t* from, int from_channels, int pixels, std::u
 
 }  // namespace
 
+// The shapes are checked before the split, because the split depends on them.
 Compare::Compare(const CompareParameters& parameters, const Shape& shape, const Shape& original, Executor& executor)
     : shape_(shape),
       original_(original),
@@ -90,6 +93,7 @@ void Compare::validate_images(const FilterImages<space>& images) const {
 template void Compare::validate_images(const FilterImages<MemorySpace::host>& images) const;
 template void Compare::validate_images(const FilterImages<MemorySpace::device>& images) const;
 
+// Rows in parallel. A row that the two rectangles do not cover completely is cleared first.
 void Compare::run(const FilterImages<MemorySpace::host>& images) const {
     validate_images(images);
     executor_->pool().for_chunks(

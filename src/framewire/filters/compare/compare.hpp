@@ -11,6 +11,7 @@ enum class CompareMode { left, right, above, below, split };
 
 /// Parameters of Compare.
 struct CompareParameters {
+    /// Position of the original.
     CompareMode mode = CompareMode::left;
     int at_percent = 50;  ///< share of the width, from the left, in which `split` shows the original; 0..100
 };
@@ -26,6 +27,7 @@ public:
     /// Throws Error{usage} on parameters or shapes that are not allowed.
     Compare(const CompareParameters& parameters, const Shape& shape, const Shape& original, Executor& executor);
 
+    /// Shape of the combined picture.
     Shape output_shape() const { return output_; }
 
     /// On the executor's threads; returns when done.
@@ -34,6 +36,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    /// Throws Error if the images do not have the plan's shapes.
     template <MemorySpace space>
     void validate_images(const FilterImages<space>& images) const;
 

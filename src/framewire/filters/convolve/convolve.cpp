@@ -18,6 +18,7 @@ int side_of(const std::vector<int>& matrix) {
     return side;
 }
 
+// Throws Error{usage} if a value is out of range.
 void check_range(std::string_view what, int value, int least, int most) {
     if (value < least || value > most)
         fail(ErrorCode::usage, "convolve's {} is {}; allowed are {} to {}", what, value, least, most);
@@ -55,6 +56,7 @@ ConvolveParameters convolve_parameters(const ParameterValues& values) {
 
 }  // namespace
 
+// Checks the number of values while reading, so that a long text cannot allocate much.
 std::vector<int> parse_matrix(std::string_view text) {
     constexpr std::string_view spaces = " \t\r\n";
     constexpr std::size_t most = max_convolve_size * max_convolve_size;
@@ -76,6 +78,7 @@ std::vector<int> parse_matrix(std::string_view text) {
     return matrix;
 }
 
+// Only numbers of the matrix that are not zero become taps, so sparse matrices cost less on the CPU.
 Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Executor& executor)
     : size_(side_of(parameters.matrix)),
       divisor_(parameters.divisor),

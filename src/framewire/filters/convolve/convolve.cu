@@ -37,12 +37,14 @@ struct Division {
     std::uint32_t factor = 0;  // 0 for the divisor 1
     int shift = 0;
 
+    // Finds the factor; see above.
     explicit Division(std::uint32_t divisor) {
         if (divisor == 1) return;
         shift = std::bit_width(divisor - 1) - 1;
         factor = static_cast<std::uint32_t>(((std::uint64_t{1} << (32 + shift)) + divisor - 1) / divisor);
     }
 
+    // n / divisor.
     __device__ std::uint32_t operator()(std::uint32_t n) const {
         return factor == 0 ? n : __umulhi(n, factor) >> shift;
     }
@@ -130,6 +132,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
 
 using Kernel = void (*)(Job);
 
+// The instance for a width of windows and a size of weights.
 template <int channels>
 Kernel kernel_for(int words, int parts) {
     if (words == 3) return parts == 1 ? convolve_kernel<channels, 3, 1> : convolve_kernel<channels, 3, 2>;
@@ -139,6 +142,7 @@ Kernel kernel_for(int words, int parts) {
 }  // namespace
 }  // namespace convolve_kernels
 
+// Arranges the weights for every pixel of a quad, in as many words per row as a quad's windows read.
 FilterOnDevice Convolve::plan_for_cuda() const {
     using namespace convolve_kernels;
     Job job{.in = {shape_, border_},

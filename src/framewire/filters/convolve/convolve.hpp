@@ -26,7 +26,9 @@ std::vector<int> parse_matrix(std::string_view text);
 
 /// One nonzero number of the matrix, with the offset of the pixel it applies to.
 struct ConvolveTap {
+    /// Offset in pixels.
     int right, down;
+    /// The number.
     std::int16_t weight;
 };
 
@@ -40,6 +42,7 @@ public:
     /// Throws Error{usage} on parameters or shapes that are not allowed.
     Convolve(const ConvolveParameters& parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     const Shape& output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -48,6 +51,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    /// Prepares the GPU kernel.
     FilterOnDevice plan_for_cuda() const;
 
     int size_, divisor_, offset_;

@@ -25,6 +25,7 @@ inline constexpr int convolve_most_tile_bytes = 4096;
 inline constexpr int convolve_slack = 256;
 inline constexpr int convolve_most_pairs = (max_convolve_size * max_convolve_size + 1) / 2;
 
+// Width of a tile for a matrix of `size`.
 inline int convolve_tile_bytes(int size) { return std::min(convolve_ring_bytes / size, convolve_most_tile_bytes); }
 
 // Parameters shared by all rows of one filter.
@@ -46,9 +47,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Taps in pairs, as multiply_add_pairs() takes them. If their number is odd, the last pair has a second weight of 0.
 struct TapPairs {
+    // Number of pairs.
     int count;
+    // First pixel of the tile's row as each tap sees it.
     const std::uint8_t* first[convolve_most_pairs];
     const std::uint8_t* second[convolve_most_pairs];
+    // Two 16-bit weights each, the first in the low half.
     std::int32_t weights[convolve_most_pairs];
 };
 
@@ -56,6 +60,7 @@ struct TapPairs {
 // contains the other terms.
 class Quotient {
 public:
+    // Prepares the constants.
     Quotient(int divisor, int offset)
         : divisor_(hn::Set(d32_, divisor)),
           last_rest_(hn::Set(d32_, divisor - 1)),
@@ -64,8 +69,10 @@ public:
           is_one_(divisor == 1),
           bias_(divisor / 2 + offset * divisor) {}
 
+    // Start value of every sum.
     int bias() const { return bias_; }
 
+    // The quotients of a vector of sums.
     HWY_INLINE hn::Vec<hn::ScalableTag<std::int32_t>> operator()(hn::Vec<hn::ScalableTag<std::int32_t>> sum) const {
         const auto held = hn::Min(hn::Max(sum, hn::Zero(d32_)), most_);
         if (is_one_) return held;
@@ -181,6 +188,7 @@ namespace framewire {
 
 HWY_EXPORT(convolve_tile);
 
+// Tiles are at least eight times as high as the matrix, so that repeating the rows above them costs little.
 void Convolve::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "convolve's image");
     validate(images.out, shape_, "convolve's result");

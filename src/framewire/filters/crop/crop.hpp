@@ -7,7 +7,9 @@ namespace framewire {
 
 /// A rectangle of an image, in pixels.
 struct CropParameters {
+    /// Upper left corner.
     int x = 0, y = 0;
+    /// Size.
     int width = 0, height = 0;
 };
 

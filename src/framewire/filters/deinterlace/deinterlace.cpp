@@ -6,8 +6,10 @@
 namespace framewire {
 namespace {
 
+// In the order of DeinterlaceMethod.
 constexpr std::array<std::string_view, 3> deinterlace_methods{"adaptive", "linear", "blend"};
 
+// Parameters from a chain's values.
 DeinterlaceParameters deinterlace_parameters(const ParameterValues& values) {
     const auto method = std::ranges::find(deinterlace_methods, values.text("method")) - deinterlace_methods.begin();
     return {.method = static_cast<DeinterlaceMethod>(method),

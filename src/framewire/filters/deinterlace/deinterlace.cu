@@ -14,6 +14,7 @@ constexpr int threads_per_block = 256;
 struct Bytes {
     int above, here, below;
 
+    // Reads the bytes of column x around row y.
     __device__ Bytes(const cuda::KernelImage<const std::uint8_t>& image, int frame, int y, int height, int x)
         : here(image.row(frame, y)[x]) {
         const int inside = height > 1 ? 1 : 0;
@@ -49,6 +50,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace deinterlace_kernels
 
+// Lines of the field that is kept are copied by the same kernel.
 void Deinterlace::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace deinterlace_kernels;
     const auto method = method_for(images);

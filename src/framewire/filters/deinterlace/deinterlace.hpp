@@ -16,6 +16,7 @@ enum class DeinterlaceMethod {
 
 /// Parameters of Deinterlace.
 struct DeinterlaceParameters {
+    /// How to make the lines of the other field.
     DeinterlaceMethod method = DeinterlaceMethod::adaptive;
     bool keeps_bottom = false;  ///< keep the field of lines 1, 3, 5 ... instead of lines 0, 2, 4 ...
     int threshold = 10;         ///< adaptive: larger changes count as motion; 0..255
@@ -51,6 +52,7 @@ public:
     /// Throws Error{usage} on a threshold or shape that is not allowed.
     Deinterlace(const DeinterlaceParameters& parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -66,6 +68,7 @@ public:
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:
+    /// Validates the images and chooses the method for this frame.
     template <MemorySpace space>
     DeinterlaceMethod method_for(const FilterImages<space>& images) const;
 

@@ -8,6 +8,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// Deinterlacing line by line in vectors of bytes. Every method needs averages that round like its formula: AverageRound
+// rounds up, and blend_line() corrects for that.
+
 // The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_DEINTERLACE_CPU_ONCE
 #define FRAMEWIRE_DEINTERLACE_CPU_ONCE
@@ -16,6 +19,7 @@ namespace framewire {
 
 // A line of an image and its neighbours. At an edge, the line inside replaces the one outside.
 struct DeinterlacedLines {
+    // First bytes of the three lines.
     const std::uint8_t *above, *here, *below;
 
     // Line `y` of an image that is `height` lines high.
@@ -59,6 +63,7 @@ HWY_INLINE DeinterlaceV deinterlace_change(DeinterlaceV now, DeinterlaceV before
 
 }  // namespace
 
+// Line of DeinterlaceMethod::blend.
 void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
     const DeinterlaceD d;
     for_line(
@@ -75,6 +80,7 @@ void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* 
         });
 }
 
+// Replaced line of DeinterlaceMethod::linear.
 void linear_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
     for_line(
         bytes,
@@ -85,6 +91,7 @@ void linear_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t*
         [&](std::int64_t x) { out[x] = static_cast<std::uint8_t>(deinterlaced_linear(now.above[x], now.below[x])); });
 }
 
+// Replaced line of DeinterlaceMethod::adaptive; `before` is the previous frame.
 void adaptive_line(const DeinterlacedLines& now, const DeinterlacedLines& before, int threshold, std::int64_t bytes,
                    std::uint8_t* out) {
     const DeinterlaceD d;
@@ -123,6 +130,7 @@ constexpr std::int64_t deinterlaced_rows = 32;  // rows per chunk of work
 
 }  // namespace
 
+// Lines are independent, so threads take 32 at a time. Lines of the field that is kept are copied.
 void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
     const auto method = method_for(images);
     const auto bytes = shape_.row_bytes();
@@ -153,6 +161,7 @@ bool Deinterlace::goes_by_rows() const {
            parameters_.method != DeinterlaceMethod::adaptive;
 }
 
+// As run() without `adaptive`, which needs the previous frame.
 void Deinterlace::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
     validate_rows(in, shape_, "deinterlace's rows");
     validate_rows(out, shape_, "deinterlace's resulting rows");

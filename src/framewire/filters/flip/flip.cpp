@@ -10,6 +10,7 @@ FlipParameters flip_parameters(const ParameterValues& values) {
 
 }  // namespace
 
+// A mirrored image is a PixelMap with negative steps; nothing else is specific to flip.
 PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& executor) {
     validate(shape, "flip's image");
     return {mirrored(shape, parameters.left_right, parameters.top_bottom), 0, shape, shape, executor};

@@ -6,6 +6,7 @@
 namespace framewire {
 namespace {
 
+// Longest gap that is filled with repeated frames.
 constexpr double longest_wait_s = 3600;
 // Times are sums of fractions, so a value this little below a half counts as a half.
 constexpr double number_rounding = 1e-6;
@@ -14,11 +15,14 @@ constexpr double largest_number = 0x1p53;
 
 }  // namespace
 
+// Index at the new rate that is nearest to `seconds`.
 std::int64_t FpsSchedule::number_at(double seconds) const {
     const double number = std::floor(seconds * rate_.value() + 0.5 + number_rounding);
     return static_cast<std::int64_t>(std::clamp(number, -largest_number, largest_number));
 }
 
+// The current frame is shown from next_ up to the index of the following frame. If that lies too far ahead, the
+// schedule jumps to just before it.
 std::int64_t FpsSchedule::count_until(double next_seconds) {
     const auto end = number_at(next_seconds);
     const auto count = std::max<std::int64_t>(0, end - next_);

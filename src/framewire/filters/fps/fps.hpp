@@ -33,6 +33,7 @@ public:
     double seconds_of(std::int64_t number) const { return static_cast<double>(number) / rate_.value(); }
 
 private:
+    /// Index at the new rate that is nearest to a time.
     std::int64_t number_at(double seconds) const;
 
     Rational rate_;

@@ -24,13 +24,16 @@ namespace framewire {
 // results as there are taps. Tiles are as wide as the ring in 32 KiB of the L1 cache allows, but not narrower than
 // this:
 inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
+// Widest tile, for windows of few taps.
 inline constexpr int gaussian_most_tile_bytes = 6144;
+// Elements of the ring that fit 32 KiB, two rows per element.
 inline constexpr int gaussian_near_elements = 16 * 1024;
 inline constexpr int gaussian_ring_pairs = (max_window_px / 2 + 1) * gaussian_least_tile_bytes;
 inline constexpr int gaussian_line_elements = gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3;
 // Vectors may read and write up to this many elements beyond the end of a line.
 inline constexpr int gaussian_slack = 256;
 
+// Width of a tile for windows of `taps`, in bytes.
 inline int gaussian_tile_bytes(int taps) {
     return std::clamp(gaussian_near_elements / taps, gaussian_least_tile_bytes, gaussian_most_tile_bytes);
 }
@@ -63,6 +66,7 @@ using V32 = hn::Vec<D32>;
 // Taps in pairs, as multiply_add_pairs() takes them: an element holds two 16-bit numbers, the first in the lower half.
 inline constexpr int most_pairs = max_window_px / 2 + 1;
 
+// Packs two 16-bit numbers into an element.
 HWY_INLINE std::int32_t pair_of(int first, int second) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(first & 0xFFFF) | static_cast<std::uint32_t>(second)
                                                                                       << 16);
@@ -74,6 +78,7 @@ struct WeightPairs {
     std::int32_t even[most_pairs], odd[most_pairs];
 };
 
+// Unfolds the weights and arranges them in pairs.
 inline WeightPairs in_pairs(const GaussianWeights& weights) {
     const auto weight = [&](int tap) {
         const int mirrored = weights.taps - 1 - tap;
@@ -93,8 +98,11 @@ inline WeightPairs in_pairs(const GaussianWeights& weights) {
 // corrects.
 template <GaussianRounding rounding>
 struct Passes {
+    // Right shifts of the two passes.
     static constexpr int row_shift = gaussian_row_shift(rounding), column_shift = gaussian_column_shift(rounding);
+    // Stored value of a result 0.
     static constexpr int zero = rounding == GaussianRounding::fine ? 0 : -(1 << 15);
+    // Start values of the sums: rounding, and the offset of the stored numbers.
     static constexpr std::int32_t row_start = (1 << (row_shift - 1)) + zero * (1 << row_shift);
     static constexpr std::int32_t column_start = (1 << (column_shift - 1)) - zero * (1 << 15);
 };

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+// The weights of the Gaussian, which decide the accuracy of all backends, and the registry entry. The exact weights
+// come from the formula; round_weights() turns them into fixed point, with a unit as coarse as the accuracy allows.
+
 namespace framewire {
 
 namespace {
@@ -15,6 +18,7 @@ struct ExactWeights {
     double folded[(max_window_px + 1) / 2];
 };
 
+// Samples the Gaussian at the taps' distances from the middle and normalises.
 ExactWeights exact_weights(int size, double sigma) {
     ExactWeights weights{.terms = (size + 1) / 2, .folded = {}};
     const double middle = (size - 1) * 0.5, nearest = size % 2 ? 0 : 0.5;
@@ -69,11 +73,14 @@ bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
 
 }  // namespace
 
+// A window of 6 sigma covers practically all of the Gaussian.
 int gaussian_size_for(double sigma) {
     const auto size = static_cast<int>(std::lround(6 * sigma - 1)) | 1;
     return std::min(size, max_window_px);
 }
 
+// Tries short weights first and keeps them if their error bound suffices. Taps at both ends that round to zero are
+// dropped, which shortens the window.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
     if (size < 0 || size > max_window_px)
         fail(ErrorCode::usage, "gaussian of size {}; allowed are 0 to {}", size, max_window_px);
@@ -127,6 +134,7 @@ const ParameterFields<GaussianParameters>& gaussian_fields() {
 
 }  // namespace
 
+// The weights do not depend on the backend, so that results are equal everywhere.
 Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor)
     : border_(parameters.border),
       weights_(gaussian_weights(parameters.size, parameters.sigma, parameters.rounding)),

@@ -25,7 +25,9 @@ constexpr int threads_per_block = 256;
 constexpr int rows_per_thread = 4;  // rows of results that a thread holds in registers
 // Weights that the column pass applies per loop iteration.
 constexpr int terms_at_once = 4;
+// Pairs of weights along a row, including the zeros around them.
 constexpr int most_pairs = max_window_px / 2 + 5;
+// Weights along a column, padded to whole iterations.
 constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 
 // Left shift of the weights for the column pass, which puts the result in the highest byte of the sum.
@@ -56,6 +58,7 @@ struct Layout {
     static constexpr GaussianRounding rounding = rounding_;
     static constexpr int row_shift = gaussian_row_shift(rounding);
     static constexpr int channels = channels_, planes = planes_, pitch = pitch_;
+    // Rows of threads in a block, rows of results per step, and rows staged at a time.
     static constexpr int groups = threads_per_block / pitch;
     static constexpr int step_rows = groups * rows_per_thread;
     static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
@@ -75,6 +78,7 @@ struct Layout {
 template <class L>
 class Strip {
 public:
+    // Computes the block's place in the image; `shared` is divided into ring and staged rows.
     __device__ Strip(const Job& job, std::uint32_t* shared)
         : job_(job),
           ring_(reinterpret_cast<uint2*>(shared)),
@@ -86,6 +90,7 @@ public:
           frame_(static_cast<int>(blockIdx.z) / (L::channels / L::planes)),
           first_plane_(static_cast<int>(blockIdx.z) % (L::channels / L::planes)) {}
 
+    // Fills the ring up to the rows that the next results need, then makes these results, until the band is done.
     __device__ void run() {
         const int y_end = min(y_ + job_.band_rows, job_.in.height);
         int loaded = 0, slot = 0;  // rows put into the ring so far; position of the next one
@@ -126,6 +131,7 @@ private:
         }
     }
 
+    // One channel of a quad, also if the block processes only one of them.
     __device__ std::uint32_t plane_of(const Quad<L::channels>& quad, int plane) const {
         if constexpr (L::planes == L::channels) {
             return quad.plane[plane];
@@ -238,6 +244,7 @@ private:
                                                  byte_perm(sum[row][2], sum[row][3], 0x0073), 0x5410);
     }
 
+    // Stores a quad of results; with a single channel, byte by byte.
     __device__ void store(std::uint8_t* row, int x, const Quad<L::planes>& quad) const {
         if constexpr (L::planes == L::channels) {
             store_quad<L::channels>(row, x, job_.in.width, job_.out_words, quad);
@@ -260,6 +267,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) gaussian_kernel(__grid_c
     Strip<L>(job, shared).run();
 }
 
+// Fills in the weights of both passes.
 void set_weights(Job& job, const GaussianWeights& weights) {
     const auto weight = [&](int tap) {
         if (tap < 0 || tap >= weights.taps) return 0u;
@@ -277,6 +285,7 @@ void set_weights(Job& job, const GaussianWeights& weights) {
 // Number of quads that the windows of a quad read beyond that quad.
 int rim_quads(const Job& job) { return (job.lead + job.taps + quad_px - 1 + 3) / quad_px - 1; }
 
+// Divides images of `shape` into strips and bands, for one layout.
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& executor) {
     job.quads_out = quads_out;
@@ -302,6 +311,7 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
     };
 }
 
+// Chooses the layout and the width of a strip.
 template <GaussianRounding rounding, int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     // A strip as wide as its margins leave of 32 quads; the full 32 quads if that would be too little.

@@ -28,7 +28,9 @@ struct GaussianParameters {
     /// means gaussian_size_for(sigma).
     int size = 5;
     double sigma = 0;  ///< standard deviation in pixels, up to 1000; 0 means default_gaussian_sigma(size)
+                       /// Pixels outside the image.
     Border border = Border::reflect101;
+    /// Accuracy.
     GaussianRounding rounding = GaussianRounding::fine;
 };
 
@@ -80,6 +82,7 @@ public:
     /// Throws Error{usage} on a shape, size or sigma that is not allowed.
     Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.

@@ -12,10 +12,14 @@
 #include "framewire/filters/gaussian/gaussian-inl.hpp"
 #include "framewire/filters/gaussian/gaussian_short-inl.hpp"
 
+// Gaussian on the CPU, in tiles. The loops are in two headers, gaussian-inl.hpp for any window and
+// gaussian_short-inl.hpp for few taps; this file instantiates them for common sizes and chooses between them.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
 
+// One tile with the general loops.
 template <GaussianRounding rounding, int fixed_terms>
 void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                       HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -33,6 +37,7 @@ void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<co
         [&](int y) { return out.row(tile.frame, y) + tile.x_begin * shape.channels; }, [](int) {});
 }
 
+// One tile with the loops for few taps.
 template <int taps>
 void gaussian_short_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                             HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -44,10 +49,12 @@ void gaussian_short_tile_of(const GaussianWeights& weights, Border border, HostV
 
 }  // namespace
 
+// Returns true if the loops for few taps are faster with the present instruction set.
 bool gaussian_short_suits(const GaussianWeights& weights, int channels) {
     return gaussian_short::suits(weights, channels);
 }
 
+// Chooses the number of taps at compile time.
 void gaussian_short_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                          HostView<std::uint8_t> out, const WindowTile& tile) {
     switch (weights.taps) {
@@ -58,6 +65,7 @@ void gaussian_short_tile(const GaussianWeights& weights, Border border, HostView
     }
 }
 
+// Chooses the number of terms at compile time for common sizes.
 void gaussian_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                    HostView<std::uint8_t> out, const WindowTile& tile) {
     constexpr auto fine = GaussianRounding::fine, opencv = GaussianRounding::opencv;
@@ -80,6 +88,7 @@ HWY_EXPORT(gaussian_tile);
 HWY_EXPORT(gaussian_short_tile);
 HWY_EXPORT(gaussian_short_suits);
 
+// Tiles are high compared with the window, because every tile repeats the row pass for the rows above it.
 void Gaussian::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "gaussian's image");
     validate(images.out, shape_, "gaussian's result");

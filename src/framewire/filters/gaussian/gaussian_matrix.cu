@@ -69,9 +69,11 @@ constexpr int tiles = 3;   // tiles per warp
 constexpr int warp_bytes = tiles * unit;
 constexpr int strip_bytes = warps_per_block * warp_bytes;
 constexpr int out_row_bytes = strip_bytes + chunk_bytes;
+// Most units of K that the registers of a thread can hold row results for.
 constexpr int most_units = 5;
 // Blocks per multiprocessor, limited by the registers for the results that a thread keeps.
 constexpr int blocks_at_once(int units) { return units == 2 ? 3 : 2; }
+// Widest window that those units cover.
 constexpr int most_taps = unit * (most_units - 1) + 1;
 
 // Everything that a launch needs; passed as a kernel parameter.
@@ -92,6 +94,7 @@ struct Job : WarpJob {
 struct SplitWeights {
     std::uint32_t low = 0, high = 0;
 
+    // Sets one of the four weights.
     __device__ void set(int byte, std::uint32_t weight) {
         low |= (weight & 255) << (8 * byte);
         high |= (weight >> 8) << (8 * byte);
@@ -101,7 +104,9 @@ struct SplitWeights {
 // Shared memory of a block: a ring of `stages` slots with 16 input rows each, two sets of result rows, and weights.
 template <int channels, int units>
 struct alignas(chunk_bytes) Memory {
+    // Pixels of a strip's row of results.
     static constexpr int strip_px = strip_bytes / channels;
+    // Bytes of a row that a strip's windows read, in chunks.
     static constexpr int slot_chunks =
         ((strip_px - unit + unit * units + unit - quad_px) * channels + chunk_bytes - 1) / chunk_bytes;
     // The stride in words is a multiple of four but not of eight, so that eight rows use different banks.
@@ -149,6 +154,7 @@ template <int units>
 struct ColumnWeights {
     std::uint32_t low[2][units], high[2][units];
 
+    // Loads the lane's weights; they stay in registers for the whole band.
     __device__ explicit ColumnWeights(const std::uint16_t* weights) {
 #pragma unroll
         for (int half = 0; half < 2; ++half)
@@ -329,6 +335,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     take_away(steps - 1);
 }
 
+// Divides images of `shape` among blocks.
 template <int channels, int units>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width * channels, strip_bytes);
@@ -350,6 +357,7 @@ FilterOnDevice plan(const Job& job, int units, const Shape& shape, Border border
                       : plan<channels, 5>(job, shape, border, executor);
 }
 
+// Pixels that a tile reads before its first result.
 int lead_px(const GaussianWeights& weights) { return cuda::parts(weights.reach.before, quad_px) * quad_px; }
 
 // Number of units that the windows of 16 pixels read.
@@ -366,6 +374,7 @@ bool gaussian_fits_matrices(const GaussianWeights& weights) {
            cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
 
+// Doubles the weights, whose sum is then 2^16, so that the results land in whole bytes of the sums.
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor) {
     using namespace gaussian_matrix_kernels;

@@ -71,6 +71,7 @@ class ShortRow {
 public:
     static constexpr int reach = taps / 2;
 
+    // Arranges the weights and the rounding term as pairs of bytes.
     explicit ShortRow(const GaussianWeights& weights) {
         const auto weight = [&](int tap) {
             const int of_unit = weights.folded[tap < reach ? tap : taps - 1 - tap] / gaussian_short_unit;
@@ -82,6 +83,7 @@ public:
         }
     }
 
+    // Row results of the vector of bytes at `at`.
     HWY_INLINE Halves operator()(const std::uint8_t* at) const {
         const D8 d8;
         const D16 d16;
@@ -120,6 +122,7 @@ class LongRow {
 public:
     static constexpr int reach = 3;
 
+    // Unfolds the weights.
     explicit LongRow(const GaussianWeights& weights) {
         for (int tap = 0; tap <= reach; ++tap) weights_[tap] = weights.folded[tap] * (tap == reach ? 2 : 1);
     }
@@ -148,6 +151,7 @@ public:
     }
 
 private:
+    // Weighs the sums of taps at distances 3, 2, 1 and 0.
     HWY_INLINE V16 weigh(V16 far, V16 between, V16 near, V16 here) const {
         const D16 d16;
         const D32 d32;
@@ -177,6 +181,7 @@ class Weigher {
 public:
     static constexpr int reach = taps / 2;
 
+    // Prepares both passes.
     explicit Weigher(const GaussianWeights& weights) : weigh_row_(weights) {
         for (int tap = 0; tap < reach; ++tap) column_[tap] = static_cast<std::int16_t>(2 * weights.folded[tap]);
     }

@@ -27,6 +27,7 @@ struct Job : WarpJob {
 // Compile-time geometry of a window of `taps`.
 template <int taps>
 struct Pairs {
+    // Extent of the window.
     static constexpr int before = taps / 2, after = taps - 1 - before;
     static constexpr int seen = (taps + 2) / 2;  // pairs of rows that two rows of results read
 
@@ -43,6 +44,7 @@ struct LaneRow {
     static constexpr int quads = WarpStrip<channels>::lane_px / quad_px;
     std::uint32_t word[channels][quads + 2];  // including the neighbours' nearest quads
 
+    // Loads the lane's pixels from a slot and exchanges the outer quads with the neighbouring lanes.
     __device__ void load(const std::uint8_t* slot) {
         std::uint32_t words[WarpStrip<channels>::lane_words];
         WarpStrip<channels>::load(slot, words);
@@ -184,6 +186,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
         for (int place = 0; place < P::seen; ++place) run_step(place, step + place);
 }
 
+// Fills in the weights of both passes, as bytes.
 void set_weights(Job& job, const GaussianWeights& weights) {
     const auto weight = [&](int tap) {
         if (tap < 0 || tap >= weights.taps) return 0u;
@@ -201,6 +204,7 @@ void set_weights(Job& job, const GaussianWeights& weights) {
     }
 }
 
+// Divides images of `shape` among warps.
 template <int channels, int taps>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width, WarpStrip<channels>::out_px);

@@ -16,9 +16,11 @@ constexpr int most_nested = 32;
 // NAME | '(' sum ')').
 class MeasureReader {
 public:
+    // `what` names the parameter in messages.
     MeasureReader(std::string_view text, std::string_view what, int whole, const MeasureNames& names)
         : text_(text), rest_(text), what_(what), whole_(whole), names_(names) {}
 
+    // Evaluates the whole text.
     double read() {
         const double value = sum();
         if (!rest_.empty()) fail_here("is no operator");
@@ -26,6 +28,7 @@ public:
     }
 
 private:
+    // sum = product {(+|-) product}
     double sum() {
         double value = product();
         for (;;) {
@@ -38,6 +41,7 @@ private:
         }
     }
 
+    // product = factor {(*|/) factor}; a division by 0 becomes infinite or NaN, which measure() rejects.
     double product() {
         double value = factor();
         for (;;) {
@@ -50,6 +54,7 @@ private:
         }
     }
 
+    // factor = [-] (NUMBER[%] | NAME | '(' sum ')'). The only recursion, so the depth is limited here.
     double factor() {
         if (++nested_ > most_nested) fail_here("lies too deep");
         double value;
@@ -65,6 +70,7 @@ private:
         return value;
     }
 
+    // NUMBER[%] or NAME. Percentages refer to `whole`.
     double number_or_name() {
         skip_spaces();
         const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
@@ -94,6 +100,7 @@ private:
     }
 
     void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
+    // Removes `c` and the spaces around it, if the text continues with it.
     bool take(char c) {
         skip_spaces();
         if (rest_.empty() || rest_[0] != c) return false;

@@ -9,6 +9,7 @@ ParameterInfo opaque_color_parameter(std::string_view help) {
     return {.name = "color", .help = help, .type = ParameterInfo::Type::text, .default_value = "black"};
 }
 
+// An alpha would be meaningless, because there is nothing under these pixels.
 Pixel opaque_color_from(const ParameterValues& values, int channels) {
     const auto& text = values.text("color");
     const auto color = parse_color(text, "color");

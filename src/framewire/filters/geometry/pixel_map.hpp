@@ -10,6 +10,7 @@ namespace framewire {
 struct PixelMap {
     int x = 0, y = 0;  ///< source of the result's first pixel
     int step_x = 1, step_y = 1;
+    /// Exchanges the axes.
     bool transposed = false;
 
     /// Column of the image that supplies pixel (to_x, to_y) of the result. May lie outside.

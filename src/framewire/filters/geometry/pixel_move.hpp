@@ -7,6 +7,7 @@ namespace framewire {
 
 /// A rearrangement of an image's pixels, without change of their values.
 struct PixelMove {
+    /// From result to image.
     PixelMap map{};
     Pixel outside = 0;  ///< color of pixels whose source lies outside the image
     Shape to{};         ///< shape of the result

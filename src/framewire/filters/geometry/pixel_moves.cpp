@@ -11,6 +11,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// Moves on the CPU. Untransposed maps copy runs of whole rows, forwards or mirrored; transposed ones go to
+// write_transposed().
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -65,9 +68,11 @@ namespace {
 
 // Makes rows of a result whose map is not transposed.
 struct MovedRow {
+    // From result to image.
     const PixelMap& map;
     const Shape& from;
     const Shape& to;
+    // A row of the outside color.
     const std::uint8_t* outside;
 
     // Writes row `to_y` of the result; `row(y)` returns a row of the image.
@@ -95,6 +100,7 @@ struct MovedRow {
 
 }  // namespace
 
+// Prepares a row of the outside color, from which parts of rows are copied.
 PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, const Shape& to, Executor& executor)
     : map_(map), outside_(outside), from_(from), to_(to), executor_(&executor) {
     validate(from, "the image");
@@ -106,6 +112,7 @@ PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, co
     for (int x = 0; x < to.width; ++x) store_pixel(outside, to.channels, outside_row_.data() + x * to.channels);
 }
 
+// Transposed results are divided into bands of transposed_rows, others into chunks of rows.
 void PixelMoves::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "the image");
     validate(images.out, to_, "the result");
@@ -134,6 +141,7 @@ bool PixelMoves::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && to_.frames == 1 && !map_.transposed;
 }
 
+// The rows of the image between those of the first and the last row of the result.
 RowRange PixelMoves::rows_needed(const RowRange& made) const {
     const int one = map_.source_y(0, made.begin), other = map_.source_y(0, made.end - 1);
     // Rows that show only the outside color need no row of the image, but a range always has at least one.

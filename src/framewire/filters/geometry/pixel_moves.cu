@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+// Moves on the GPU: one kernel reads and writes quads of pixels, forwards or mirrored; a second one transposes tiles.
+
 namespace framewire {
 namespace pixel_moves_kernels {
 namespace {
@@ -21,6 +23,7 @@ struct MoveJob {
     Pixel outside;
 };
 
+// Reads one pixel.
 template <int channels>
 __device__ Pixel load(const std::uint8_t* from) {
     if constexpr (channels == 3)
@@ -29,6 +32,7 @@ __device__ Pixel load(const std::uint8_t* from) {
         return from[0];
 }
 
+// Writes one pixel.
 template <int channels>
 __device__ void store(Pixel pixel, std::uint8_t* to) {
 #pragma unroll
@@ -110,6 +114,7 @@ __global__ void __launch_bounds__(block_width* block_height) transpose_kernel(Mo
     }
 }
 
+// Launches the kernel for the map.
 template <int channels>
 void launch(const MoveJob& job, int frames, const cuda::Stream& stream) {
     const dim3 block(block_width, block_height);
@@ -128,6 +133,7 @@ void launch(const MoveJob& job, int frames, const cuda::Stream& stream) {
 }  // namespace
 }  // namespace pixel_moves_kernels
 
+// As many frames per launch as fit a grid.
 void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace pixel_moves_kernels;
     validate(images.in, from_, "the image");

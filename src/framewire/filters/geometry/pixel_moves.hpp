@@ -20,6 +20,7 @@ public:
     /// outside.
     PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, const Shape& to, Executor& executor);
 
+    /// Shape of the result.
     const Shape& output_shape() const { return to_; }
 
     /// On the executor's threads; returns when done.

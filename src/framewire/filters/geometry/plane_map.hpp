@@ -8,7 +8,9 @@ namespace framewire {
 /// x + yy * y + y0). Positions are in pixels from the upper left corner of the first pixel, so pixel i extends from i
 /// to i + 1.
 struct PlaneMap {
+    /// Coefficients of the result's x.
     double xx = 1, xy = 0, x0 = 0;
+    /// Coefficients of the result's y.
     double yx = 0, yy = 1, y0 = 0;
 
     /// The composition: this map, then `next`.

@@ -195,6 +195,7 @@ void write_transposed_bgr(const PixelMap& map, HostView<const std::uint8_t> in, 
 
 }  // namespace
 
+// Chooses the loop: vectors for BGR, vectors for large enough gray images, or single pixels.
 void write_transposed(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                       int y_begin, int y_end) {
     const TransposedTile all{0, out.shape().width, y_begin, y_end};

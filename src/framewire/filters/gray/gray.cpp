@@ -13,6 +13,9 @@
 
 #include "framewire/filters/gray_input/gray_vectors-inl.hpp"
 
+// Gray on the CPU: runs of pixels in vectors. For BGR the loop of gray_vectors-inl.hpp does the work; this file stores
+// its results with one or three channels.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -90,12 +93,14 @@ void gray_span(GrayMethod method, const std::uint8_t* in, int in_channels, std::
     HWY_DYNAMIC_DISPATCH(gray_span)(in, in_channels, pixels, gray_weights(method), out_channels, out);
 }
 
+// Validates both shapes, because the result has other channels.
 Gray::Gray(GrayParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "gray's image");
     validate(output_shape(), "gray's result");
 }
 
+// Any run of pixels can be converted alone, so dense images are divided across rows.
 void Gray::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "gray's image");
     validate(images.out, output_shape(), "gray's result");

@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
     }
 }
 
+// Launches the instance for aligned or unaligned rows.
 template <int in_channels, int out_channels>
 void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool aligned, const cuda::Stream& stream) {
     const dim3 grid(cuda::blocks(rows.row_px, threads_per_block * group_px), static_cast<unsigned>(row_count));
@@ -54,6 +55,7 @@ void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool a
 }  // namespace
 }  // namespace gray_kernels
 
+// A dense batch is one launch with one long row; otherwise as many rows per launch as fit a grid.
 void Gray::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace gray_kernels;
     validate(images.in, shape_, "gray's image");

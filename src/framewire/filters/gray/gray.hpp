@@ -10,6 +10,7 @@ namespace framewire {
 
 /// Parameters of Gray.
 struct GrayParameters {
+    /// Weights of the channels.
     GrayMethod method = GrayMethod::weighted;
     int channels = 3;  ///< of the result: 3 (the gray value in each channel) or 1
 };

@@ -18,6 +18,7 @@ enum class GrayMethod {
 /// Weights for gray = (b * B + g * G + r * R + rounding) >> 15. The formula is exact for both methods: `weighted` uses
 /// OpenCV's own constants, and floor(s / 3) = (s * 10923) >> 15 for every s up to 765.
 struct GrayWeights {
+    /// Weights in units of 2^-15.
     std::int16_t b, g, r;
     std::int32_t rounding;
 };

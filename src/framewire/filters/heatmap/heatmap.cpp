@@ -19,6 +19,7 @@ Pixel colour_of(int sum) {
 
 }  // namespace
 
+// A function-local static, so that the table is computed on first use.
 const HeatmapTable& heatmap_table() {
     static const HeatmapTable table = [] {
         HeatmapTable colours{};
@@ -28,6 +29,7 @@ const HeatmapTable& heatmap_table() {
     return table;
 }
 
+// Waits for the upload, so that the buffer can be used from any stream.
 cuda::DeviceBuffer heatmap_table_for(const Executor& executor) {
     if (executor.backend() == Backend::cpu) return {};
     cuda::DeviceBuffer table(sizeof(HeatmapTable));

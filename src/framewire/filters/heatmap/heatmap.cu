@@ -1,6 +1,9 @@
 #include "framewire/filters/heatmap/heatmap.cuh"
 #include "framewire/filters/pointwise/pointwise.cuh"
 
+// The heat map on the GPU. From frames: one kernel. From changes: one kernel fills the result with the color of
+// unchanged pixels, a second one draws the changed ones.
+
 namespace framewire {
 namespace heatmap_kernels {
 namespace {
@@ -72,6 +75,7 @@ void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
     });
 }
 
+// The launches are ordered by the stream, so the second one overwrites the first one's pixels.
 void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
                              DeviceView<std::uint8_t> out) const {
     using namespace heatmap_kernels;

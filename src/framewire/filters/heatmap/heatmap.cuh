@@ -8,9 +8,11 @@ namespace framewire {
 /// The heat map's table in shared memory. Neighbouring pixels need different entries, which constant memory would serve
 /// one after the other.
 struct HeatmapColours {
+    /// Size of the table in 16-byte vectors.
     static constexpr unsigned vectors = sizeof(HeatmapTable) / sizeof(uint4);
     static_assert(sizeof(HeatmapTable) % sizeof(uint4) == 0);
 
+    /// The colors.
     alignas(16) Pixel table[sizeof(HeatmapTable) / sizeof(Pixel)];
 
     /// Loads the table. Call it with all threads of the block, at least `vectors` many; it synchronises the block.

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
+// The heat map on the CPU: differences are summed in vectors, but colors are looked up one by one.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -88,6 +90,7 @@ void Heatmap::run(const FilterImages<MemorySpace::host>& images) const {
                     });
 }
 
+// Fills the result with the color of unchanged pixels and then draws the changed ones.
 void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> reference,
                              HostView<std::uint8_t> out) const {
     validate(reference, shape_, "heatmap's reference");

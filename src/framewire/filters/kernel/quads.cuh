@@ -44,6 +44,7 @@ void for_grids(Job& job, int across, int down, int frames, int blocks_per_frame,
 /// Four adjacent pixels, channel by channel, with pixel 0 in the lowest byte.
 template <int channels>
 struct Quad {
+    /// One word per channel.
     std::uint32_t plane[channels];
 };
 
@@ -92,7 +93,9 @@ static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2
 
 /// The input image of a window, extended beyond its edges by the border.
 struct QuadSource {
+    /// The image.
     cuda::KernelImage<const std::uint8_t> rows;
+    /// Its size, in pixels.
     int width, height;
     Border border;
     bool words;  ///< every row starts at a multiple of 4

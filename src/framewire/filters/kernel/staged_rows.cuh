@@ -107,12 +107,16 @@ public:
     }
 
 private:
+    // Chunks of a slot per thread.
     static constexpr int chunks_each = (slot_bytes / chunk_bytes + threads - 1) / threads;
     static constexpr int nowhere = std::numeric_limits<int>::min();
+    // Bytes of the border per thread.
     static constexpr int border_each = (most_border_bytes + threads - 1) / threads;
 
+    // Index among the `threads` that stage a row together.
     static __device__ int thread() { return static_cast<int>(threadIdx.x) % threads; }
 
+    // Copies one row: asynchronously in chunks, or byte by byte if rows are not aligned.
     __device__ void copy(const std::uint8_t* from, bool black, std::uint8_t* slot) const {
         if (!chunks_)
             return copy_bytes_to_slot<threads>(slot, from, skipped_bytes_, black ? 0 : row_bytes_, slot_bytes);
@@ -160,6 +164,7 @@ public:
     }
 
 private:
+    // Stores one row: whole chunks as vectors, the remainder byte by byte.
     __device__ void copy(const std::uint8_t* from, std::uint8_t* to) const {
         const int thread = static_cast<int>(threadIdx.x) % threads, whole = chunks_ ? count_ / chunk_bytes : 0;
 #pragma unroll

@@ -87,6 +87,7 @@ struct WarpJob {
 
 /// The part of the result that one warp makes. y_end is 0 if there is none for it.
 struct WarpPart {
+    /// Frame, strip, and rows y to y_end - 1.
     int frame, strip, y, y_end;
 
     /// The part of the calling warp, from its index in the grid.

@@ -3,6 +3,8 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/window.hpp"
 
+// Registry entry of `mean`, and the part of Mean that does not depend on the backend.
+
 namespace framewire {
 namespace {
 

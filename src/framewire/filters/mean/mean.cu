@@ -29,7 +29,9 @@ constexpr int mean_lane_px = 8;
 template <int channels_, int threads_, int teams_, int stages_>
 struct Layout {
     static constexpr int channels = channels_, threads = threads_, teams = teams_, stages = stages_;
+    // Warps that add up, and all threads of a team.
     static constexpr int warps = threads / 32, team_threads = threads + movers;
+    // Pixels that a team reads, and bytes of a staged row.
     static constexpr int strip_px = threads * mean_lane_px, slot_bytes = strip_px * channels + chunk_bytes;
     static constexpr int columns = mean_lane_px * channels;  // per thread
 };
@@ -61,8 +63,11 @@ struct Job {
 // Shared memory of a team.
 template <class L>
 struct Memory {
+    // Staged rows: per step the one that enters and the one that leaves.
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
+    // One row of results.
     alignas(chunk_bytes) std::uint8_t out[L::strip_px * L::channels];
+    // Prefix sums along the current row, per channel.
     std::uint32_t prefix[L::channels][L::strip_px + L::threads];
     cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
@@ -81,6 +86,7 @@ __device__ void wait_for_team() {
     wait_at_barrier(1 + threadIdx.y, L::team_threads);
 }
 
+// Waits for all threads of the block.
 template <class L>
 __device__ void wait_for_all_teams() {
     wait_at_barrier(0, L::teams * L::team_threads);
@@ -142,6 +148,7 @@ public:
     }
 
 private:
+    // Adds the bytes of a row, widened to 16 bits, times 1 or -1. Sums of 255 bytes fit 16 bits, so halves do not mix.
     __device__ void change(const std::uint8_t* row, std::uint32_t sign) {
         const auto* from = reinterpret_cast<const uint2*>(row) + threadIdx.x * channels;
 #pragma unroll
@@ -190,9 +197,11 @@ template <class L>
 struct Part {
     int x, x_end, frame;
     int y, direction;  // first row of results, and the direction of the others
+                       // Rows of the first windows that this team adds up, the steps they take, and all steps.
     int first_row, first_rows, first_steps, steps;
     int enters, leaves;  // relative to the row of results
 
+    // Computes the share of the team with index threadIdx.y. Team 1 slides upwards.
     __device__ explicit Part(const Job& job)
         : x(static_cast<int>(blockIdx.x) * job.out_px),
           x_end(min(x + job.out_px, job.in.width)),
@@ -306,6 +315,7 @@ __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories)
     wait_for_team<L>();
 }
 
+// Grid: x covers strips, y bands, z frames. threadIdx.y is the team.
 template <class L>
 __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
@@ -321,6 +331,7 @@ __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_
 template <class L>
 constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 
+// Divides images of `shape` into strips and bands, for one layout.
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     // Strips of equal width, so that none is nearly empty, starting at whole chunks.
@@ -350,6 +361,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
 // The smallest amount of shared memory among supported GPUs.
 static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
 
+// The wide layout if a block may use that much shared memory, otherwise the narrow one.
 template <int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     return executor.shared_memory().block_bytes >= shared_bytes<Wide<channels>>
@@ -360,6 +372,7 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }  // namespace
 }  // namespace mean_kernels
 
+// Small windows are added up directly (mean_direct.cu); the others use the kernel of this file.
 FilterOnDevice Mean::plan_for_cuda() const {
     using namespace mean_kernels;
     const int size = parameters_.size;

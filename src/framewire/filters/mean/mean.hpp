@@ -10,6 +10,7 @@ namespace framewire {
 /// Parameters of Mean.
 struct MeanParameters {
     int size = 3;  ///< side of the window, 1 to 255; an even one covers -size/2 to size/2 - 1
+                   /// Pixels outside the image.
     Border border = Border::reflect101;
 };
 
@@ -22,6 +23,7 @@ public:
     /// Throws Error{usage} on a shape or size that is not allowed.
     Mean(MeanParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.

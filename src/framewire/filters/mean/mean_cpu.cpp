@@ -21,6 +21,7 @@ namespace framewire {
 inline constexpr int mean_tile_bytes = 12288;
 // Vectors may read up to this many elements beyond the end of a line.
 inline constexpr int mean_slack = 256;
+// Elements of a line, with the windows' margins.
 inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_window_px) * 3 + mean_slack;
 
 }  // namespace framewire
@@ -225,6 +226,7 @@ namespace framewire {
 
 HWY_EXPORT(mean_tile);
 
+// Tiles are at least twice as high as the window, because each starts by adding up a whole window.
 void Mean::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "mean's image");
     validate(images.out, shape_, "mean's result");

@@ -25,9 +25,11 @@ struct Job : WarpJob {
 // Compile-time geometry of a window.
 template <int channels, int size>
 struct Window {
+    // Extent of the window.
     static constexpr int before = size / 2, after = size - 1 - before;
     // Number of words, two sums each, that windows read on either side of a lane's own.
     static constexpr int words_before = (before * channels + 1) / 2, words_after = (after * channels + 1) / 2;
+    // Words with the lane's own sums, and all words that its windows read.
     static constexpr int own_words = 2 * WarpStrip<channels>::lane_words;
     static constexpr int words = words_before + own_words + words_after;
     static_assert(before <= WarpStrip<channels>::lane_px && size <= mean_16_bit_size);
@@ -76,11 +78,13 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
 // Shared memory of a warp. Rows stay in their slots until they leave the windows, so each is loaded once.
 template <int channels, int size>
 struct alignas(chunk_bytes) Memory {
+    // The rows of a window, and those in flight.
     static constexpr int slots = size + rows_ahead;
     std::uint8_t slot[slots][WarpStrip<channels>::slot_bytes];
     std::uint8_t out[WarpStrip<channels>::out_bytes];
 };
 
+// Per row: add the entering row to the column sums, compute a row of results, subtract the leaving row.
 template <int channels, int size>
 __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel(__grid_constant__ const Job job) {
     using Strip = WarpStrip<channels>;
@@ -160,6 +164,7 @@ FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shap
 }  // namespace
 }  // namespace mean_direct_kernels
 
+// The bias is added to both halves of a word; the shift of the multiplier moves the mean to the highest byte.
 FilterOnDevice mean_by_addition(const MeanParameters& parameters, const Shape& shape, Executor& executor) {
     using namespace mean_direct_kernels;
     const auto division = mean_division(parameters.size, 16);

@@ -2,6 +2,8 @@
 
 #include "framewire/core/parameters/fields.hpp"
 
+// Registry entry of `median`, and the constructor, which lets each backend plan for itself.
+
 namespace framewire {
 namespace {
 

@@ -15,6 +15,7 @@ constexpr int largest_network_median = 15;
 }  // namespace
 }  // namespace median_kernels
 
+// Reserves shared memory and divides images into blocks for the methods that need it.
 void Median::plan_for_cuda() {
     using namespace median_kernels;
     // Sizes up to 7 need no plan.
@@ -28,6 +29,7 @@ void Median::plan_for_cuda() {
     }
 }
 
+// Chooses the kernel by size: copy, sort in registers, networks, networks with strips, histograms.
 void Median::run(const FilterImages<MemorySpace::device>& images) {
     using namespace median_kernels;
     validate(images.in, shape_, "median's image");

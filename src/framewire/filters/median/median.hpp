@@ -16,6 +16,7 @@ inline constexpr int max_median_size = 255;
 /// Parameters of Median.
 struct MedianParameters {
     int size = 3;  ///< side of the window; odd, 1..255
+                   /// Pixels outside the image.
     Border border = Border::reflect101;
 };
 
@@ -31,6 +32,7 @@ public:
     /// shared memory for the size; this happens only above 231 with 64 KiB per block (sm_75).
     Median(MedianParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+// Divides a batch into blocks and gives them to the method for the size. The methods are in networks/ and histogram/.
+
 namespace framewire {
 namespace {
 
@@ -31,6 +33,7 @@ void Median::CpuPlanDeleter::operator()(CpuPlan* plan) const { delete plan; }
 
 void Median::plan_for_cpu() { cpu_plan_.reset(new CpuPlan(parameters_.size, shape_, executor_->pool().threads())); }
 
+// Threads take blocks from a shared counter, so that slow blocks do not hold up the others.
 void Median::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");

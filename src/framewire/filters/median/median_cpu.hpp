@@ -15,10 +15,13 @@ inline constexpr int largest_middle_median = 15;
 
 /// A block of a batch, the work of one thread: some rows and columns of one frame.
 struct MedianBlock {
+    /// The batch.
     HostView<const std::uint8_t> in;
+    /// Its result.
     HostView<std::uint8_t> out;
     int frame = 0, channel = 0;  ///< the channel is used by the histograms only
     int x = 0, y = 0;            ///< first pixel of the block
+                                 /// Size of a block, in pixels.
     int width = 0, height = 0;   ///< in pixels
 };
 
@@ -26,6 +29,7 @@ struct MedianBlock {
 /// The blocks a method takes.
 struct MedianBlocking {
     int width = 0, height = 0;
+    /// Each channel is a block of its own.
     bool channel_by_channel = false;
     std::int64_t scratch_bytes = 0;  ///< per block; a multiple of 64
 };
@@ -38,13 +42,17 @@ void small_median(const MedianBlock& block, int size, Border border);
 /// neighbouring bytes of a vector belong to neighbouring tiles. The strips of a row of tiles follow after the lines,
 /// one plane per value.
 struct MiddleBlock {
+    /// Side of a tile, in pixels.
     static constexpr int tile_side = 4;
+    /// Rows of results per block.
     static constexpr int height = 64;
     static constexpr int output_bytes =
         1920;  ///< bytes per row of results; the rest of a line holds the border and the end of its last vector
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
+    /// Lines of a block, including the border.
     static constexpr int lines = height + largest_middle_median - 1;
     static constexpr int most_strip_values = 2 * tile_side * (largest_middle_median - tile_side + 1);
+    /// Scratch memory of a block: lines, results of one row of tiles, a row of pixels, and strips.
     static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes + most_strip_values * plane_bytes;
     static_assert(height % tile_side == 0);
     static_assert(plane_bytes >=

@@ -14,6 +14,7 @@ namespace framewire {
 struct MedianImages {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
+    /// Shape of the images.
     int width, height, channels;
     int frames;  ///< as many as fit a grid
 };

@@ -17,10 +17,14 @@ using Pair = std::uint32_t;
 // maxima on other units, but only if the compiler does not recognise them as additions; therefore the factors are
 // kernel arguments.
 struct PairOrder {
+    // Never changed; unknown to the compiler.
     std::uint32_t one = 1, minus_one = ~0u;
 
+    // The smaller values of two pairs.
     __device__ __forceinline__ static Pair lower(Pair a, Pair b) { return __vminu2(a, b); }
+    // The larger values of two pairs.
     __device__ __forceinline__ static Pair upper(Pair a, Pair b) { return __vmaxu2(a, b); }
+    // The larger values, given the smaller ones.
     __device__ __forceinline__ Pair upper(Pair a, Pair b, Pair the_lower) const {
         return the_lower * minus_one + (a * one + b);
     }

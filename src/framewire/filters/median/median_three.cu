@@ -13,6 +13,7 @@ namespace {
 // (gray); in one direction they form another pair as it is, in the other a pair is assembled from two words.
 constexpr int threads = 128;
 constexpr int strip_words = 4;
+// Rows of results per thread; long enough to amortise the rows read above and below.
 constexpr int rows_per_thread = 16;
 
 // A strip's words and one more on each side, starting at index -1 of the strip.
@@ -46,6 +47,7 @@ __device__ __forceinline__ std::uint32_t left_of_row(const Words& words, Border 
     if (border == Border::replicate) return words[1] << (channels == 3 ? 8 : 24);
     return channels == 3 ? __byte_perm(words[1], words[2], 0x5430) : words[1] << 16;
 }
+// The word after the strip.
 template <int channels>
 __device__ __forceinline__ std::uint32_t right_of_row(const Words& words, Border border) {
     if (border == Border::zero) return 0;
@@ -62,6 +64,7 @@ struct Source {
     Border border;
     bool words_aligned, strips_aligned;
 
+    // Loads row y from words or, at the edges of the image, bytes.
     __device__ __forceinline__ void load(int y, Words& words) const {
         const int from = border_index(y, height, border), row_bytes = width * channels;
         const auto* data = from < 0 ? nullptr : frame + from * row_stride;
@@ -152,6 +155,7 @@ __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* 
         if (byte < bytes) out[byte] = static_cast<std::uint8_t>(words[byte / 4] >> (byte % 4 * 8));
 }
 
+// blockIdx.x counts strips and bands of rows, blockIdx.y frames.
 template <int channels>
 __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images, Border border, bool words_aligned,
                                                              bool strips_aligned, bool out_aligned, PairOrder order) {
@@ -210,6 +214,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }  // namespace
 }  // namespace median_three_kernels
 
+// PairOrder{} is passed as an argument; see there.
 void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream) {
     using namespace median_three_kernels;
     const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);

@@ -22,10 +22,13 @@ struct DilationSteps {
         friend constexpr bool operator==(const Step&, const Step&) = default;
     };
 
+    /// Radius of the element.
     int radius = 0;
+    /// Number of steps.
     int count = 0;
     Step steps[max_element_px / 2 + 1]{};  ///< all but the last shift by at least 1 px, and together by the radius
 
+    /// No steps: the element is one pixel.
     DilationSteps() = default;
     /// Finds the steps for an element, with shifts of at most `largest_shift_px`.
     explicit DilationSteps(const StructuringElement& element, int largest_shift_px = max_element_px / 2);

@@ -14,6 +14,7 @@ DilationSteps steps_for(const MorphologyParameters& parameters, Backend backend)
     return backend == Backend::cuda ? DilationSteps(element, largest_cuda_shift_px) : DilationSteps(element);
 }
 
+// The parameters that all four filters share.
 const ParameterFields<MorphologyParameters>& morphology_fields() {
     using P = MorphologyParameters;
     static const ParameterFields<P> fields = {
@@ -49,6 +50,7 @@ FilterInfo info(std::string_view name, std::string_view example, std::string_vie
 
 }  // namespace
 
+// Fixes the phases and the steps of the element; allocates the intermediate image if there are several phases.
 Morphology::Morphology(MorphologyParameters parameters, const Shape& shape, Executor& executor)
     : phases_(phases_of(parameters.operation)),
       steps_(steps_for(parameters, executor.backend())),

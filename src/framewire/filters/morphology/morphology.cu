@@ -31,6 +31,7 @@ constexpr int words = 4;  // per thread
 constexpr int thread_bytes = 4 * words;
 constexpr int rows_per_turn = 2;  // results per warp and turn, whose windows share all but two rows
 
+// Highest band, to bound the tile in shared memory.
 constexpr int most_band_rows = 64;
 constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
 static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
@@ -106,6 +107,7 @@ __device__ void dilate_along(Bytes& bytes) {
     }
 }
 
+// Dispatches on the shift, because each one is separate code.
 template <int channels>
 __device__ void dilate_along(Bytes& bytes, int shift_px) {
     if (shift_px == 1)
@@ -135,6 +137,7 @@ struct RowPair {
     Bytes above, below;
     const uint4 *up, *down;
 
+    // Starts with the two rows themselves.
     __device__ explicit RowPair(const uint4* row) : up(row), down(row + warp_threads) {
         result[0] = above = take_apart(*up);
         result[1] = below = take_apart(*down);
@@ -245,6 +248,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
 }  // namespace
 }  // namespace morphology_kernels
 
+// Divides images into strips and bands and chooses the kernel; the disc of the report has its own instance.
 Morphology::Phase Morphology::plan_for_cuda() const {
     using namespace morphology_kernels;
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
@@ -274,6 +278,7 @@ Morphology::Phase Morphology::plan_for_cuda() const {
     };
 }
 
+// Phases are separate launches; erosion and dilation differ in the complement only.
 void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "morphology's image");
     validate(images.out, shape_, "morphology's result");

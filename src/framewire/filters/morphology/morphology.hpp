@@ -12,8 +12,10 @@ namespace framewire {
 
 /// Parameters of Morphology.
 struct MorphologyParameters {
+    /// The operation.
     MorphologyOperation operation = MorphologyOperation::dilate;
     int size = 3;  ///< diameter of the structuring element; odd, 1..63
+                   /// Shape of the structuring element.
     ElementShape shape = ElementShape::disc;
 };
 
@@ -27,6 +29,7 @@ public:
     /// Throws Error{usage} on a shape or size that is not allowed.
     Morphology(MorphologyParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -37,6 +40,7 @@ public:
 private:
     /// One phase on the GPU, erosion or dilation; everything but the direction and the images is fixed.
     using Phase = std::function<void(bool erodes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)>;
+    /// Prepares the GPU kernel.
     Phase plan_for_cuda() const;
 
     MorphologyPhases phases_;

@@ -11,6 +11,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// Dilation on the CPU by the steps of an element, in tiles. Two rows of results are made together, because all but two
+// of the rows that they read are the same.
+
 #ifndef FRAMEWIRE_MORPHOLOGY_CPU_ONCE
 #define FRAMEWIRE_MORPHOLOGY_CPU_ONCE
 
@@ -20,6 +23,7 @@ namespace framewire {
 // Each is a whole number of vectors long and includes as many bytes on both sides as the element reads, so bytes that
 // shifts bring in from other rows never reach the result.
 inline constexpr int morphology_tile_rows = 16;
+// Longest row of a tile, including its margins.
 inline constexpr int morphology_stride_bytes = 768;
 // Shifts read this many bytes before the first row and after the last.
 inline constexpr int morphology_slack_bytes = 192;
@@ -165,6 +169,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
 
 }  // namespace
 
+// Chooses the direction at compile time.
 void morphology_tile(bool erodes, const DilationSteps& steps, const MorphologyPhase& phase,
                      const MorphologyTile& tile) {
     if (erodes)
@@ -208,6 +213,7 @@ void run_phase(bool erodes, const DilationSteps& steps, const MorphologyPhase& p
 
 }  // namespace
 
+// One phase after the other; each is parallel in itself.
 void Morphology::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "morphology's image");
     validate(images.out, shape_, "morphology's result");

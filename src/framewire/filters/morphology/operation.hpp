@@ -9,6 +9,7 @@ namespace framewire {
 
 /// A morphological operation.
 enum class MorphologyOperation {
+    /// Copies the image.
     none,
     dilate,
     erode,
@@ -29,8 +30,11 @@ MorphologyOperation parse_morphology_operation(std::string_view text);
 
 /// The dilations and erosions that make up an operation, in order; at most four.
 struct MorphologyPhases {
+    /// Kinds of phases.
     enum class Phase { dilate, erode };
+    /// The phases, in order.
     std::array<Phase, 4> phases{};
+    /// Number of phases.
     int count = 0;
 
     /// Returns true if phase `index` is an erosion.

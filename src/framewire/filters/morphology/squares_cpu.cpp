@@ -27,7 +27,9 @@ inline constexpr int square_most_lanes = 64;
 // The result of the column pass is on the stack: as many rows as the square has. It fits the L1 cache except for large
 // squares.
 inline constexpr int square_near_bytes = 32 * 1024;
+// Narrowest tile.
 inline constexpr int square_least_tile_bytes = 768;
+// Widest tile.
 inline constexpr int square_most_tile_bytes = 6144;
 // Vectors read and write this many bytes beyond the end of a row, and start half as many before it.
 inline constexpr int square_slack_bytes = 2 * square_most_lanes;
@@ -73,7 +75,9 @@ HWY_INLINE V8 joined(V8 one, V8 other) {
 // reaches beyond the edge contains the outermost row.
 class NearestRows {
 public:
+    // Rows of one frame.
     NearestRows(HostView<const std::uint8_t> image, int frame) : image_(image), frame_(frame) {}
+    // Row y, or the nearest one.
     const std::uint8_t* operator()(int y) const {
         return image_.row(frame_, std::clamp(y, 0, image_.shape().height - 1));
     }
@@ -305,6 +309,7 @@ void square_tile_of(int radius, HostView<const std::uint8_t> in, HostView<std::u
 
 }  // namespace
 
+// Chooses the direction at compile time.
 void square_tile(bool erodes, int radius, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                  const SquareTile& tile) {
     if (erodes)

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 
+// Parameters, buffers and statistics of Mosaic, which do not depend on the backend. The cells are filled in
+// mosaic_cpu.cpp and mosaic.cu.
+
 namespace framewire {
 namespace {
 
@@ -54,6 +57,7 @@ MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
 
 }  // namespace
 
+// Reads exactly four numbers, so that a missing quote in a chain is noticed.
 Zone parse_zone(std::string_view text) {
     std::array<int, 4> numbers{};
     auto rest = text;
@@ -73,6 +77,7 @@ Zone parse_zone(std::string_view text) {
     return {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
+// Allocates the sums for the zone that needs most of them; zones are filled one after the other.
 Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(checked(std::move(parameters), shape)), shape_(shape), executor_(&executor) {
     const auto frames = static_cast<std::int64_t>(shape.frames);
@@ -96,6 +101,7 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
     sums_ = BackendBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t), executor);
 }
 
+// The totals are sums over whole frames, also if only zones are covered.
 std::vector<FilterFigure> Mosaic::figures() const {
     if (!has_run_) return {};
     constexpr std::string_view gray_name[] = {"mean"}, bgr_names[] = {"mean_b", "mean_g", "mean_r"};

@@ -66,6 +66,7 @@ __device__ Share share_of(const Job& job, int first, int end, int step) {
 // A thread's pixels of one row.
 template <int channels>
 struct Words {
+    // Words per group.
     static constexpr int count = group_px * channels / 4;
     std::uint32_t word[count];
 };
@@ -120,6 +121,7 @@ template <int channels>
 struct ColumnSums {
     Words<channels> even = {}, odd = {};
 
+    // Adds one row.
     __device__ void add(const Words<channels>& words) {
 #pragma unroll
         for (int i = 0; i < Words<channels>::count; ++i) {
@@ -259,6 +261,8 @@ __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
     return colour;
 }
 
+// One launch for small cells. Phases, with a barrier between each: add up, compute the means, draw one line per row of
+// cells, fill the rows.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job job) {
     // Shared memory: one line per row of cells, then the sums and the color of each cell.
@@ -306,8 +310,10 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
 
 // Large cells: a block covers some columns of one part of one row of cells.
 
+// Most large cells that the columns of a block touch.
 constexpr int most_cells_across = usual_groups * group_px / largest_small_cell_px + 2;
 
+// A block's share of a row of large cells.
 struct Part {
     Share share;
     int row;                // row of cells
@@ -432,6 +438,8 @@ void for_frames(const Job& job, int frames, int channels, Work&& work) {
 }  // namespace
 }  // namespace mosaic_kernels
 
+// Without zones, all cells are filled directly. With zones, or with cells of one pixel, the image is copied first,
+// which also yields the totals.
 void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     using namespace mosaic_kernels;
     validate(images.in, shape_, "mosaic's image");

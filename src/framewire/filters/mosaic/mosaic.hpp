@@ -12,6 +12,7 @@ namespace framewire {
 
 /// A rectangle of an image, in pixels.
 struct Zone {
+    /// Upper left corner and size.
     int x = 0, y = 0, width = 0, height = 0;
 
     friend bool operator==(const Zone&, const Zone&) = default;
@@ -45,6 +46,7 @@ public:
     /// entirely outside the image.
     Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -68,7 +70,9 @@ public:
 private:
     using HostImages = FilterImages<MemorySpace::host>;
     CellGrid whole_grid() const;
+    /// Copies the batch and adds up its totals.
     void copy_all(const HostImages& images);
+    /// Fills the cells of a zone; adds up the frame's totals if asked to.
     void fill_small_cells(const HostImages& images, const Zone& zone, bool count_totals);
     void fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals);
 

@@ -19,6 +19,7 @@ constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 /// Division of a zone into cells.
 struct CellGrid {
+    /// The area that the cells cover.
     Zone zone;
     int cell_px;  ///< at most the zone's longer side
                   /// Number of cells across and down.

@@ -7,6 +7,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// Mosaic on the CPU. Column sums over the rows of a cell come first, in vectors; a cell's sum is then a short sum along
+// the row. One line of pixels is drawn per row of cells and copied to its other rows.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
@@ -193,6 +196,8 @@ void add_chunk_totals(const std::uint64_t* chunk_totals, int chunks_per_frame, c
 
 }  // namespace
 
+// Without zones, all cells are filled directly. With zones, or with cells of one pixel, the image is copied first,
+// which also yields the totals.
 void Mosaic::run(const HostImages& images) {
     validate(images.in, shape_, "mosaic's image");
     validate(images.out, shape_, "mosaic's result");
@@ -308,6 +313,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
     });
 }
 
+// Rows are made in groups as high as a cell, so the cells must not be larger than the image.
 bool Mosaic::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && shape_.frames == 1 && parameters_.zones.empty() &&
            parameters_.cell_px > 1 && whole_grid().small_cells() && whole_grid().cell_px == parameters_.cell_px;
@@ -315,11 +321,13 @@ bool Mosaic::goes_by_rows() const {
 
 CellGrid Mosaic::whole_grid() const { return {{0, 0, shape_.width, shape_.height}, parameters_.cell_px}; }
 
+// Clears the totals of the frame.
 void Mosaic::begin_rows() {
     std::fill_n(sums_.as<std::uint64_t>(), shape_.channels, 0);
     has_run_ = true;
 }
 
+// Several threads may run different rows at once, so the totals are added atomically.
 void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
     validate_rows(in, shape_, "mosaic's rows");
     validate_rows(out, shape_, "mosaic's resulting rows");

@@ -4,6 +4,8 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/noise/noise_pixel.hpp"
 
+// Registry entry of `noise` and the validation of its parameters.
+
 namespace framewire {
 namespace {
 

@@ -3,6 +3,9 @@
 #include "framewire/filters/noise/noise_pixel.hpp"
 #include "framewire/filters/pointwise/pointwise.cuh"
 
+// Noise on the GPU. From frames: one kernel. From changes: one kernel draws the background, a second one marks the
+// changed pixels in red.
+
 namespace framewire {
 namespace noise_kernels {
 namespace {
@@ -58,6 +61,7 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     });
 }
 
+// The mask's background is black, so it needs no image.
 void NoiseFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
                            DeviceView<std::uint8_t> out) const {
     using namespace noise_kernels;

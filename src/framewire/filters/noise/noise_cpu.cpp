@@ -9,6 +9,8 @@
 
 #include "framewire/filters/pointwise/differences-inl.hpp"
 
+// Noise on the CPU, in vectors of pixels.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -98,6 +100,7 @@ void Noise::run(const FilterImages<MemorySpace::host>& images) const {
                     });
 }
 
+// Draws the background first, then the changed pixels in parallel.
 void NoiseFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
                            HostView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+// The steps of Document, each of which is a filter of its own or divide(). See document.hpp for the method.
+
 namespace framewire {
 namespace {
 
@@ -16,6 +18,8 @@ Shape checked_document(const DocumentParameters& parameters, const Shape& shape)
 
 }  // namespace
 
+// The close and the mean work on one channel. The division writes as many channels as the image has, so that the final
+// threshold needs no conversion.
 Document::Document(DocumentParameters parameters, const Shape& shape, Executor& executor)
     : shape_(shape),
       executor_(&executor),
@@ -31,6 +35,7 @@ Document::Document(DocumentParameters parameters, const Shape& shape, Executor& 
     gray_image_ = BackendImage(shape.with_channels(1), executor);
 }
 
+// Runs the steps on either backend; the intermediate images live there.
 template <MemorySpace space>
 void Document::run_steps(const FilterImages<space>& images) {
     validate(images.in, shape_, "binarize's image");
@@ -51,6 +56,7 @@ void Document::run(const FilterImages<MemorySpace::device>& images) {
     if constexpr (cuda::compiled) run_steps(images);
 }
 
+// A division per pixel on the CPU's threads; small compared with the close and the mean.
 void Document::divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
                       HostView<std::uint8_t> left) const {
     constexpr std::int64_t rows_at_once = 16;

@@ -34,6 +34,7 @@ public:
     /// Throws Error{usage} on a shape or window that is not allowed.
     Document(DocumentParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -45,6 +46,7 @@ public:
     std::vector<FilterFigure> figures() const { return binarize_.figures(); }
 
 private:
+    /// Runs all steps in one memory space.
     template <MemorySpace space>
     void run_steps(const FilterImages<space>& images);
     /// Writes the remaining light, equal in every channel of `left`.

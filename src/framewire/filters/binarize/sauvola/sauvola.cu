@@ -32,6 +32,7 @@ constexpr int max_radius = max_sauvola_window / 2;
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
+    // Of the image; radius of the window.
     int height, width, radius;
     int strip_columns;  // columns of results per strip
     int left;  // columns before a strip that only feed its windows (except the first strip): more than the radius
@@ -103,6 +104,7 @@ struct Pixels {
     }
 };
 
+// Byte `byte` of eight.
 __device__ int byte_of(const uint2& eight, int byte) {
     return static_cast<int>((byte < 4 ? eight.x : eight.y) >> (byte % 4 * 8) & 255);
 }
@@ -271,6 +273,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
 }  // namespace
 }  // namespace sauvola_kernels
 
+// Chooses strips as wide as a block allows and enough bands to occupy the GPU; both are fixed for the plan.
 FilterOnDevice Sauvola::plan_for_cuda() const {
     using namespace sauvola_kernels;
     const int radius = parameters_.window / 2;

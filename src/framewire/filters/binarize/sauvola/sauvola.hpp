@@ -29,6 +29,7 @@ public:
     /// Throws Error{usage} on a shape, window or k that is not allowed.
     Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
 
     /// On the executor's threads; returns when done.
@@ -50,6 +51,7 @@ private:
 /// Sums over a window as both backends keep them: of value - 128, so that the squares of the largest window fit 31 bits
 /// and its sum of values is exact in a float.
 struct WindowSums {
+    /// Sum of the values, and of their squares.
     std::int32_t values = 0, squares = 0;
 
     // Prefix sums of squares may wrap around; their differences are still correct.

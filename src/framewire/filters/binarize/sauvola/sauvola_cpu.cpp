@@ -12,6 +12,12 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// Sauvola's threshold on the CPU, in bands of rows. Per row of a band:
+//
+//   move_window()   column sums: + entering row, - leaving row
+//   add_up()        prefix sums along the row
+//   sauvola_row()   window sums by differences, threshold, black or white
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
@@ -128,6 +134,7 @@ void add_up(const std::int32_t* columns, int width, int radius, std::int32_t* pr
 
 }  // namespace
 
+// Checks the parameters and allocates the running sums of all bands, or prepares the launch.
 Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "binarize's image");
@@ -148,6 +155,7 @@ Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& exe
         gray_ = HostBuffer(static_cast<std::size_t>(shape.with_frames(1).with_channels(1).bytes()));
 }
 
+// Frame by frame, because the gray values of one frame are reused for the next.
 void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");

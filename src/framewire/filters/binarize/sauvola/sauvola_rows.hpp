@@ -13,6 +13,7 @@ struct SauvolaRows {
     /// Number of 32-bit words that a band needs.
     static constexpr std::int64_t numbers(int width, int window) { return 3ll * width + 2ll * (width + window); }
 
+    /// Divides `memory`, which has numbers() words, into the arrays.
     SauvolaRows(std::int32_t* memory, int width, int window)
         : values(memory),
           squares(values + width),

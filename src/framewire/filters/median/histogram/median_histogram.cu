@@ -21,6 +21,7 @@ namespace framewire {
 namespace median_histogram_kernels {
 namespace {
 
+// The 256 levels form 16 groups of 16.
 constexpr int groups = 16, group_levels = 16;
 // A lane has two levels, so two groups per window are kept.
 constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
@@ -30,7 +31,9 @@ constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 /// Cumulative counts of one column of `size` values, in bytes: for every level, how many values of its group are at
 /// most that level; and for every group, how many values lie below it.
 struct alignas(16) ColumnCounts {
+    // Per level, within its group.
     uint4 within[groups];
+    // Per group, all groups below it.
     uint4 below;
 };
 
@@ -55,6 +58,7 @@ struct Strip {
 struct Columns {
     int offsets[columns_per_thread];  // in bytes, in any row; -1 for black
 
+    // Finds the source of each of the thread's columns, once for all rows.
     __device__ Columns(const Strip& strip, int first_column) {
 #pragma unroll
         for (int i = 0; i < columns_per_thread; ++i) {
@@ -289,6 +293,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
 
 void allow_histogram_median() { cuda::allow_shared_memory(median_histogram_kernels::histogram_median); }
 
+// The division into blocks comes from the plan.
 void histogram_median_on_device(const MedianImages& images, int size, Border border,
                                 const MedianHistogramBlocks& blocks, const cuda::Stream& stream) {
     using namespace median_histogram_kernels;

@@ -38,6 +38,7 @@ int largest_size(int bytes) {
 
 }  // namespace
 
+// Tries four, three, two and finally one block per multiprocessor, until the strip is wide enough.
 MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const cuda::SharedMemory& memory) {
     // Small blocks wait less at barriers. Large blocks have more warps per multiprocessor if the window's columns leave
     // room for one block only. A strip that is narrow compared with its margins costs more than it gains.

@@ -22,6 +22,7 @@ using Counts = hn::Repartition<std::int16_t, Bytes>;
 
 // The groups of levels; a window has two adjacent ones in view.
 constexpr int group_levels = 32, groups = 256 / group_levels;
+// Levels in view.
 constexpr int sight_levels = 2 * group_levels;
 
 // Cumulative histograms of a block's columns: for every level, how many of a column's values lie in its group and are
@@ -68,10 +69,12 @@ HWY_INLINE WindowCounts widen(hn::VFromD<Bytes> counts) {
     return {hn::And(both, hn::Set(Counts(), std::int16_t{255})), hn::BitCast(Counts(), odd)};
 }
 
+// Adds the counts of a column.
 HWY_INLINE WindowCounts operator+(WindowCounts a, WindowCounts b) {
     return {hn::Add(a.even, b.even), hn::Add(a.odd, b.odd)};
 }
 
+// Subtracts the counts of a column.
 HWY_INLINE WindowCounts operator-(WindowCounts a, WindowCounts b) {
     return {hn::Sub(a.even, b.even), hn::Sub(a.odd, b.odd)};
 }
@@ -254,6 +257,7 @@ namespace framewire {
 
 HWY_EXPORT(histogram_median_block);
 
+// Divides the width first, for the cache, then the height, for the threads.
 MedianBlocking histogram_blocking(int size, const Shape& shape, int threads) {
     // As many columns as half a megabyte of counts holds.
     constexpr int max_columns = 2048;

@@ -56,6 +56,7 @@ template <int size>
 struct Offsets {
     static constexpr int columns = size + side - 1;  // per footprint
 
+    // Computes the offsets for a number of channels.
     explicit Offsets(int channels) {
         for (int x = 0; x < columns; ++x) {
             pixel[x] = x % side * plane_bytes + (x / side + 1) * channels;
@@ -65,6 +66,7 @@ struct Offsets {
         }
     }
 
+    // Per column of the footprint: its pixel, its column in a strip, and the strip that starts there.
     std::int64_t pixel[columns], strip_column[columns], strip[columns];
 };
 
@@ -159,6 +161,7 @@ namespace framewire {
 
 HWY_EXPORT(middle_median_block);
 
+// Dispatches to the best instruction set.
 void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     HWY_DYNAMIC_DISPATCH(middle_median_block)(block, size, border, scratch);
 }

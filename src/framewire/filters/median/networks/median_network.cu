@@ -25,6 +25,7 @@ struct Layout {
     static constexpr Block block{8 / tile_height};
     // Blocks per multiprocessor: as many as leave each thread the registers it needs.
     static constexpr int min_blocks = size == 7 ? 5 : 4;
+    // Words that each thread loads, all in flight together.
     static constexpr int words_at_once = cuda::parts(block.rows() * Block::words, block.threads());
     static_assert(block.pairs_bytes() + block.result_bytes() <= 47 * 1024, "of shared memory");
 };
@@ -49,6 +50,7 @@ __global__ void __launch_bounds__(L::block.threads(), L::min_blocks)
     place.store(result, out_aligned);
 }
 
+// Launches one layout.
 template <class L>
 void launch(const MedianImages& images, Border border, const cuda::Stream& stream) {
     cuda::Launch(stream, grid_of(images, L::block), L::block.threads())(
@@ -66,6 +68,7 @@ void launch_for_channels(const MedianImages& images, Border border, const cuda::
 }  // namespace
 }  // namespace median_network_kernels
 
+// Tile sizes as in print_networks.cpp, which generates the networks for them.
 void network_median_on_device(const MedianImages& images, int size, Border border, const cuda::Stream& stream) {
     using namespace median_network_kernels;
     switch (size) {

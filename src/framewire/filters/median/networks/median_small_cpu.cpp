@@ -12,6 +12,9 @@
 
 #include "framewire/filters/median/networks/median_order-inl.hpp"
 
+// Medians of the sizes 3 and 5 by sorting networks, one vector of each row of a tile at a time. Tiles are one pixel
+// wide and two or four pixels high, so that neighbouring rows share comparisons.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -95,6 +98,7 @@ void median_rows(const MedianBlock& block, Border border) {
 
 }  // namespace
 
+// Tile heights as in print_networks.cpp.
 void small_median_rows(const MedianBlock& block, int size, Border border) {
     size == 3 ? median_rows<3, 2>(block, border) : median_rows<5, 4>(block, border);
 }

@@ -38,6 +38,7 @@ struct Layout {
     static constexpr int min_blocks = size == 9 ? 2 : 1;
     static constexpr int words_at_once = cuda::parts(largest.rows() * Block::words, largest.threads());
 
+    // Rows that all windows of a tile have in common, and pixels of a strip.
     static constexpr int strip_height = size - side + 1, strip_pixels = side * strip_height;
     static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // per row
     // Values of one row of strips: of each strip its sorted columns and the sorted whole. Values of equal rank are
@@ -78,6 +79,7 @@ __device__ void sort_strips(const typename L::Block& block, const Pair* pairs, P
     }
 }
 
+// Load pairs, sort strips, run the networks, store: four phases with barriers between them.
 template <class L>
 __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
     strip_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {
@@ -109,6 +111,7 @@ __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
     place.store(result, out_aligned);
 }
 
+// Launches the largest block that fits the shared memory.
 template <class L>
 void launch(const MedianImages& images, Border border, int most_shared_bytes, const cuda::Stream& stream) {
     const auto block = L::block_for(most_shared_bytes);
@@ -131,6 +134,7 @@ void with_layout(int size, int channels, Use&& use) {
 }  // namespace
 }  // namespace median_strips_kernels
 
+// Called once per plan, because changing the attribute of a kernel is slow.
 void allow_strip_median(int size, int channels) {
     using namespace median_strips_kernels;
     with_layout(size, channels, [](auto layout) { cuda::allow_shared_memory(strip_median<decltype(layout)>); });

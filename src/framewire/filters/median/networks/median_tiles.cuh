@@ -20,13 +20,16 @@ namespace framewire {
 template <int size_, int tile_width_, int tile_height_, int channels_, int more_px = 0>
 struct TileBlock {
     static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_, channels = channels_;
+    /// Threads per row of tiles: two warps.
     static constexpr int row_threads = 64;
     static constexpr int threads_x = row_threads / channels * channels;  // threads that have tiles
     static constexpr int out_bytes = threads_x * tile_width;             // per row
     static constexpr int out_words = out_bytes / 4;
+    /// Bytes to the left, and to the right, of the results that windows read.
     static constexpr int border_bytes = (size / 2 + more_px) * channels;
     static constexpr int words =
         (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, rounded out to whole words
+                                                     /// Pairs per row.
     static constexpr int row_pairs = 4 * words;
     static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
     static_assert(out_words <= row_threads, "a word of a row each");
@@ -56,6 +59,7 @@ __device__ inline uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
 template <class Block>
 class PlacedTiles {
 public:
+    /// Places the calling block by its index in the grid.
     __device__ PlacedTiles(const MedianImages& images, const Block& block)
         : images_(images),
           block_(block),
@@ -160,6 +164,7 @@ public:
     }
 
 private:
+    // Byte of the tile's first pixel in a row of the block.
     __device__ int column() const {
         return index_ / Block::channels * Block::tile_width * Block::channels + index_ % Block::channels;
     }

@@ -46,9 +46,11 @@ constexpr const char* introduction =
 // Prints one network.
 class Printer {
 public:
+    // Builds the network for the tile.
     Printer(const Tile& tile, std::FILE* file)
         : network_(tile.network()), of_strips_(tile.of_strips()), sums_of_four_(tile.sums_of_four), file_(file) {}
 
+    // Prints the functions for one size and tile, inside an #if for the range of sizes that the including file wants.
     void print() {
         const std::string tile = "MedianTile<" + std::to_string(network_.size) + ", " +
                                  std::to_string(network_.tile_width) + ", " + std::to_string(network_.tile_height) +
@@ -124,6 +126,7 @@ private:
             if (shifts[i].*axis) text += " + " + std::to_string(shifts[i].*axis) + " * round" + std::to_string(i + 1);
         return text;
     }
+    // Coordinates of a pixel, as an expression.
     std::string place(int x, int y, std::size_t stage) const {
         return x_of(x, stage) + ", " + in_all_rounds(y, &framewire::NetworkOffset::y, stage);
     }
@@ -182,6 +185,7 @@ private:
 
 }  // namespace
 
+// Writes all networks to the file that is given.
 int main(int argc, char** argv) {
     std::FILE* file = argc == 2 ? std::fopen(argv[1], "w") : nullptr;
     if (!file) {

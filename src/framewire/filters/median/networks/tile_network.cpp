@@ -21,6 +21,7 @@ using Values = std::vector<int>;  // values by number; sorted unless stated othe
 /// Appends steps to a list. The same pair of values is compared only once.
 class Comparisons {
 public:
+    /// The first step produces value number `inputs`.
     explicit Comparisons(int inputs) : inputs_(inputs) {}
 
     /// The smaller and the larger of two values.
@@ -85,6 +86,7 @@ public:
     const std::vector<NetworkStep>& steps() const { return steps_; }
 
 private:
+    // The values at `first`, first + 2, ...
     static Values every_other(const Values& values, std::size_t first) {
         Values some;
         for (auto i = first; i < values.size(); i += 2) some.push_back(values[i]);
@@ -105,6 +107,7 @@ struct Range {
     bool common(int i, int size) const { return i >= end - 1 && i < begin + size; }
     // Returns true if some window contains line `i`.
     bool reached(int i, int size) const { return i >= begin && i < end + size - 1; }
+    // The first and the second half.
     std::pair<Range, Range> halves() const {
         const int middle = (begin + end) / 2;
         return {{begin, middle}, {middle, end}};
@@ -123,6 +126,7 @@ struct Part {
 /// Builds the network for one tile; network() returns the result.
 class Builder {
 public:
+    /// Builds the whole network. The arguments are those of the functions at the end of this file.
     Builder(int size, int tile_width, int tile_height, int part_side, bool of_strips)
         : size_(size),
           tile_width_(tile_width),
@@ -151,6 +155,7 @@ public:
         solve(part_);
     }
 
+    /// The finished network.
     TileNetwork network() const;
 
 private:
@@ -189,12 +194,14 @@ private:
         for (const int y : beyond_strips_) column.push_back(input(x, y));
         return comparisons_.merge(given(NetworkInput::Kind::column, x), comparisons_.sort(column));
     }
+    // As sorted_column(), for a row.
     Values sorted_row(const Part& part, int y) {
         Values row;
         for (int x = part.x.end - 1; x < part.x.begin + size_; ++x) row.push_back(input(x, y));
         return comparisons_.sort(row);
     }
 
+    // Starts a stage whose inputs are shifted by `shifts` in the second rounds of the enclosing loops.
     void begin_stage(const std::vector<NetworkOffset>& shifts) {
         stages_.push_back({static_cast<int>(comparisons_.steps().size()), shifts});
         comparisons_.forget();
@@ -335,6 +342,7 @@ TileNetwork make_tile_network_of_strips(int size, int tile_side) {
     return Builder(size, tile_side, tile_side, tile_side / 2, true).network();
 }
 
+// Sorts the columns first, because the tile networks use them as well as the sorted strip.
 StripNetwork make_strip_network(int size, int tile_side) {
     StripNetwork network;
     network.width = tile_side;

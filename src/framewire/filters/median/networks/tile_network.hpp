@@ -6,6 +6,7 @@ namespace framewire {
 
 /// One output of a compare-exchange operation: the smaller or the larger of two earlier values.
 struct NetworkStep {
+    /// The larger value rather than the smaller one.
     bool upper;
     int a, b;  ///< numbers of the values
 };
@@ -18,6 +19,7 @@ struct NetworkOffset {
 /// An input of a network. Strips are as many columns as a tile is wide, restricted to the rows that all windows of the
 /// tile have in common.
 struct NetworkInput {
+    /// Kinds of inputs.
     enum class Kind {
         pixel,   ///< the pixel at (x, y) of the footprint
         column,  ///< the y-th smallest value of a strip's column x
@@ -29,6 +31,7 @@ struct NetworkInput {
 
 /// Steps that run at the same depth of loops and read the same part of the footprint.
 struct NetworkStage {
+    /// Index of the stage's first step.
     int first_step;
     std::vector<NetworkOffset> shifts;  ///< offsets of its inputs in the second round of each enclosing loop
 };
@@ -47,6 +50,7 @@ struct TileNetwork {
     int part_width = 0, part_height = 0;  ///< what remains of the tile inside all loops
     int footprint_width = 0, footprint_height = 0;
     std::vector<NetworkInput> inputs;  ///< the footprint, row by row; then the inputs from strips
+                                       /// The comparisons, in order.
     std::vector<NetworkStep> steps;
     std::vector<NetworkStage> stages;  ///< the first is outside all loops, the last inside all
     std::vector<int> medians;          ///< value of each pixel of the first part, row by row
