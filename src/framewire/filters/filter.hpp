@@ -51,8 +51,7 @@ struct FilterFigure {
     /// Name in chains.
     std::string_view name;  ///< "threshold", "mean_b", ...
     int frame = 0;          ///< index in the batch
-                            /// The number.
-    double value = 0;
+    double value = 0;       ///< the number
 };
 
 /// A filter that is ready to run: its parameters, image shape and executor are fixed. CUDA runs are queued on the

@@ -11,7 +11,7 @@ namespace framewire {
 struct SeparableWindow {
     std::vector<double> weights;  ///< sum to 1
     int before;                   ///< taps before the pixel itself
-    Border border;
+    Border border;                ///< pixels outside the image
 };
 
 }  // namespace framewire

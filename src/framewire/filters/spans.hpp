@@ -15,6 +15,7 @@ inline constexpr std::int64_t span_bytes = 128 * 1024;
 /// A run of `pixels` pixels of a batch, starting at pixel `first` of row `row`; rows are counted through all frames. In
 /// dense images a run may continue into the following rows.
 struct PixelRun {
+    /// Row, first pixel in it, and number of pixels.
     std::int64_t row, first, pixels;
 
     /// Address of the run's first byte in `image`.

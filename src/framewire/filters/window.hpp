@@ -15,6 +15,7 @@ inline constexpr int max_window_px = 255;
 /// Extent of a window around its pixel: it covers -before to +after. A window of even size covers one more pixel
 /// before.
 struct WindowReach {
+    /// Pixels before and after its own.
     int before, after;
 };
 
@@ -23,8 +24,11 @@ FRAMEWIRE_HOST_DEVICE constexpr WindowReach window_reach(int size) { return {siz
 
 /// A rectangle of one frame's result that one thread makes.
 struct WindowTile {
+    /// Frame of the batch.
     int frame;
+    /// Columns.
     int x_begin, x_end;
+    /// Rows.
     int y_begin, y_end;
 };
 
@@ -83,7 +87,9 @@ public:
     /// The part of the line that lies in the image, in elements: its start in the row, its start in the line, and its
     /// length.
     int image_begin() const { return first_ * channels_; }
+    /// Start of the image's part in the line.
     int line_begin() const { return (first_ - begin_) * channels_; }
+    /// Length of the image's part.
     int image_count() const { return (last_ - first_) * channels_; }
 
     /// Fills the elements outside the image from those inside, which the caller has written.

@@ -68,7 +68,7 @@ constexpr std::int64_t piece_px = 4096;  // pixels converted and counted at a ti
 // 0.9 ms. Each pair is loaded separately; loading eight values at once and shifting takes 0.25 ms.
 class PairHistogram {
 public:
-    // Clears the 256 KiB of pair counts, which is most of a call's fixed cost.
+    // Clears the 256 KiB of pair counts, part of a call's fixed cost.
     PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
     // Counts `values`. If `later` is given, prefetches three of its bytes per value, because counting leaves memory

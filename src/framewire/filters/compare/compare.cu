@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace compare_kernels
 
-// A byte per thread is enough for a filter that only copies.
+// As many frames per launch as fit a grid.
 void Compare::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace compare_kernels;
     validate_images(images);

@@ -28,8 +28,7 @@ struct GaussianParameters {
     /// means gaussian_size_for(sigma).
     int size = 5;
     double sigma = 0;  ///< standard deviation in pixels, up to 1000; 0 means default_gaussian_sigma(size)
-                       /// Pixels outside the image.
-    Border border = Border::reflect101;
+    Border border = Border::reflect101;  ///< pixels outside the image
     /// Accuracy.
     GaussianRounding rounding = GaussianRounding::fine;
 };

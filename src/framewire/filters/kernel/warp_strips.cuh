@@ -29,7 +29,8 @@ struct WarpStrip {
     static constexpr int out_px = 30 * lane_px, out_bytes = 30 * lane_bytes;
     static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) %
                                       chunk_bytes;  // padding before the first lane, so that the second one is aligned
-                                                    /// Bytes of a staged row.
+
+    /// Bytes of a staged row.
     static constexpr int slot_bytes = (lead_bytes + 32 * lane_bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     static_assert(out_bytes % chunk_bytes == 0);
 
@@ -80,9 +81,8 @@ struct WarpJob {
     QuadSource in;
     /// Result.
     cuda::KernelImage<std::uint8_t> out;
-    bool in_chunks, out_chunks;  ///< whether rows start at multiples of chunk_bytes
-                                 /// Division of a frame into strips and bands; rows per band.
-    int strips, bands, band_rows;
+    bool in_chunks, out_chunks;    ///< whether rows start at multiples of chunk_bytes
+    int strips, bands, band_rows;  ///< division of a frame into strips and bands; rows per band
 };
 
 /// The part of the result that one warp makes. y_end is 0 if there is none for it.

@@ -197,7 +197,8 @@ template <class L>
 struct Part {
     int x, x_end, frame;
     int y, direction;  // first row of results, and the direction of the others
-                       // Rows of the first windows that this team adds up, the steps they take, and all steps.
+
+    // Rows of the first windows that this team adds up, the steps they take, and all steps.
     int first_row, first_rows, first_steps, steps;
     int enters, leaves;  // relative to the row of results
 

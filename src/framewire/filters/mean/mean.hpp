@@ -9,9 +9,8 @@ namespace framewire {
 
 /// Parameters of Mean.
 struct MeanParameters {
-    int size = 3;  ///< side of the window, 1 to 255; an even one covers -size/2 to size/2 - 1
-                   /// Pixels outside the image.
-    Border border = Border::reflect101;
+    int size = 3;                        ///< side of the window, 1 to 255; an even one covers -size/2 to size/2 - 1
+    Border border = Border::reflect101;  ///< pixels outside the image
 };
 
 /// Mean of the size x size pixels around each pixel, rounded to nearest, halves up (streaming report, section 6.2).
@@ -49,9 +48,8 @@ inline constexpr int mean_16_bit_size = 16;
 /// Division of a window's sum by its n = size * size pixels as one multiplication: mean = (sum + bias) * multiplier >>
 /// shift. Exact for every sum up to 255 n (Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 struct MeanDivision {
-    std::uint32_t bias;  ///< contains the n / 2 that rounds to nearest
-                         /// 2^shift / n, rounded up or down.
-    std::uint32_t multiplier;
+    std::uint32_t bias;        ///< contains the n / 2 that rounds to nearest
+    std::uint32_t multiplier;  ///< 2^shift / n, rounded up or down
     /// Right shift of the product.
     int shift;
 };

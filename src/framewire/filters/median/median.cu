@@ -15,7 +15,7 @@ constexpr int largest_network_median = 15;
 }  // namespace
 }  // namespace median_kernels
 
-// Reserves shared memory and divides images into blocks for the methods that need it.
+// Raises the limit on shared memory and divides images into blocks, for the methods that need it.
 void Median::plan_for_cuda() {
     using namespace median_kernels;
     // Sizes up to 7 need no plan.

@@ -15,9 +15,8 @@ inline constexpr int max_median_size = 255;
 
 /// Parameters of Median.
 struct MedianParameters {
-    int size = 3;  ///< side of the window; odd, 1..255
-                   /// Pixels outside the image.
-    Border border = Border::reflect101;
+    int size = 3;                        ///< side of the window; odd, 1..255
+    Border border = Border::reflect101;  ///< pixels outside the image
 };
 
 /// Exact median of the size x size pixels around each pixel, separately for each channel (streaming report, section 9).

@@ -21,8 +21,7 @@ struct MedianBlock {
     HostView<std::uint8_t> out;
     int frame = 0, channel = 0;  ///< the channel is used by the histograms only
     int x = 0, y = 0;            ///< first pixel of the block
-                                 /// Size of a block, in pixels.
-    int width = 0, height = 0;   ///< in pixels
+    int width = 0, height = 0;   ///< size of a block, in pixels
 };
 
 /// How a method divides an image into blocks.

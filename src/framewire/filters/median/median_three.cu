@@ -13,7 +13,7 @@ namespace {
 // (gray); in one direction they form another pair as it is, in the other a pair is assembled from two words.
 constexpr int threads = 128;
 constexpr int strip_words = 4;
-// Rows of results per thread; long enough to amortise the rows read above and below.
+// Rows of results per thread.
 constexpr int rows_per_thread = 16;
 
 // A strip's words and one more on each side, starting at index -1 of the strip.
@@ -124,7 +124,7 @@ __device__ __forceinline__ Neighbours beside_odd(const Row& row, int i) {
 }
 
 // The median of nine is the median of three values: the largest of the low ones, the median of the middle ones, and the
-// smallest of the high ones (Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990).
+// smallest of the high ones of the three sorted columns.
 __device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair low_here, const Neighbours& middle,
                                                   Pair middle_here, const Neighbours& high, Pair high_here) {
     return median_of_three(PairOrder::upper(PairOrder::upper(low.left, low.right), low_here),

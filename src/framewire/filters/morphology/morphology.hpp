@@ -14,9 +14,8 @@ namespace framewire {
 struct MorphologyParameters {
     /// The operation.
     MorphologyOperation operation = MorphologyOperation::dilate;
-    int size = 3;  ///< diameter of the structuring element; odd, 1..63
-                   /// Shape of the structuring element.
-    ElementShape shape = ElementShape::disc;
+    int size = 3;                             ///< diameter of the structuring element; odd, 1..63
+    ElementShape shape = ElementShape::disc;  ///< shape of the structuring element
 };
 
 /// Dilation, erosion and their combinations on gray values, separately for each channel (step 6 of the moving-object

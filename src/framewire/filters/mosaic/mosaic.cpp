@@ -57,7 +57,7 @@ MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
 
 }  // namespace
 
-// Reads exactly four numbers, so that a missing quote in a chain is noticed.
+// Accepts exactly four numbers and nothing after them.
 Zone parse_zone(std::string_view text) {
     std::array<int, 4> numbers{};
     auto rest = text;

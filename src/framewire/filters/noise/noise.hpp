@@ -23,8 +23,7 @@ enum class NoiseBase {
 /// Parameters of Noise.
 struct NoiseParameters {
     int threshold = 20;  ///< a pixel is noisy if any channel differs from the previous frame by more; 0..255
-                         /// Content of the result.
-    NoiseMode mode = NoiseMode::mask;
+    NoiseMode mode = NoiseMode::mask;   ///< content of the result
     NoiseBase base = NoiseBase::frame;  ///< used by `overlay` only
 };
 

@@ -36,6 +36,7 @@ PadParameters pad_parameters(const ParameterValues& values, const Shape& shape) 
 
 }  // namespace
 
+// A padded image is a PixelMap with negative offsets; PixelMoves fills what lies outside.
 PixelMoves pad(const PadParameters& parameters, const Shape& shape, Executor& executor) {
     const auto to = padded(parameters, shape);
     return {PixelMap{.x = -parameters.x, .y = -parameters.y}, parameters.color, shape, to, executor};

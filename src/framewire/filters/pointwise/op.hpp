@@ -11,11 +11,11 @@ namespace framewire {
 
 /// A run of pixels in host memory that a pointwise filter maps from `in` to `out`. The two do not overlap.
 struct PointwiseSpan {
+    /// First pixel.
     const std::uint8_t* in;
     const std::uint8_t* previous;  ///< the previous frame, for filters that need it; otherwise null
     int channels;                  ///< of `in` and `previous`
-                                   /// Length of the run.
-    std::int64_t pixels;
+    std::int64_t pixels;           ///< length of the run
     /// Target of the run.
     std::uint8_t* out;
     /// Channels of `out`.
@@ -26,12 +26,12 @@ struct PointwiseSpan {
 /// code of an operation is the class that filter_room(NAME POINTWISE ...) names in filters/CMakeLists.txt; it is
 /// constructed from the PointwiseOp.
 struct PointwiseOp {
-    std::string_view filter;  ///< name of the filter
-    int channels = 0;         ///< of the result; 0 keeps the number of channels
-                              /// Reads the previous frame.
-    bool needs_previous = false;
+    std::string_view filter;               ///< name of the filter
+    int channels = 0;                      ///< of the result; 0 keeps the number of channels
+    bool needs_previous = false;           ///< reads the previous frame
     std::array<std::int32_t, 4> values{};  ///< the filter's settings, in its own encoding
-                                           /// The CPU code of the operation.
+
+    /// The CPU code of the operation.
     void (*run)(const PointwiseOp& op, const PointwiseSpan& span) = nullptr;
     std::string_view figure{};  ///< name of values[0] in the frame's statistics; empty if it is not reported
 

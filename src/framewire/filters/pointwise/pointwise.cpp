@@ -11,6 +11,9 @@
 #include <string_view>
 #include <utility>
 
+// Fused passes on the CPU. A block of pixels goes through all operations while it is in the L1 cache; blocks are
+// processed in parallel. Every operation supplies its own vectorised function for a run of pixels (PointwiseOp::run).
+
 namespace framewire {
 namespace {
 
@@ -32,6 +35,7 @@ bool is(const PointwiseOp& op, std::string_view filter) { return op.filter == fi
 
 }  // namespace
 
+// Finds the first adjust, whose terms may change while running, and the shape before each operation.
 PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
     : ops_(std::move(ops)), adjusted_(AdjustTerms{}), executor_(&executor) {
     validate(shape, "the pass's image");
@@ -56,6 +60,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
             }
 }
 
+// A state holds the input of its operation.
 std::vector<Shape> PointwisePass::state_shapes() const {
     std::vector<Shape> states;
     for (std::size_t index = 0; index < ops_.size(); ++index)
@@ -63,6 +68,7 @@ std::vector<Shape> PointwisePass::state_shapes() const {
     return states;
 }
 
+// The terms are one atomic word, which runs read once.
 bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
     const auto terms = adjust_terms(adjustment);
     if (first_adjust_ == ops_.size()) return false;
@@ -70,6 +76,7 @@ bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
     return true;
 }
 
+// The reported values are constants of the operation, so nothing has to be read back.
 std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
     std::vector<FilterFigure> figures;
     if (!ops_[index].figure.empty())
@@ -82,6 +89,7 @@ PointwiseOp PointwisePass::op_now(std::size_t index) const {
     return index == first_adjust_ ? adjust_op(adjusted_) : ops_[index];
 }
 
+// Checks images and states against the shapes of the plan.
 template <MemorySpace space>
 void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
                                     std::span<const View<std::uint8_t, space>> states) const {
@@ -104,6 +112,7 @@ std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
     return ops;
 }
 
+// In every block, an operation that compares reads the state before it is overwritten with the operation's input.
 void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                         std::span<const HostView<std::uint8_t>> states, bool first) const {
     validate_images(in, out, states);
@@ -131,13 +140,16 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
     });
 }
 
+// A chain by rows keeps no previous frame.
 bool PointwisePass::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && shapes_.front().frames == 1 &&
            std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
 }
 
+// All rows of a frame use the same settings.
 void PointwisePass::begin_rows() { ops_of_rows_ = ops_now(); }
 
+// From a gray result on, channels stay equal until an operation that does not keep them so.
 std::size_t PointwisePass::first_equal_op() const {
     auto first = ops_.size();
     for (std::size_t index = 0; index < ops_.size(); ++index)
@@ -148,16 +160,19 @@ std::size_t PointwisePass::first_equal_op() const {
     return first;
 }
 
+// True if the last operations leave three equal channels.
 bool PointwisePass::gives_equal_channels() const {
     return shapes_.back().channels == 3 && first_equal_op() < ops_.size();
 }
 
+// Only the first operation decides what the pass reads.
 std::optional<GrayWeights> PointwisePass::gray_needed() const {
     const auto& method = ops_.front().needs_gray;
     if (!method || shapes_.front().channels != 3) return std::nullopt;
     return gray_weights(*method);
 }
 
+// As run() without states. Input and output may have one channel instead of three equal ones.
 void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
     const bool gray = in.view.shape().channels == 1 && gray_needed();
     const int in_channels = gray ? 1 : shapes_.front().channels;

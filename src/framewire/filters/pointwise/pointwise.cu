@@ -17,11 +17,13 @@ namespace pointwise_kernels {
 namespace {
 
 using namespace pointwise;
+// Names of the filters, in the order of the codes.
 constexpr std::string_view code_names[] = {FRAMEWIRE_POINTWISE_NAMES};
 
 // The code of one of the pointwise filters for one pixel: its index, and its settings in place.
 template <class... Codes>
 struct OneOf {
+    // Large enough for every code.
     static constexpr std::size_t bytes = std::max({sizeof(Codes)...});
     static_assert((std::is_trivially_copyable_v<Codes> && ...));
 
@@ -51,7 +53,9 @@ using Op = OneOf<FRAMEWIRE_POINTWISE_CODES>;
 struct Pass {
     Op ops[PointwisePass::max_ops];
     Image states[PointwisePass::max_states];
+    // Number of operations.
     int count;
+    // No previous frame; there are states; the heat map's table is needed.
     bool first, has_states, has_heatmap;
     const Pixel* heatmap_table;
 };
@@ -91,12 +95,14 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace pointwise_kernels
 
+// Position of the filter's code in FRAMEWIRE_POINTWISE_CODES.
 int PointwisePass::number_on_device(std::string_view filter) {
     using namespace pointwise_kernels;
     const auto* name = std::find(std::begin(code_names), std::end(code_names), filter);
     return name == std::end(code_names) ? -1 : static_cast<int>(name - code_names);
 }
 
+// Copies operations, states and settings into the kernel's arguments.
 void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
                         std::span<const DeviceView<std::uint8_t>> states, bool first) const {
     using namespace pointwise_kernels;

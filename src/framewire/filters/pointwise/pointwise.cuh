@@ -25,6 +25,7 @@ inline constexpr int group_px = lane_px;
 
 /// 16 BGR pixels in their memory layout. Indexed only by constants, so that it stays in registers.
 struct Group {
+    /// Four pixels in three words each.
     std::uint32_t words[12];
 };
 
@@ -64,6 +65,7 @@ __device__ void map_pixels(Group& group, const Group& other, Function&& function
 
 /// A batch to read or write, as a kernel parameter.
 struct Image : cuda::KernelImage<std::uint8_t> {
+    /// 1 or 3.
     int channels = 0;
     bool aligned = false;  ///< every group of pixels starts at a multiple of 16 bytes
 };
@@ -87,7 +89,9 @@ struct Rows {
 
 /// The position of a thread's group of pixels.
 struct Place {
+    /// First pixel of the group in its row.
     std::int64_t x;
+    /// Frame of the batch, and row.
     int frame, y;
     int pixels;       ///< pixels of the group inside the row: 16, fewer at its end, 0 beyond
     bool whole_warp;  ///< true if all lanes of the warp have 16

@@ -64,6 +64,7 @@ public:
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override;
 
 private:
+    // Throws Error if images or states do not have the plan's shapes.
     template <MemorySpace space>
     void validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
                          std::span<const View<std::uint8_t, space>> states) const;

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+// Geometry of rotations. A rotation by a multiple of 90 degrees is a PixelMap; any other one is a RotateMap in fixed
+// point, so that all backends sample the image at the same positions.
+
 namespace framewire {
 namespace {
 
@@ -14,6 +17,7 @@ struct Turn {
     int quarters;  // clockwise quarter turns, 0 to 3; -1 for other angles
 };
 
+// Multiples of 90 degrees must not suffer from the rounding of sines.
 Turn turn_by(double degrees) {
     const double quarters = degrees / 90;
     if (quarters == std::floor(quarters)) {
@@ -71,6 +75,7 @@ RotateParameters rotate_parameters(const ParameterValues& values, const Shape& s
 
 }  // namespace
 
+// A quarter turn of an image that is not square, into the image's own size, interpolates as other angles do.
 Rotate::Rotate(const RotateParameters& parameters, const Shape& shape, Executor& executor)
     : from_(shape), to_(rotated(parameters, shape)), color_(parameters.color), executor_(&executor) {
     const auto turn = turn_by(parameters.degrees);
@@ -80,6 +85,7 @@ Rotate::Rotate(const RotateParameters& parameters, const Shape& shape, Executor&
         map_ = map_of(turn, from_, to_);
 }
 
+// Rotations by right angles are moves.
 void Rotate::run(const FilterImages<MemorySpace::host>& images) const {
     if (moves_) return moves_->run(images);
     validate(images.in, from_, "rotate's image");

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+// Rotation by any angle on the GPU: every thread interpolates one pixel from the four around its source.
+
 namespace framewire {
 namespace rotate_kernels {
 namespace {
@@ -16,7 +18,9 @@ struct BlendJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int in_width, in_height, out_width, out_height;
+    // From result to image.
     RotateMap map;
+    // Outside the image.
     Pixel color;
 };
 
@@ -45,6 +49,7 @@ __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJ
 }  // namespace
 }  // namespace rotate_kernels
 
+// As many frames per launch as fit a grid.
 void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
     using namespace rotate_kernels;
     const cuda::KernelImage in(images.in);

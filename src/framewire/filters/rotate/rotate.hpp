@@ -18,7 +18,9 @@ struct RotateParameters {
 /// Maps the centers of a result's pixels to the image, in units of 2^-32 pixels: pixel (x, y) comes from (start_x + x *
 /// step_x - y * step_y, start_y + x * step_y + y * step_x).
 struct RotateMap {
+    /// Source of pixel (0, 0).
     std::int64_t start_x, start_y;
+    /// Cosine and negative sine of the angle, in the map's units.
     std::int64_t step_x, step_y;
 };
 
@@ -28,7 +30,9 @@ inline constexpr int rotate_map_bits = 32, rotate_place_bits = 8;
 /// A position along one axis: the pixel before it, and the distance behind that pixel in 2^-8 pixels, rounded with
 /// halves up.
 struct RotatePlace {
+    /// Pixel at or before the position.
     int pixel;
+    /// Distance from that pixel, 0..255.
     int behind;
 };
 
@@ -69,6 +73,7 @@ public:
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
+    /// Interpolates, on either backend.
     void blend(const FilterImages<MemorySpace::host>& images) const;
     void blend(const FilterImages<MemorySpace::device>& images) const;
 

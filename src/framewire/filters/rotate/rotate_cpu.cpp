@@ -13,6 +13,9 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// Rotation by any angle on the CPU, row by row of the result. Most pixels of a row have all of their neighbours inside
+// the image; they are interpolated in vectors of two pixels. The few at the edges are computed one by one.
+
 // The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_ROTATE_CPU_ONCE
 #define FRAMEWIRE_ROTATE_CPU_ONCE
@@ -21,10 +24,11 @@ namespace framewire {
 
 // Pixels of a row of the result whose four neighbours all lie inside the image, and the position of their sources.
 struct RotateRun {
-    std::int64_t at_x, at_y;  // source of the first pixel, in RotateMap units
-    std::int64_t step_x, step_y;
-    const std::uint8_t* image;  // first byte of the frame
+    std::int64_t at_x, at_y;      // source of the first pixel, in RotateMap units
+    std::int64_t step_x, step_y;  // from one pixel to the next
+    const std::uint8_t* image;    // first byte of the frame
     std::int64_t stride_bytes;
+    // Length of the run.
     int pixels;
 };
 
@@ -52,6 +56,7 @@ struct RotatePlaces {
     }
 
 private:
+    // Positions along one axis: an arithmetic progression, rounded.
     static void fill_one(std::int64_t at, std::int64_t step, std::uint64_t* places) {
         constexpr int shift = rotate_map_bits - rotate_place_bits;
         const hn::ScalableTag<std::uint64_t> d;
@@ -265,6 +270,7 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
 
 }  // namespace
 
+// Rows of all frames in parallel.
 void Rotate::blend(const FilterImages<MemorySpace::host>& images) const {
     const auto rows_each = std::max<std::int64_t>(span_bytes / to_.row_bytes(), 1);
     executor_->pool().for_chunks(to_.rows(), rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {

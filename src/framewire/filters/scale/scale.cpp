@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+// Registry entry of `scale`, the evaluation of its sizes, and the choice of methods for the CPU.
+
 namespace framewire {
 namespace {
 
+// The method that a chain names.
 ScaleMethod method_from(const ParameterValues& values) {
     const auto& text = values.text("method");
     if (text == "area") return ScaleMethod::area;
@@ -61,10 +64,12 @@ ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Ex
 
 }  // namespace
 
+// Weights of a method for images.
 Scale::Scale(ScaleParameters parameters, const Shape& shape, Executor& executor)
     : Scale(scale_taps(parameters.method, {shape.height, parameters.height}),
             scale_taps(parameters.method, {shape.width, parameters.width}), shape, executor) {}
 
+// Rounds the weights once; both backends use the same ones.
 Scale::Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Executor& executor)
     : from_(shape),
       to_(scaled(down, along, shape)),

@@ -22,6 +22,7 @@ constexpr int group = 4;  // elements of a row that a thread of columns_kernel c
 
 // One axis in device memory, with its weights in pairs.
 struct AxisOnDevice {
+    // First source pixel, per pixel of the result.
     const std::int32_t* first;
     const std::int32_t* pairs;  // [index * pairs_each + pair] along y, [pair * to + index] along x
     int from, to, pairs_each;   // pairs: [index * pairs_each + pair] along y, [pair * to + index] along x
@@ -39,6 +40,7 @@ struct Job {
 
 // The two weights of a pair.
 __device__ int low_weight(std::int32_t pair) { return static_cast<std::int16_t>(pair); }
+// The second weight of a pair.
 __device__ int high_weight(std::int32_t pair) { return pair >> 16; }
 
 // Rounds, shifts and clamps a sum.
@@ -139,6 +141,7 @@ AxisOnDevice upload_axis(const ScaleAxis& axis, bool transposed, cuda::DeviceBuf
 }  // namespace
 }  // namespace scale_kernels
 
+// Uploads the weights and allocates the lines; launches use them in turn for groups of frames.
 FilterOnDevice Scale::plan_for_cuda() const {
     using namespace scale_kernels;
     const auto& stream = executor_->stream();

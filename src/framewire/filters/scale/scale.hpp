@@ -11,8 +11,8 @@ namespace framewire {
 
 /// Parameters of Scale.
 struct ScaleParameters {
-    int width = 0, height = 0;  ///< of the result, in pixels
-    ScaleMethod method = ScaleMethod::bicubic;
+    int width = 0, height = 0;                  ///< of the result, in pixels
+    ScaleMethod method = ScaleMethod::bicubic;  ///< interpolation kernel
 };
 
 /// Right shifts of the two passes: columns first, then rows. Results of the column pass are rounded to 1/64 and
@@ -47,7 +47,9 @@ public:
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:
+    /// Prepares the GPU kernels.
     FilterOnDevice plan_for_cuda() const;
+    /// Makes rows of one frame by the method chosen for the CPU.
     void make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     Shape from_, to_;

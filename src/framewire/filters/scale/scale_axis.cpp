@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+// Weights for resizing: exact ones from the kernels, and their rounding to fixed point. The rules are in
+// scale_axis.hpp.
+
 namespace framewire {
 namespace {
 
@@ -15,6 +18,7 @@ double reach_of(ScaleMethod method) {
 // The kernels, as functions of the distance from their center.
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
+// Keys's piecewise cubic, by Horner's scheme.
 double cubic(double x) {
     constexpr double a = -0.5;
     x = std::abs(x);
@@ -29,6 +33,7 @@ double sinc(double x) {
     return x == 0 ? 1 : std::sin(x) / x;
 }
 
+// A sinc windowed by a sinc three times as wide.
 double lanczos(double x) { return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
 
 // Value of a method's kernel at distance x.
@@ -86,6 +91,7 @@ AxisTaps scale_taps(ScaleMethod method, const ScaleGrid& grid) {
     return {grid.from, grid.to, [=](int index) { return exact_scale_taps(method, grid, index); }};
 }
 
+// Rounds all pixels' weights and stores them with a common stride.
 ScaleAxis scale_axis(const AxisTaps& all_exact, int multiple) {
     struct Taps {
         int first;

@@ -22,9 +22,8 @@ inline constexpr int scale_weight_bits = 14;
 /// 4) * ratio_from / ratio_to - shift_from / 4 - 1/2 in the image. For images, the ratio is that of their sides and the
 /// shifts are 0. Chroma planes have the ratio of their luma plane, and are shifted by their siting.
 struct ScaleGrid {
-    int from, to;  ///< number of samples of the image and of the result, 1 to max_side_px
-                   /// Scale factor, as a fraction.
-    int ratio_from, ratio_to;
+    int from, to;                      ///< number of samples of the image and of the result, 1 to max_side_px
+    int ratio_from, ratio_to;          ///< scale factor, as a fraction
     int shift_from = 0, shift_to = 0;  ///< in quarters of a sample
 
     /// Grid of an image: no shift, and the ratio of its sides.
@@ -45,11 +44,10 @@ struct ScaleGrid {
 /// Kernels: Keys, "Cubic convolution interpolation for digital image processing", 1981; Duchon, "Lanczos filtering in
 /// one and two dimensions", 1979.
 struct ScaleAxis {
-    int from = 0, to = 0;  ///< pixels of the image and of the result
-    int taps = 0;          ///< most taps of any pixel
-    int stride = 0;        ///< taps per pixel, padded with zeros
-                           /// First source pixel, per pixel of the result.
-    std::vector<std::int32_t> first{};
+    int from = 0, to = 0;               ///< pixels of the image and of the result
+    int taps = 0;                       ///< most taps of any pixel
+    int stride = 0;                     ///< taps per pixel, padded with zeros
+    std::vector<std::int32_t> first{};  ///< first source pixel, per pixel of the result
     /// Weights, `stride` per pixel of the result.
     std::vector<std::int16_t> weights{};
 
@@ -69,7 +67,8 @@ struct ExactTaps {
 /// Exact weights of all pixels along an axis.
 struct AxisTaps {
     int from, to;  ///< pixels of the image and of the result
-                   /// Returns the weights of pixel `index`.
+
+    /// Returns the weights of pixel `index`.
     std::function<ExactTaps(int index)> of;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Arrangement of an axis's weights for vectors of blocks; see scale_blocks.hpp for the layout.
+
 namespace framewire {
 namespace {
 
@@ -17,11 +19,13 @@ int ScaleBlocks::group_begin(int group) const {
     return *std::min_element(of_group, of_group + group_blocks);
 }
 
+// The last pair of taps of a block reads block_reach pixels from its first one.
 int ScaleBlocks::group_end(int group) const {
     const auto* of_group = first.data() + group * group_blocks;
     return *std::max_element(of_group, of_group + group_blocks) + 2 * (pairs - 1) + block_reach;
 }
 
+// First finds each block's first source pixel and gives up if a block spans too many; then stores shuffles and weights.
 ScaleBlocks scale_blocks(const ScaleAxis& axis) {
     constexpr int group_px = ScaleBlocks::group_px, block_px = ScaleBlocks::block_px;
     if (axis.taps > most_taps) return {};

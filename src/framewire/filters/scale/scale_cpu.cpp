@@ -11,6 +11,13 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// General resizing on the CPU, for images of any scale factor. Per row of the result:
+//
+//   combine_rows()   rows of the image -> one line of 16-bit numbers (column pass)
+//   scale_row()      line -> row of the result (row pass)
+//
+// Scale factors of about one half or more use scale_planes_cpu.cpp instead, which is faster.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -26,10 +33,11 @@ HWY_INLINE std::int32_t weight_pair(const std::int16_t* weights) {
 
 // The rows of the image that contribute to one row of the result.
 struct Columns {
+    // First of the rows.
     const std::uint8_t* first;
     std::int64_t stride_bytes;
-    int last;  // number of rows available after the first one; later ones have weight 0
-    const std::int16_t* weights;
+    int last;                     // number of rows available after the first one; later ones have weight 0
+    const std::int16_t* weights;  // one per row
     int taps;
 
     // The row for a tap.
@@ -62,6 +70,7 @@ HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t*
     store(sum_2, sum_3, line + x + half);
 }
 
+// Column pass for a whole row; the last vectors overlap the previous ones.
 void combine_rows(const Columns& columns, std::int64_t count, std::int16_t* line) {
     const auto step = 2 * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<std::int16_t>()));
     if (count < step) {
@@ -217,6 +226,7 @@ namespace framewire {
 
 HWY_EXPORT(scale_rows);
 
+// Blocks exist if the faster method applies.
 void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
     if (blocks_.empty())
         HWY_DYNAMIC_DISPATCH(scale_rows)(columns_, rows_, in, out);
@@ -239,6 +249,7 @@ void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
+// The union of the windows of all rows.
 RowRange Scale::rows_needed(const RowRange& made) const {
     RowRange need{from_.height, 0};
     for (int y = made.begin; y < made.end; ++y) {

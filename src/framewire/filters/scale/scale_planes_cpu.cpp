@@ -11,6 +11,12 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// Resizing on the CPU if neighbouring pixels of the result read nearly the same source pixels. Per tile of columns:
+//
+//   split_row()        each row of the image once: channels to planes, kept in a ring of rows
+//   combine_planes()   column pass: rows of the ring -> line, channel by channel
+//   weigh_rows()       row pass: blocks of four pixels by shuffles and multiply-adds, and interleaving
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -21,10 +27,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using PlaneBytes = hn::CappedTag<std::uint8_t, 32>;
 using PlaneHalves = hn::Repartition<std::int16_t, PlaneBytes>;
 using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
+// Bytes per vector, 16 or 32.
 constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
 
 // Samples of the image per tile, over all channels; a multiple of the vector length.
 constexpr int tile_samples = 3 * 1024;
+// Pixels of the image per tile.
 constexpr int tile_px(int channels) { return tile_samples / channels; }
 // Vectors write, and blocks read, up to this many pixels beyond a tile.
 constexpr int tile_slack_px = 64;
@@ -34,7 +42,9 @@ constexpr std::int64_t channel_samples(int channels) { return tile_px(channels) 
 // Working memory of a tile: the image rows that it reads, with separate channels, and one row of results of the column
 // pass.
 struct ScaleTile {
+    // Image row y is stored at index y modulo the number of taps.
     HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][tile_samples + 3 * tile_slack_px];
+    // Results of the column pass, channel by channel.
     HWY_ALIGN std::int16_t line[tile_samples + 3 * tile_slack_px];
     int row_at[scale_planes_most_taps];  // image row in each of `rows`, or -1
     int begin, count;                    // pixels of the tile, in whole vectors; some may lie beyond the image

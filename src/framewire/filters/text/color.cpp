@@ -19,6 +19,7 @@ struct NamedColor {
     std::uint32_t rgb;
 };
 
+// The names that users may write; to_string() uses them, too.
 constexpr NamedColor named_colors[] = {
     {"white", 0xFFFFFF}, {"black", 0x000000},  {"gray", 0x808080}, {"red", 0xFF0000},     {"green", 0x00FF00},
     {"blue", 0x0000FF},  {"yellow", 0xFFFF00}, {"cyan", 0x00FFFF}, {"magenta", 0xFF00FF}, {"orange", 0xFFA500}};
@@ -37,6 +38,7 @@ std::optional<std::uint32_t> read_rgb(std::string_view text) {
 
 }  // namespace
 
+// The alpha is optional and rounded to 1/255.
 Color parse_color(std::string_view text, std::string_view what) {
     const auto at = text.find('@');
     const auto rgb = read_rgb(text.substr(0, at));
@@ -46,6 +48,7 @@ Color parse_color(std::string_view text, std::string_view what) {
     return {pixel_of(*rgb & 255, *rgb >> 8 & 255, *rgb >> 16), static_cast<int>(std::lround(255 * *alpha))};
 }
 
+// A name if the color has one, otherwise #rrggbb; the alpha only if it is not opaque.
 std::string to_string(const Color& color) {
     const auto rgb = channel_of(color.pixel, 2) << 16 | channel_of(color.pixel, 1) << 8 | channel_of(color.pixel, 0);
     const auto named = std::ranges::find(named_colors, static_cast<std::uint32_t>(rgb), &NamedColor::rgb);

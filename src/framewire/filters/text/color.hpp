@@ -9,6 +9,7 @@ namespace framewire {
 
 /// A color to blend with.
 struct Color {
+    /// The color.
     Pixel pixel = 0;
     int alpha = 255;  ///< 0 is transparent, 255 opaque
 };

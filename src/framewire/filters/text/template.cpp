@@ -11,6 +11,9 @@
 #include <iterator>
 #include <utility>
 
+// Parsing of the text filter's template, and filling in its tokens. The constructor computes the longest text that the
+// tokens can produce and reserves memory for it, so that fill() never allocates.
+
 namespace framewire {
 namespace {
 
@@ -19,11 +22,13 @@ struct TokenName {
     std::string_view name;
     std::size_t most_characters;
 };
+// The widths bound what append() can produce.
 constexpr TokenName tokens[] = {{"fps", 8},   {"process_ms", 9}, {"bandwidth", 12}, {"changed", 7}, {"frame", 20},
                                 {"time", 14}, {"source", 256},   {"read_ms", 9},    {"send_ms", 9}};
 constexpr std::string_view token_list =
     "{fps} {process_ms} {bandwidth} {changed} {frame} {time} {source} {read_ms} {send_ms} {clock} {clock:%H:%M:%S}";
 
+// Name of the clock token, and its default format.
 constexpr std::string_view clock_name = "clock", clock_default = "%Y-%m-%d %H:%M:%S";
 constexpr std::int64_t last_clock_s = 253402300799;  // end of the year 9999, because a year has four digits
 
@@ -64,6 +69,7 @@ std::string_view format(Buffer& buffer, fmt::format_string<Values...> text, Valu
     return {buffer.data(), std::min(result.size, buffer.size())};
 }
 
+// Bits per second in kb/s, Mb/s or Gb/s. The limits make values that round up to 1000.0 use the next unit.
 std::string_view format_bandwidth(Buffer& buffer, double bits_per_s) {
     const auto held_bits = held(bits_per_s, 999.9e9);
     if (held_bits >= 0.99995e9) return format(buffer, "{:.1f} Gb/s", held_bits / 1e9);
@@ -71,6 +77,7 @@ std::string_view format_bandwidth(Buffer& buffer, double bits_per_s) {
     return format(buffer, "{:.1f} kb/s", held_bits / 1e3);
 }
 
+// Hours, minutes, seconds and milliseconds.
 std::string_view format_time(Buffer& buffer, double seconds) {
     const auto ms = static_cast<std::int64_t>(held(seconds, 9999.0 * 3600) * 1000 + 0.5);
     return format(buffer, "{}:{:02}:{:02}.{:03}", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
@@ -81,12 +88,14 @@ bool is_control(char32_t character) { return character < 0x20 || (character >= 0
 
 }  // namespace
 
+// The token with a name, if there is one.
 std::optional<TextTemplate::Token> TextTemplate::token_from(std::string_view name) {
     const auto found =
         std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& one) { return one.name == name; });
     return found == std::end(tokens) ? std::nullopt : std::optional(static_cast<Token>(found - std::begin(tokens)));
 }
 
+// Reads one token, escape or character at a time, and stops as soon as the text is too long.
 TextTemplate::TextTemplate(std::string_view text) {
     std::size_t most_characters = 0;
     while (!text.empty()) {
@@ -159,6 +168,7 @@ std::size_t TextTemplate::add_clock(std::string_view format) {
     return most_characters;
 }
 
+// A clock may show any printable ASCII character.
 std::u32string TextTemplate::characters() const {
     std::u32string all;
     if (has_clock_)
@@ -181,6 +191,7 @@ std::u32string TextTemplate::characters() const {
 
 void TextTemplate::append(char32_t character) { filled_ += character; }
 
+// Formats a value into a buffer on the stack and appends its characters.
 void TextTemplate::append(Token token, const FrameValues& values) {
     Buffer buffer;
     std::string_view text;
@@ -202,6 +213,7 @@ void TextTemplate::append(Token token, const FrameValues& values) {
     }
 }
 
+// One conversion of strftime. Bytes outside ASCII are reduced to seven bits.
 void TextTemplate::append(ClockPart part, const std::tm& clock) {
     const char wanted[] = {'%', part.conversion, '\0'};
     char text[32];
@@ -210,6 +222,7 @@ void TextTemplate::append(ClockPart part, const std::tm& clock) {
     for (const char letter : words) append(static_cast<char32_t>(static_cast<unsigned char>(letter) & 0x7F));
 }
 
+// The local time is computed once per frame.
 std::u32string_view TextTemplate::fill(const FrameValues& values) {
     filled_.clear();
     const auto clock = has_clock_ ? local_time(values.clock_s) : std::tm{};

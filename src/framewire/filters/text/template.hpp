@@ -33,12 +33,17 @@ public:
     std::u32string_view fill(const FrameValues& values);
 
 private:
+    /// In the order of the names in template.cpp.
     enum class Token { fps, process_ms, bandwidth, changed, frame, time, source, read_ms, send_ms };
+    /// One strftime conversion of a clock.
     struct ClockPart {
         char conversion;
     };
+    /// A part of the text: a character, a token, or a conversion.
     using Part = std::variant<char32_t, Token, ClockPart>;
+    /// The token with a name, if there is one.
     static std::optional<Token> token_from(std::string_view name);
+    /// Appends to the filled-in text.
     void append(char32_t character);
     void append(Token token, const FrameValues& values);
     void append(ClockPart part, const std::tm& clock);

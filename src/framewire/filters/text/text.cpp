@@ -4,9 +4,12 @@
 #include "framewire/core/parameters/fields.hpp"
 #include "framewire/filters/gray_input/gray_weights.hpp"
 
+// Parameters and plan of Text; drawing is in text_cpu.cpp and text.cu.
+
 namespace framewire {
 namespace {
 
+// Sizes of the font.
 constexpr int min_size_px = 4, max_size_px = 512;
 
 // The color for an image's channels; gray for one channel.
@@ -64,6 +67,7 @@ const TextParameters& checked(const TextParameters& parameters) {
 
 }  // namespace
 
+// Draws all glyphs that the text can need, now, so that frames only have to be laid out.
 Text::Text(const TextParameters& parameters, const Shape& shape, Executor& executor)
     : shape_((validate(shape, "text's image"), shape)),
       executor_(&executor),
@@ -82,6 +86,7 @@ Text::Text(const TextParameters& parameters, const Shape& shape, Executor& execu
     set_frame_values({});
 }
 
+// Lays out the text on the CPU; on CUDA, sends the positions to the GPU.
 void Text::set_frame_values(const FrameValues& values) {
     layout_.arrange(template_.fill(values), atlas_);
     if constexpr (cuda::compiled)

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 
+// Drawing of text on the GPU. store_kernel() copies a layout, passed as arguments, to device memory; text_kernel()
+// draws it. Both are ordered by the stream, so every frame shows the layout set before it.
+
 namespace framewire {
 namespace text_kernels {
 namespace {
@@ -18,13 +21,16 @@ constexpr int threads_per_block = tile_width * tile_height;
 // immediately, so the CPU may change its layout at once, and there is no buffer to wait for. Every driver accepts 4 KiB
 // of arguments.
 struct LayoutPiece {
+    // As many as the arguments of a launch have room for.
     static constexpr int most_glyphs = 250;
     TextPlace place;
+    // Range of glyphs in this launch.
     int first, count;
     PlacedGlyph glyphs[most_glyphs];
 };
 static_assert(sizeof(LayoutPiece) + 2 * sizeof(void*) <= 4096);
 
+// One block; the first launch of a layout also stores its extent.
 __global__ void store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* glyphs) {
     const auto thread = static_cast<int>(threadIdx.x);
     if (thread < piece.count) glyphs[piece.first + thread] = piece.glyphs[thread];
@@ -116,6 +122,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
 }  // namespace
 }  // namespace text_kernels
 
+// As many launches as the glyphs need.
 void Text::store_layout() const {
     using namespace text_kernels;
     LayoutPiece piece;
@@ -131,6 +138,7 @@ void Text::store_layout() const {
     } while (piece.first < piece.place.glyphs);
 }
 
+// Copies the image and draws over it.
 void Text::run(const FilterImages<MemorySpace::device>& images) const {
     using namespace text_kernels;
     validate(images.in, shape_, "text's image");

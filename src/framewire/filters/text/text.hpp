@@ -15,10 +15,11 @@ namespace framewire {
 /// Parameters of Text.
 struct TextParameters {
     std::string text{};  ///< as TextTemplate parses it
-    int x = 8,
-        y = 8;  ///< of the text's upper left corner; if negative, from the picture's right or lower edge to the text's
-    int size_px = 24;  ///< of the font, 4..512
-    Color color{0xFFFFFF, 255};
+    /// Position of the text's upper left corner. A negative value is the distance from the picture's right or lower
+    /// edge to the text's.
+    int x = 8, y = 8;
+    int size_px = 24;            ///< of the font, 4..512
+    Color color{0xFFFFFF, 255};  ///< of the glyphs
     std::optional<Color> box{};  ///< behind the text, extending a quarter of the size beyond it on all sides
     std::string font{};          ///< as find_font() interprets it
 };
@@ -41,6 +42,7 @@ public:
     /// fonts. On CUDA, uploads the glyphs.
     Text(const TextParameters& parameters, const Shape& shape, Executor& executor);
 
+    /// Shape of the result: that of the image.
     Shape output_shape() const { return shape_; }
     /// Returns true if the text has tokens.
     bool shows_frame_values() const { return template_.has_tokens(); }
@@ -55,7 +57,9 @@ public:
 
     /// See RowFilter.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
+    /// See RowFilter.
     std::optional<ImageArea> changed_area() const;
+    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     /// Positions of the glyphs, for the reference.
@@ -66,7 +70,9 @@ public:
     const TextStyle& style() const { return style_; }
 
 private:
+    /// Draws over one row of an image.
     void draw_row(int y, std::uint8_t* row) const;
+    /// Sends the layout to the GPU.
     void store_layout() const;
 
     Shape shape_;

@@ -7,6 +7,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// Drawing of text on the CPU, row by row: the coverage of a row by glyphs is gathered first, then the row is blended in
+// vectors. Rows that the text does not reach are only copied.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -122,6 +125,7 @@ void Text::draw_row(int y, std::uint8_t* row) const {
         draw(place.covered, style_.color);
 }
 
+// Rows of all frames in parallel.
 void Text::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
@@ -135,6 +139,7 @@ void Text::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
+// The area of glyphs and box in the present layout.
 std::optional<ImageArea> Text::changed_area() const {
     const auto& covered = layout_.place().covered;
     return ImageArea{{covered.x_begin, covered.x_end}, {covered.y_begin, covered.y_end}};

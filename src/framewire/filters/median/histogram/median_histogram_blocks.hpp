@@ -11,20 +11,17 @@ namespace framewire {
 struct MedianHistogramBlocks {
     /// Most threads per block.
     static constexpr int most_threads = 512;
-    static constexpr int columns_per_thread = 2;  ///< at most
-                                                  /// Threads per window.
-    static constexpr int threads_per_window = 16;
-    static constexpr int step_px = 4;         ///< window_px is a multiple of this
-    static constexpr int column_bytes = 272;  ///< size of a column's histogram
+    static constexpr int columns_per_thread = 2;   ///< at most
+    static constexpr int threads_per_window = 16;  ///< threads per window
+    static constexpr int step_px = 4;              ///< window_px is a multiple of this
+    static constexpr int column_bytes = 272;       ///< size of a column's histogram
 
     int threads;  ///< per block; at least those of the windows, which make up whole warps
-                  /// Windows per strip.
-    int windows;
+    int windows;  ///< windows per strip
     /// Pixels along which a window slides.
     int window_px;
     int strips;  ///< per row and channel
-                 /// Rows of results per block.
-    int rows;
+    int rows;    ///< rows of results per block
     /// Shared memory per block.
     int shared_bytes;
 

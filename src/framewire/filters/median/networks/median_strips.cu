@@ -134,7 +134,7 @@ void with_layout(int size, int channels, Use&& use) {
 }  // namespace
 }  // namespace median_strips_kernels
 
-// Called once per plan, because changing the attribute of a kernel is slow.
+// Raises the limit of the instance for this size.
 void allow_strip_median(int size, int channels) {
     using namespace median_strips_kernels;
     with_layout(size, channels, [](auto layout) { cuda::allow_shared_memory(strip_median<decltype(layout)>); });

@@ -29,8 +29,7 @@ struct TileBlock {
     static constexpr int border_bytes = (size / 2 + more_px) * channels;
     static constexpr int words =
         (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, rounded out to whole words
-                                                     /// Pairs per row.
-    static constexpr int row_pairs = 4 * words;
+    static constexpr int row_pairs = 4 * words;      ///< pairs per row
     static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
     static_assert(out_words <= row_threads, "a word of a row each");
 

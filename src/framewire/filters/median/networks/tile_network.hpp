@@ -50,8 +50,7 @@ struct TileNetwork {
     int part_width = 0, part_height = 0;  ///< what remains of the tile inside all loops
     int footprint_width = 0, footprint_height = 0;
     std::vector<NetworkInput> inputs;  ///< the footprint, row by row; then the inputs from strips
-                                       /// The comparisons, in order.
-    std::vector<NetworkStep> steps;
+    std::vector<NetworkStep> steps;    ///< the comparisons, in order
     std::vector<NetworkStage> stages;  ///< the first is outside all loops, the last inside all
     std::vector<int> medians;          ///< value of each pixel of the first part, row by row
 

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string_view>
 
+// Finding fonts through fontconfig, or by the path of a file.
+
 namespace framewire {
 namespace {
 
@@ -25,6 +27,7 @@ const char* text_of(const Pattern& pattern, const char* property, int index) {
                : nullptr;
 }
 
+// Compares names as fontconfig does, without regard to case.
 bool same_family(const char* a, const char* b) {
     return FcStrCmpIgnoreCase(reinterpret_cast<const FcChar8*>(a), reinterpret_cast<const FcChar8*>(b)) == 0;
 }
@@ -49,6 +52,7 @@ bool names_font_file(std::string_view wanted) {
            std::ranges::any_of(endings, [&](auto ending) { return lower.ends_with(ending); });
 }
 
+// Asks for fonts with outlines only, because glyphs are drawn at any size.
 FontFile find_font(const std::string& wanted) {
     if (names_font_file(wanted)) {
         std::error_code ignored;

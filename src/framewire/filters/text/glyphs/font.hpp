@@ -7,7 +7,9 @@ namespace framewire {
 
 /// A font: a file, and the index of a face in it.
 struct FontFile {
+    /// Path of the file.
     std::string path;
+    /// Index of the face.
     int face = 0;
 };
 

@@ -11,20 +11,26 @@
 #include <set>
 #include <type_traits>
 
+// Rasterising glyphs with FreeType. Fonts come from users, so sizes that a file states are checked or clamped before
+// they are used.
+
 namespace framewire {
 namespace {
 
+// Limit on the coverage of all glyphs of one text.
 constexpr std::size_t max_coverage_bytes = 64 << 20;
 
 using Library = std::unique_ptr<std::remove_pointer_t<FT_Library>, decltype(&FT_Done_FreeType)>;
 using Face = std::unique_ptr<std::remove_pointer_t<FT_Face>, decltype(&FT_Done_Face)>;
 
+// A FreeType library for one atlas alone.
 Library open_library() {
     FT_Library library = nullptr;
     if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "FreeType does not start");
     return {library, &FT_Done_FreeType};
 }
 
+// Opens a font file at a size. Throws Error{usage} unless it is a font with outlines.
 Face open_face(const Library& library, const FontFile& font, int size_px) {
     FT_Face face = nullptr;
     if (FT_New_Face(library.get(), font.path.c_str(), font.face, &face) != 0)
@@ -64,6 +70,7 @@ Glyph draw(const Face& face, FT_UInt index, const FontFile& font, std::vector<st
 
 }  // namespace
 
+// The box for missing characters comes first; characters without a glyph share it.
 GlyphAtlas::GlyphAtlas(const FontFile& font, int size_px, std::u32string_view characters) {
     const auto library = open_library();
     const auto face = open_face(library, font, size_px);
@@ -78,6 +85,7 @@ GlyphAtlas::GlyphAtlas(const FontFile& font, int size_px, std::u32string_view ch
     }
 }
 
+// Binary search; the characters were added in ascending order.
 const Glyph& GlyphAtlas::glyph(char32_t character) const {
     const auto found = std::lower_bound(glyphs_.begin(), glyphs_.end(), character,
                                         [](const auto& entry, char32_t wanted) { return entry.first < wanted; });

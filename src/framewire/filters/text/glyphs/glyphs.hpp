@@ -12,10 +12,10 @@ namespace framewire {
 
 /// A drawn character: its coverage in the atlas, and its position relative to the pen on the base line.
 struct Glyph {
-    std::uint32_t offset = 0;  ///< of its coverage: width * height bytes, row by row
-    std::uint16_t width = 0, height = 0;
-    int left = 0, top = 0;  ///< of its first pixel, to the right of the pen and above the base line
-    int advance = 0;        ///< distance to the next pen position, in pixels
+    std::uint32_t offset = 0;             ///< of its coverage: width * height bytes, row by row
+    std::uint16_t width = 0, height = 0;  ///< size of its coverage, in pixels
+    int left = 0, top = 0;                ///< of its first pixel, to the right of the pen and above the base line
+    int advance = 0;                      ///< distance to the next pen position, in pixels
 };
 
 /// Characters of one font at one size, rasterised once by FreeType (streaming report, section 3): the coverage of each

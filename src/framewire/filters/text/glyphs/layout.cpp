@@ -36,11 +36,14 @@ int width_of(std::u32string_view line, const GlyphAtlas& atlas) {
 
 }  // namespace
 
+// Reserves memory for the longest text, so that arrange() never allocates.
 TextLayout::TextLayout(int x, int y, int box_margin_px, const Shape& picture, std::size_t most_characters)
     : x_(x), y_(y), box_margin_px_(box_margin_px), width_(picture.width), height_(picture.height) {
     glyphs_.reserve(most_characters);
 }
 
+// Two passes over the lines: the first finds the size of the text, which decides where negative positions lie; the
+// second positions the glyphs.
 void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
     int text_width = 0;
     for (auto rest = text; !rest.empty();) text_width = std::max(text_width, width_of(take_line(rest), atlas));

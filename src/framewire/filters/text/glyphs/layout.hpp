@@ -12,6 +12,7 @@ namespace framewire {
 
 /// A rectangle of pixels: x_begin <= x < x_end, y_begin <= y < y_end.
 struct Area {
+    /// Bounds; the end is exclusive.
     int x_begin = 0, y_begin = 0, x_end = 0, y_end = 0;
 
     /// Returns true if the rectangle contains no pixel.
@@ -21,17 +22,19 @@ struct Area {
 
 /// A glyph in the picture: its coverage, and the position of its first pixel, which may lie outside.
 struct PlacedGlyph {
+    /// Position of the first pixel.
     std::int32_t x, y;
+    /// Start of its coverage in the atlas.
     std::uint32_t offset;
+    /// Size of its coverage.
     std::uint16_t width, height;
 };
 
 /// Extent of a text in the picture.
 struct TextPlace {
-    Area covered;  ///< glyphs and box, clipped to the picture; no other pixel changes
-    Area box;      ///< clipped to the picture; empty without a box
-                   /// Number of glyphs.
-    int glyphs = 0;
+    Area covered;    ///< glyphs and box, clipped to the picture; no other pixel changes
+    Area box;        ///< clipped to the picture; empty without a box
+    int glyphs = 0;  ///< number of glyphs
 };
 
 /// Positions the glyphs of a text in a picture. Allocates only in the constructor.
