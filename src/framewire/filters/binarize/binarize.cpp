@@ -100,6 +100,7 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "binarize's image");
     binarize_fields().check({.binarize = parameters}, "binarize");
+    // The result is thresholded in bands of about band_bytes.
     const auto frames = static_cast<std::size_t>(shape.frames);
     bands_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
     // Every band has a fixed cost, as much as counting 50 000 pixels, so there are only as many as keep the threads
@@ -109,6 +110,7 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     thresholds_ = BackendBuffer(frames, executor);
     thresholds_.fill(parameters.level);
     if (!parameters.method) return;
+    // On the GPU a single histogram per frame is shared by all blocks.
     const bool on_cpu = executor.backend() == Backend::cpu;
     const auto histograms = on_cpu ? frames * static_cast<std::size_t>(histogram_bands_) : frames;
     histograms_ = BackendBuffer(histograms * sizeof(Histogram), executor);

@@ -113,6 +113,7 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
             if (shape_.channels == 3) values += (std::int64_t{frame} * shape_.height + begin) * shape_.width;
             count_gray(images.in.frames(frame, 1), begin, end, values, shape_.width, histograms[band]);
         });
+        // Add up the bands' histograms and choose the threshold of each frame.
         pool.for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
             auto& sum = histograms[frame * histogram_bands_];
             for (int band = 1; band < histogram_bands_; ++band)

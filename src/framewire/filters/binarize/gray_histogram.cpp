@@ -136,6 +136,7 @@ private:
             if (later) hwy::Prefetch(later + 3 * at);
             std::uint64_t eight;
             std::memcpy(&eight, values + at, sizeof eight);
+            // Two 6-bit groups next to each other in every 16 bits: the index of a pair.
             const auto groups = (eight >> 2 & 0x003F003F003F003F) | (eight >> 4 & 0x0FC00FC00FC00FC0);
             ++pairs_[0][groups & 65535];
             ++pairs_[1][groups >> 16 & 65535];
@@ -206,6 +207,7 @@ void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, s
 
 void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out) {
+    // Rows per call of `make`, about piece_px pixels.
     const auto each = static_cast<int>(piece_px / width + 1);
     GroupHistogram groups;
     for (int y = rows.begin; y < rows.end; y += each) {

@@ -101,6 +101,7 @@ void Compare::run(const FilterImages<MemorySpace::host>& images) const {
             for (auto row = begin; row < end; ++row) {
                 const auto frame = static_cast<int>(row / output_.height), y = static_cast<int>(row % output_.height);
                 auto* to = images.out.row(frame, y);
+                // The two rectangles do not overlap, so their widths add up.
                 int covered = 0;
                 for (const auto& part : parts_)
                     if (y >= part.y && y < part.y + part.height) covered += part.width;

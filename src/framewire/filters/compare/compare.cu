@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (at >= shape.width * shape.channels) return;
     const auto y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
     const int x = at / shape.channels, channel = at % shape.channels;
+    // Black unless one of the rectangles contains the pixel.
     std::uint8_t byte = 0;
     if (!first.take(frame, y, x, channel, byte)) result.take(frame, y, x, channel, byte);
     out.row(frame, y)[at] = byte;

@@ -89,6 +89,7 @@ Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Exe
     validate(shape, "convolve's image");
     check_range("divisor", divisor_, 1, max_convolve_divisor);
     check_range("offset", offset_, -255, 255);
+    // Collect the taps, relative to the middle of the matrix.
     for (int index = 0; index < size_ * size_; ++index) {
         const int weight = parameters.matrix[static_cast<std::size_t>(index)];
         check_range("matrix", weight, -max_convolve_weight, max_convolve_weight);

@@ -119,6 +119,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
         for (int row = 0; row < rows_per_thread; ++row)
 #pragma unroll
             for (int pixel = 0; pixel < quad_px; ++pixel) {
+                // Join the parts, clamp to the range of results and divide.
                 int sum = sums[0][row][pixel] + job.bias;
                 if constexpr (parts == 2) sum += sums[1][row][pixel] * 256;
                 result[row].plane[channel] |= job.division(static_cast<std::uint32_t>(min(max(sum, 0), job.most)))
@@ -155,6 +156,7 @@ FilterOnDevice Convolve::plan_for_cuda() const {
             .weights = {}};
     const int before = std::max(1, cuda::parts(size_ / 2, quad_px)), words = 2 * before + 1;
     int parts = 1;
+    // Put every weight at its byte, as seen from each pixel of a quad.
     for (const auto& tap : taps_)
         for (int pixel = 0; pixel < quad_px; ++pixel) {
             const int byte = before * quad_px + pixel + tap.right;

@@ -99,10 +99,12 @@ void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, st
     const hn::RepartitionToWide<decltype(d16)> d32;
     const hn::Rebind<std::uint8_t, decltype(d16)> d8;
     const auto half = static_cast<int>(hn::Lanes(d16)), step = 2 * half;
+    // Products of bytes and 16-bit weights need 32 bits, so pixels are widened and weighed in pairs.
     const auto load = [&](const std::uint8_t* from) HWY_ATTR { return hn::PromoteTo(d16, hn::LoadU(d8, from)); };
     const auto bias = hn::Set(d32, quotient.bias());
     const auto convolve_to = [&](int x, std::uint8_t* to) HWY_ATTR {
         auto sum_0 = bias, sum_1 = bias, sum_2 = bias, sum_3 = bias;
+        // Find each tap's pixels for this row of results.
         for (int pair = 0; pair < pairs.count; ++pair) {
             const auto *first = pairs.first[pair] + x, *second = pairs.second[pair] + x;
             const auto weight = hn::BitCast(d16, hn::Set(d32, pairs.weights[pair]));
@@ -159,6 +161,7 @@ void convolve_tile(const ConvolveTerms& terms, HostView<const std::uint8_t> in, 
     const Quotient quotient(terms.divisor, terms.offset);
     TapPairs pairs;
     pairs.count = static_cast<int>(terms.taps.size() + 1) / 2;
+    // All rows of the first window except the last.
     for (int y = tile.y_begin - reach; y < tile.y_begin + reach; ++y) add_row(y);
     for (int y = tile.y_begin; y < tile.y_end; ++y) {
         add_row(y + reach);

@@ -98,6 +98,7 @@ GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding roundi
     weights.is_short = !as_opencv && size <= gaussian_most_short_taps && largest_error(exact, folded) < 1;
     if (!weights.is_short && !as_opencv) round_weights(exact, 1, folded);
 
+    // Drop the zeros at both ends.
     const auto* first = std::find_if(folded, folded + exact.terms, [](int weight) { return weight != 0; });
     const int zeros = static_cast<int>(first - folded);
     std::copy(first, static_cast<const std::int16_t*>(folded + exact.terms), weights.folded);

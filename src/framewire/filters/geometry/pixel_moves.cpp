@@ -85,6 +85,7 @@ struct MovedRow {
             return;
         }
         const bool mirrored = map.step_x < 0;
+        // The pixels of the row whose source lies inside the image.
         const int first = std::clamp(mirrored ? map.x - from.width + 1 : -map.x, 0, to.width);
         const int last = std::clamp(mirrored ? map.x + 1 : from.width - map.x, first, to.width);
         if (first > 0) std::memcpy(out, outside, bytes(first));

@@ -71,6 +71,7 @@ __global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob
     const int y = static_cast<int>(blockIdx.y * block_height + threadIdx.y);
     const int frame = static_cast<int>(blockIdx.z);
     if (x >= job.out_width || y >= job.out_height) return;
+    // The sources of the four pixels lie in one row.
     const int from_y = job.map.source_y(x, y);
     const bool row_inside = from_y >= 0 && from_y < job.in_height;
     const auto* row = job.in.row(frame, row_inside ? from_y : 0);

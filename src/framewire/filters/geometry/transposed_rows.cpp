@@ -119,6 +119,7 @@ void transpose_gray(const PixelMap& map, HostView<const std::uint8_t> in, HostVi
     // Collects a tile here, so that the result is written in whole cache lines.
     HWY_ALIGN std::uint8_t turned[gray_tile][gray_tile];
     for (int next_x = tile.x_begin; next_x < tile.x_end; next_x += gray_tile) {
+        // The last tile moves left to be as wide as the others.
         const int x_begin = std::max(std::min(next_x, tile.x_end - gray_tile), tile.x_begin);
         const int columns = std::min(tile.x_end - x_begin, gray_tile);
         for (int next_column = 0; next_column < columns; next_column += 16) {

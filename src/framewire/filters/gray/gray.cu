@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
         store_gray(load_gray<in_channels>(in, weights), out_channels, is_whole_warp(x, rows.row_px), out);
         return;
     }
+    // Unaligned groups, and the end of a row.
     const auto pixels = static_cast<int>(min(std::int64_t{group_px}, rows.row_px - x));
     for (int pixel = 0; pixel < pixels; ++pixel) {
         const auto gray = load_gray_pixel<in_channels>(in + pixel * in_channels, weights);

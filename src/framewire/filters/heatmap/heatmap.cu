@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(threads_per_block)
     for (auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; index < count; index += stride) {
         const auto pixel = positions[index] / channels;
         if (pixel >= pixels || (index > 0 && positions[index - 1] / channels == pixel)) continue;
+        // Find the other changes of the pixel.
         auto end = index + 1;
         while (end < count && end < index + channels && positions[end] / channels == pixel) ++end;
         const auto y = pixel / width, x = pixel % width;

@@ -36,6 +36,7 @@ void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels,
             bgr_differences(d8, in + 3 * x, previous + 3 * x, b, g, r);
         else
             b = g = r = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
+        // Sums of up to 765 need 16 bits.
         const auto sum_of = [&](auto half) HWY_ATTR {
             return hn::Add(hn::Add(hn::PromoteTo(d16, half(b)), hn::PromoteTo(d16, half(g))),
                            hn::PromoteTo(d16, half(r)));

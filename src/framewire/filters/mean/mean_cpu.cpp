@@ -161,8 +161,10 @@ void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channel
     const auto multiplier = hn::Set(d32, division.multiplier);
     const int shift = division.shift - 32;
     const auto* behind = prefix + size * channels;
+    // (sum + bias) * multiplier >> division.shift, in 64 bits.
     const auto quotient = [&](int x) HWY_ATTR {
         const auto sum = hn::Add(bias, hn::Sub(hn::LoadU(d32, behind + x), hn::LoadU(d32, prefix + x)));
+        // 32 x 32-bit products exist for even lanes only, so odd lanes are shifted down and multiplied separately.
         const auto odd = hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, sum)));
         const auto even_high = hn::ShiftRight<32>(hn::MulEven(sum, multiplier));
         const auto odd_high = hn::MulEven(odd, multiplier);

@@ -133,8 +133,10 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
         std::memset(buffer + morphology_slack_bytes + rows * stride, 0, morphology_slack_bytes);
     }
 
+    // First row of the tile's results in the source.
     const auto* middle = source + radius * stride;
     auto *from = buffers[0] + morphology_slack_bytes, *to = buffers[1] + morphology_slack_bytes;
+    // Computes two rows at a time from `from` to `to`, and exchanges the two.
     const auto for_pairs = [&](auto&& body) HWY_ATTR {
         for (int row = 0; row < rows; row += 2)
             for (int at = row * stride; at < (row + 1) * stride; at += step) {

@@ -277,6 +277,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
     for (int i = thread_number(); i < cells * channels; i += threads_per_block) sums[i] = 0;
     __syncthreads();
 
+    // The threads of a column share the block's rows of cells.
     const int threads_per_row = static_cast<int>(blockDim.y) / cell_rows;
     const int row_in_block = static_cast<int>(threadIdx.y) / threads_per_row;
     const int row = static_cast<int>(blockIdx.y) * cell_rows + row_in_block;
@@ -289,6 +290,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
     __syncthreads();
 
     for (int i = thread_number(); i < cells; i += threads_per_block) {
+        // Cells beyond the zone's edge have no pixels.
         const int column = first_cell + i % cells_across;
         const int cell_row = static_cast<int>(blockIdx.y) * cell_rows + i / cells_across;
         const int width = min(job.cell, job.width - column * job.cell);

@@ -153,6 +153,7 @@ void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRow
                         const ImageRows<std::uint8_t>& out, std::uint64_t* totals) {
     const int channels = in.view.shape().channels, cell = grid.cell_px, cells_in_tile = tile_px / cell;
     const auto& zone = grid.zone;
+    // Sums of a tile of columns over the rows of a cell.
     ColumnSums sums;
     alignas(64) std::uint8_t row_of_means[tile_px * max_channels];
     for (int row = begin; row < end; ++row) {
@@ -162,6 +163,7 @@ void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRow
             const int last = std::min(first + cells_in_tile, grid.columns);
             const int x = zone.x + first * cell, pixels = std::min((last - first) * cell, zone.width - first * cell);
             sums.take(in.row(y) + std::int64_t{x} * channels, in.view.row_stride_bytes(), height, pixels, channels);
+            // Draw one line of the cells' means.
             auto* mean_at = row_of_means;
             for (int column = first; column < last; ++column) {
                 const int left = (column - first) * cell, width = grid.width_of(column);
@@ -176,6 +178,7 @@ void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRow
                 fill_pixels(mean_at, width, channels, colour);
                 mean_at += width * channels;
             }
+            // Copy that line to all rows of the cells.
             repeat_row(row_of_means, pixels * channels, height, out.row(y) + std::int64_t{x} * channels,
                        out.view.row_stride_bytes());
         }
@@ -284,6 +287,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
             sums.add(0, end - x, channels, cell_sums + column * channels);
             x = end;
         }
+        // The frame's totals follow from the cells' sums.
         if (!count_totals) return;
         for (int channel = 0; channel < channels; ++channel) {
             auto& total = chunk_totals[chunk * channels + channel];
@@ -300,6 +304,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
                 static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(grid.height_of(row));
             std::uint8_t colour[max_channels];
             for (int channel = 0; channel < channels; ++channel) {
+                // Add up the parts of the cell.
                 std::uint64_t sum = 0;
                 for (int part = 0; part < parts; ++part)
                     sum += chunk_sums[(first_chunk + part) * sums_each + column * channels + channel];

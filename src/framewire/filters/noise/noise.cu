@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(threads_per_block)
     const auto count = min(std::int64_t{changes.counts[frame * changes.count_stride]}, changes.capacity);
     const auto stride = std::int64_t{gridDim.x} * threads_per_block;
     for (auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x; index < count; index += stride) {
+        // Positions are read only once, so they need not stay in the cache.
         const auto position = __ldcs(positions + index);
         if (position >= frame_bytes) continue;
         const auto pixel = position / channels;

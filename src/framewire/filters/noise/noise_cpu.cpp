@@ -40,8 +40,10 @@ void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, con
         } else {
             largest = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
         }
+        // 255 for noisy pixels, otherwise 0.
         const auto noisy = hn::VecFromMask(d8, hn::Ne(hn::SaturatedSub(largest, threshold), zero));
         auto* result = out + 3 * x;
+        // A gray background is expanded to three channels.
         if (overlay && channels == 1) {
             const auto gray = hn::LoadU(d8, base + x);
             hn::StoreInterleaved3(gray, gray, hn::Or(gray, noisy), d8, result);

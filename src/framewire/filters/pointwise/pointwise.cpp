@@ -121,6 +121,7 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
     // Takes a block of pixels through all operations. Intermediate values alternate between two buffers.
     const auto run_block = [&](const PixelRun& block) {
+        // Values between two operations, alternating.
         std::uint8_t between[2][3 * stretch_px];
         const auto* from = block.in(in);
         std::size_t state = 0;

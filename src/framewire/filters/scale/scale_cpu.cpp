@@ -158,6 +158,7 @@ void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_
     const Block32 d32;
     const auto bias = hn::Set(d32, 1 << (scale_row_shift - 1));
     const auto four = [&](int x) HWY_ATTR {
+        // Four partial sums per pixel.
         hn::Vec<Block32> sums[4];
         for (int index = 0; index < 4; ++index) {
             const int at = std::min(x + index, axis.to - 1);

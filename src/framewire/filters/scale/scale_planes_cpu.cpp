@@ -239,6 +239,7 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
         const int first = columns.first[static_cast<std::size_t>(y)];
         const std::uint8_t* rows[3][scale_planes_most_taps];
         for (int tap = 0; tap < columns.stride; ++tap) {
+            // Rows that a previous row of the result has already split are reused.
             const int row = std::min(first + tap, in.range().end - 1), slot = row % columns.stride;
             if (tile.row_at[slot] != row) {
                 split_row<channels>(in.row(row), width, tile, tile.rows[slot]);

@@ -48,6 +48,7 @@ void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels
     const auto b = level(0), g = level(1), r = level(2);
     std::int64_t x = 0;
     for (; x + step <= pixels; x += step) {
+        // Skip vectors that no glyph covers.
         const auto covered = hn::LoadU(d8, coverage + x);
         if (hn::AllTrue(d8, hn::Eq(covered, hn::Zero(d8)))) continue;
         const auto share = divided_by_255(hn::Mul(hn::PromoteTo(d16, covered), alpha));

@@ -32,7 +32,7 @@ constexpr int max_radius = max_sauvola_window / 2;
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
-    // Of the image; radius of the window.
+    // Size of the image, and radius of the window.
     int height, width, radius;
     int strip_columns;  // columns of results per strip
     int left;  // columns before a strip that only feed its windows (except the first strip): more than the radius
@@ -172,16 +172,19 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
     const auto* in = job.in.data + blockIdx.z * job.in.frame_stride;
     auto* out = job.out.data + blockIdx.z * job.out.frame_stride;
 
+    // Clear the places before the first column.
     for (int at = static_cast<int>(threadIdx.x); at < zero_columns / columns_per_thread * thread_places;
          at += threads_per_block)
         memory.prefix[at] = {};
 
+    // Rows outside the image count as 128.
     const auto load = [&](Pixels<channels>& pixels, int y) {
         if (y < 0 || y >= job.height)
             pixels.set_outside();
         else
             pixels.template load<aligned>(in + y * job.in.row_stride, own_column, job.width);
     };
+    // Add up the rows above the band that the first window contains, except for the last row that enters.
     WindowSums columns[columns_per_thread] = {};
     const int above_end = min(begin + job.radius, job.height);
 #pragma unroll 4
@@ -217,6 +220,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             columns[i] = columns[i] + WindowSums{plus - minus, (plus - minus) * (plus + minus - 256)};
             up_to[i] = i == 0 ? columns[0] : up_to[i - 1] + columns[i];
         }
+        // Scan the threads' totals; every thread then adds what lies before its own columns.
         const auto in_warp = memory.scan.begin(up_to[columns_per_thread - 1]);
         __syncthreads();
         const auto before = memory.scan.end(in_warp).before;
@@ -235,6 +239,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             load(middle, y + 1);
         }
 
+        // The number of pixels in a window changes only near the upper and lower edges, so its reciprocal is kept.
         const int rows = min(y + job.radius + 1, job.height) - max(y - job.radius, 0);
         if (rows != window_rows) {
             window_rows = rows;

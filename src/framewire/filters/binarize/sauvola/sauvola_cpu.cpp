@@ -176,6 +176,7 @@ void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
             std::fill_n(rows.squares, shape_.width, 0);
             for (int x = 0; x < shape_.width; ++x)
                 rows.columns[x] = static_cast<float>(inside(x, radius, shape_.width));
+            // Add up the first window, except for the last row that enters.
             const auto begin = static_cast<int>(first);
             const auto row = [&](int y) { return y >= 0 && y < shape_.height ? gray.row(0, y) : nullptr; };
             for (int y = begin - radius; y < begin + radius; ++y)

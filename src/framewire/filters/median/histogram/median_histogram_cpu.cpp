@@ -232,6 +232,7 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
         read_row(block.y + y + radius, entering);
         read_row(block.y + y - radius - 1, leaving);
         auto* out = block.out.row(block.frame, block.y + y) + block.x * shape.channels + block.channel;
+        // Columns of the first window, and the ones ahead of it.
         change_columns(counts, entering, leaving, 0, std::min(columns, size + step_px));
         Window<Vectors> window(counts, size, first_group);
         window.count_all(0);

@@ -71,6 +71,7 @@ void median_rows(const MedianBlock& block, Border border) {
 
         // Pixels whose windows or vectors would leave the image are computed from a padded copy.
         const auto padded_part = [&](int begin, int end) {
+            // Whole pixels per vector.
             const int step = vector_bytes / channels;
             for (int x = begin; x < end; x += step) {
                 const int pixels = std::min(step, end - x);
