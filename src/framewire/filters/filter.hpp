@@ -81,8 +81,7 @@ public:
     /// Applies other settings from the next run on; callable from any thread. Returns false if the filter has nothing
     /// to adjust. Throws Error{usage} on a setting that is not allowed and then changes nothing.
     virtual bool set_adjustment(const Adjustment&) { return false; }
-    /// Returns the filter's row-wise interface if it has one, otherwise null. Valid as long as the filter. CPU backend
-    /// only.
+    /// The same filter by rows, where it is one of those; else null. Lives as long as the filter. CPU backend only.
     virtual RowFilter* by_rows() { return nullptr; }
 };
 

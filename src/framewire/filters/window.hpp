@@ -104,6 +104,7 @@ public:
 private:
     template <int channels, class T>
     void fill_border_of(T* line) const {
+        // Elements to the right of the image.
         auto* after = line + (last_ - begin_) * channels;
         if (black_) {
             std::fill(line, line + (first_ - begin_) * channels, T{0});

@@ -159,6 +159,8 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
     const auto dark = before + own;
     const auto candidate = otsu_candidate(dark.count, dark.sum, all.count, all.sum);
 
+    // Reduce to the best bin of each warp, then of the block; among equal variances the lowest bin wins, as in the
+    // sequence.
     double best = candidate.variance;
     int best_bin = threadIdx.x;
     for (int step = 16; step > 0; step /= 2) {
@@ -380,6 +382,7 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
     const bool dense_rows = images.in.dense_rows() && images.out.dense_rows();
+    // Without gaps between rows, a frame is one row.
     const auto one_row = dense_rows ? cuda::OneRow::frame : cuda::OneRow::none;
     const int rows = dense_rows ? 1 : shape_.height;
     Frames frames{cuda::KernelImage(images.in, one_row), cuda::KernelImage(images.out, one_row),

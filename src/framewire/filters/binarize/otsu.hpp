@@ -36,6 +36,7 @@ FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std:
     for (int bin = 0; bin < 256; ++bin) mean = plus(mean, times(bin, static_cast<double>(counts[bin])));
     mean = times(mean, scale);
 
+    // Running mean and share of the pixels up to the bin, exactly as OpenCV updates them.
     double dark_mean = 0, dark_share = 0, largest_variance = 0;
     int threshold = 0;
     for (int bin = 0; bin < 256; ++bin) {

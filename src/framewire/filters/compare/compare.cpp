@@ -106,6 +106,7 @@ void Compare::run(const FilterImages<MemorySpace::host>& images) const {
                 for (const auto& part : parts_)
                     if (y >= part.y && y < part.y + part.height) covered += part.width;
                 if (covered < output_.width) std::memset(to, 0, static_cast<std::size_t>(output_.row_bytes()));
+                // Copy what the rectangles have of this row.
                 for (const auto& part : parts_) {
                     if (y < part.y || y >= part.y + part.height) continue;
                     const auto& image = part.original ? images.original : images.in;

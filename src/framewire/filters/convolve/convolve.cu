@@ -84,6 +84,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
 
     // Only the rows that results inside the image read.
     const int rows = min(tile_rows, job.in.height - first_row) + 2 * reach;
+    // Load the columns of quads that the block reads.
     for (int column = thread_x; column < seen_quads; column += block_width) {
         const int x = (first_quad + column - before) * quad_px;
         if (x >= job.in.width + reach) break;
@@ -96,6 +97,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
     }
     __syncthreads();
 
+    // The thread's quads of results.
     const int x = (first_quad + thread_x) * quad_px, y = first_row + thread_y * rows_per_thread;
     if (x >= job.in.width) return;
     Quad<channels> result[rows_per_thread] = {};
@@ -168,6 +170,7 @@ FilterOnDevice Convolve::plan_for_cuda() const {
                     std::uint32_t{static_cast<std::uint8_t>(both[part])} << 8 * (byte % quad_px);
         }
     const auto kernel = shape_.channels == 3 ? kernel_for<3>(words, parts) : kernel_for<1>(words, parts);
+    // Blocks across and down an image.
     const dim3 across(cuda::blocks(shape_.width, block_width * quad_px), cuda::blocks(shape_.height, tile_rows));
     return [=, shape = shape_, executor = executor_](const FilterImages<MemorySpace::device>& images) {
         auto with_images = job;

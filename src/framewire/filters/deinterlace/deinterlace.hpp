@@ -60,11 +60,9 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter. Only methods that do not read the previous frame run by rows.
+    /// See RowFilter: methods that look at no frame before.
     bool goes_by_rows() const;
-    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }
-    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

@@ -138,6 +138,7 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
         shape_.rows(), deinterlaced_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto row = begin; row < end; ++row) {
                 const auto frame = static_cast<int>(row / shape_.height), y = static_cast<int>(row % shape_.height);
+                // Line y of a frame and its neighbours.
                 const auto lines_of = [&](HostView<const std::uint8_t> batch) {
                     return DeinterlacedLines(ImageRows(batch.frames(frame, 1)), shape_.height, y);
                 };
@@ -161,7 +162,6 @@ bool Deinterlace::goes_by_rows() const {
            parameters_.method != DeinterlaceMethod::adaptive;
 }
 
-// As run() without `adaptive`, which needs the previous frame.
 void Deinterlace::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
     validate_rows(in, shape_, "deinterlace's rows");
     validate_rows(out, shape_, "deinterlace's resulting rows");

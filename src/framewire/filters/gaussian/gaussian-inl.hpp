@@ -154,12 +154,14 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     const auto ones = hn::Set(d8, 1);
     for (int x = 0; x < count; x += step) {
         auto sum_0 = hn::Set(d32, P::row_start), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
+        // Sum of the two taps of a weight, in 16 bits.
         const auto both = [&](int term) HWY_ATTR {
             const auto before = hn::LoadU(d8, line + x + term * channels);
             const auto after = hn::LoadU(d8, line_end + x - term * channels);
             return Halves{multiply_add_bytes(d16, hn::InterleaveLower(d8, before, after), ones),
                           multiply_add_bytes(d16, hn::InterleaveUpper(d8, before, after), ones)};
         };
+        // Adds two terms, each times its weight, in 32 bits.
         const auto add = [&](const Halves& first, const Halves& next, std::int32_t pair) HWY_ATTR {
             const auto weight = hn::BitCast(d16, hn::Set(d32, pair));
             sum_0 = hn::Add(sum_0, multiply_add_pairs(d32, hn::InterleaveLower(d16, first.lower, next.lower), weight));
@@ -172,10 +174,12 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
         for (; term + 2 <= terms; term += 2)
             add(both(term), both(term + 1), pair_of(weights.folded[term], weights.folded[term + 1]));
         if (term < terms) add(both(term), {hn::Zero(d16), hn::Zero(d16)}, pair_of(weights.folded[term], 0));
+        // Back to 16 bits, in the order that interleaving left.
         const auto lower =
             halve_in_blocks(d16, hn::ShiftRight<P::row_shift>(sum_0), hn::ShiftRight<P::row_shift>(sum_1));
         const auto upper =
             halve_in_blocks(d16, hn::ShiftRight<P::row_shift>(sum_2), hn::ShiftRight<P::row_shift>(sum_3));
+        // Pair the results with the previous row's, or keep them for the next row.
         auto first_lower = lower, first_upper = upper;
         auto second_lower = hn::Set(d16, static_cast<std::int16_t>(P::zero)), second_upper = second_lower;
         if (second) {

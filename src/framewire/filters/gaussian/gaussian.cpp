@@ -91,6 +91,7 @@ GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding roundi
     const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 
     std::int16_t folded[(max_window_px + 1) / 2];
+    // OpenCV's rounding has its own table for some sizes and otherwise the same error diffusion.
     const bool as_opencv = rounding == GaussianRounding::opencv;
     if (!as_opencv || !round_as_opencv_table(size, sigma, folded)) round_weights(exact, gaussian_short_unit, folded);
     GaussianWeights weights{};

@@ -222,6 +222,7 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
             pixels[0][at] = from[at * unit / 4];
         }
     }
+    // Read the lane's weights: first the high bytes, then the low ones.
     std::uint32_t weights[2][units][2];
 #pragma unroll
     for (int at = 0; at < units; ++at) {
@@ -233,6 +234,7 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
             weights[which / (2 * units)][which % (2 * units) / 2][which % 2] = part[word];
         }
     }
+    // The pixels of a tile.
     const auto of_tile = [&](int tile) { return channels == 3 ? pixels[tile % channels] : pixels[0] + tile; };
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile) sums[tile] = multiply_add<units>({}, weights[0], of_tile(tile));
@@ -285,6 +287,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
                                                     warps_per_block * BlockMemory::slot_bytes);
         cuda::commit_copies();
     };
+    // Store the results of a step.
     const auto take_away = [&](int step) {
         results.template store<2, warps_per_block>(memory.out[step % 2][warp], warps_per_block * out_row_bytes,
                                                    y + unit * (step - units + 1) + warp, y_end);

@@ -136,6 +136,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
     short_kernel(__grid_constant__ const Job job) {
     using Strip = WarpStrip<channels>;
     using P = Pairs<taps>;
+    // Shared memory of a warp: staged rows of some steps, and two rows of results.
     struct alignas(chunk_bytes) Memory {
         std::uint8_t slot[stages][2][Strip::slot_bytes];
         std::uint8_t out[2][Strip::out_bytes];
@@ -160,6 +161,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
     for (int step = 0; step < stages - 1; ++step) fetch(step);
 
     LanePairs<channels> ring[P::seen];
+    // One step with the ring position `place`: row pass for two rows, and column pass if the window is complete.
     const auto run_step = [&](int place, int step) {
         if (step >= steps) return;
         auto& slot = memory.slot[step % stages];

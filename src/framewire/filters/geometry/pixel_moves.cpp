@@ -142,7 +142,6 @@ bool PixelMoves::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && to_.frames == 1 && !map_.transposed;
 }
 
-// The rows of the image between those of the first and the last row of the result.
 RowRange PixelMoves::rows_needed(const RowRange& made) const {
     const int one = map_.source_y(0, made.begin), other = map_.source_y(0, made.end - 1);
     // Rows that show only the outside color need no row of the image, but a range always has at least one.

@@ -28,11 +28,9 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter. Runs by rows unless the map is transposed.
+    /// See RowFilter: where rows stay rows.
     bool goes_by_rows() const;
-    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const;
-    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

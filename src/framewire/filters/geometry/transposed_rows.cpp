@@ -90,6 +90,7 @@ void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostVie
     const hn::Full128<std::uint64_t> d64;
     const bool mirrored = map.step_x < 0;
     for (int y = tile.y_begin; y < tile.y_end; y += 4) {
+        // The leftmost of the four source columns; mirrored maps store the rows in reverse order.
         const auto at = 3 * std::int64_t{map.source_x(0, mirrored ? y + 3 : y)};
         std::uint8_t* rows[4];
         for (int row = 0; row < 4; ++row) rows[row] = out.row(frame, mirrored ? y + 3 - row : y + row);

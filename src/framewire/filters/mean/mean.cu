@@ -174,6 +174,7 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     std::uint32_t result[words];
 #pragma unroll
     for (int word = 0; word < words; ++word) {
+        // Differences of prefix sums, divided; the mean is byte 1 of the upper word of the product.
         std::uint32_t product[4];
 #pragma unroll
         for (int byte = 0; byte < 4; ++byte) {
@@ -244,6 +245,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
         part.x_end + job.reach.after);
     const ResultRows<movers, L::strip_px * L::channels> results(
         job.out, job.out_chunks, part.frame, part.x * L::channels, (part.x_end - part.x) * L::channels);
+    // Starts loading the rows of a step.
     const auto fetch = [&](int step) {
         if (step < part.steps)
 #pragma unroll
@@ -251,6 +253,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
                 if (at < part.rows(step)) rows.fetch(part.row(step, at), memory.slot[step % L::stages][at]);
         cuda::commit_copies();
     };
+    // Fills the border of a step's rows.
     const auto fill_border = [&](int step) {
         if (step < part.steps && rows.has_border())
 #pragma unroll

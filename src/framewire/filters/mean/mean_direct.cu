@@ -51,6 +51,7 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
                                             const std::uint32_t (&columns)[Window<channels, size>::own_words],
                                             std::uint32_t (&result)[WarpStrip<channels>::lane_words]) {
     using W = Window<channels, size>;
+    // The lane's column sums and the neighbours' nearest ones.
     std::uint32_t sums[W::words];
 #pragma unroll
     for (int word = 0; word < W::own_words; ++word) sums[W::words_before + word] = columns[word];
@@ -62,6 +63,7 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
         sums[W::words_before + W::own_words + word] = __shfl_down_sync(~0u, columns[word], 1);
 #pragma unroll
     for (int word = 0; word < WarpStrip<channels>::lane_words; ++word) {
+        // Two pairs of means.
         std::uint32_t bytes[2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -131,6 +133,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
         if (y < y_first + size - 1) continue;
         std::uint32_t result[Strip::lane_words];
         mean_of_row<channels, size>(job, columns, result);
+        // Remove the row that leaves the window.
         Strip::load(memory.slot[leaving], words);
         leaving = next(leaving);
 #pragma unroll

@@ -188,6 +188,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
             source.load(y + 3, lower_words);
             source.load(y + 4, below_words);
         }
+        // The two common rows are sorted once; each result then inserts its third row.
         Sorted first, second;
 #pragma unroll
         for (int i = 0; i < strip_words + 2; ++i) {
@@ -206,6 +207,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
         out += images.out.row_stride;
         if (y + 1 < end_row) store_medians<channels>(second, out, row_bytes - column, out_aligned);
         out += images.out.row_stride;
+        // Move down by two rows.
         above = lower;
         upper = below;
     }

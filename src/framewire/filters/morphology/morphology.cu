@@ -212,6 +212,7 @@ template <int channels, bool disc_15>
 __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
     const int lane = static_cast<int>(threadIdx.x) % warp_threads, warp = static_cast<int>(threadIdx.x) / warp_threads;
+    // Position of the block: strip, band and frame.
     const int strip = static_cast<int>(blockIdx.x) % job.strips;
     const int band = static_cast<int>(blockIdx.x) / job.strips % job.bands;
     const std::int64_t frame = static_cast<int>(blockIdx.x) / job.strips / job.bands;
@@ -230,6 +231,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
     __syncthreads();
 
     auto* out = job.out.data + frame * job.out.frame_stride;
+    // Only threads inside the strip have results.
     const bool in_strip = lane >= job.rim_threads && lane < warp_threads - job.rim_threads && at < job.row_bytes;
     const int rows = min(job.band_rows, job.height - y_begin);
     for (int row = warp * rows_per_turn; row < rows; row += warps_per_block * rows_per_turn) {

@@ -291,6 +291,7 @@ void square_of_any(int radius, HostView<const std::uint8_t> in, HostView<std::ui
             std::memset(line + (end - line_begin), erodes ? 255 : 0,
                         static_cast<std::size_t>(line_end - end + square_slack_bytes));
             auto* const to = out.row(tile.frame, y + row) + tile.byte_begin;
+            // The row after next is prefetched.
             const auto* const next = y + row + 2 < in.shape().height ? to + 2 * out.row_stride_bytes() : to;
             join_row<erodes>(line, size, channels, count, to, next);
         }

@@ -214,6 +214,7 @@ __device__ void draw_line(const Job& job, const Share& share, int first_cell, co
     const auto* next = colours + (cell - first_cell);
     int left = (cell + 1) * job.cell - share.x;
     auto colour = *next;
+    // The color of every pixel, moving on to the next cell where one ends.
     std::uint32_t pixels[group_px];
 #pragma unroll
     for (int pixel = 0; pixel < group_px; ++pixel) {
@@ -448,6 +449,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.out, shape_, "mosaic's result");
     const auto& stream = executor_->stream();
     const int channels = shape_.channels;
+    // The kernel parameters for a zone.
     const auto job_of = [&](const CellGrid& grid) {
         const auto& zone = grid.zone;
         cuda::KernelImage in(images.in);
@@ -460,6 +462,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     auto* cell_sums = totals + std::int64_t{shape_.frames} * channels;
     cuda::fill(totals, 0, static_cast<std::size_t>(shape_.frames * channels) * sizeof *totals, stream);
 
+    // Clears the sums of large cells, if any, and launches the kernels.
     const auto fill_cells = [&](const Zone& zone, bool count_totals) {
         const CellGrid grid(zone, parameters_.cell_px);
         auto job = job_of(grid);
@@ -475,6 +478,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
             launch(part, frames, stream);
         });
     };
+    // The whole image as one zone.
     const Zone everything{0, 0, shape_.width, shape_.height};
     if (parameters_.zones.empty() && parameters_.cell_px > 1) {
         fill_cells(everything, true);

@@ -54,13 +54,10 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// See RowFilter. Runs by rows if cells are small and there are no zones.
+    /// See RowFilter: whole small cells, without zones.
     bool goes_by_rows() const;
-    /// See RowFilter.
     int rows_together() const { return parameters_.cell_px; }
-    /// See RowFilter.
     void begin_rows();
-    /// See RowFilter. Several calls at once add up the frame's statistics.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out);
 
     /// Mean color of each whole frame of the last run: `mean_b`, `mean_g` and `mean_r`, or `mean` for a gray image.

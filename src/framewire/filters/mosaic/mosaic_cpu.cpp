@@ -28,6 +28,7 @@ void sum_columns(const std::uint8_t* in, std::int64_t row_stride, int rows, int 
     int x = 0;
     for (int y = 0; y < rows; y += rows_at_once) {
         const int count = HWY_MIN(rows_at_once, rows - y);
+        // Masks and shifts widen even and odd bytes.
         const auto* row = in + y * row_stride;
         for (x = 0; x + step <= bytes; x += step) {
             auto even_sum = y == 0 ? hn::Zero(d16) : hn::LoadU(d16, even + x / 2);
@@ -318,7 +319,6 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
     });
 }
 
-// Rows are made in groups as high as a cell, so the cells must not be larger than the image.
 bool Mosaic::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && shape_.frames == 1 && parameters_.zones.empty() &&
            parameters_.cell_px > 1 && whole_grid().small_cells() && whole_grid().cell_px == parameters_.cell_px;
@@ -326,13 +326,11 @@ bool Mosaic::goes_by_rows() const {
 
 CellGrid Mosaic::whole_grid() const { return {{0, 0, shape_.width, shape_.height}, parameters_.cell_px}; }
 
-// Clears the totals of the frame.
 void Mosaic::begin_rows() {
     std::fill_n(sums_.as<std::uint64_t>(), shape_.channels, 0);
     has_run_ = true;
 }
 
-// Several threads may run different rows at once, so the totals are added atomically.
 void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
     validate_rows(in, shape_, "mosaic's rows");
     validate_rows(out, shape_, "mosaic's resulting rows");

@@ -141,16 +141,13 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
     });
 }
 
-// A chain by rows keeps no previous frame.
 bool PointwisePass::goes_by_rows() const {
     return executor_->backend() == Backend::cpu && shapes_.front().frames == 1 &&
            std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
 }
 
-// All rows of a frame use the same settings.
 void PointwisePass::begin_rows() { ops_of_rows_ = ops_now(); }
 
-// From a gray result on, channels stay equal until an operation that does not keep them so.
 std::size_t PointwisePass::first_equal_op() const {
     auto first = ops_.size();
     for (std::size_t index = 0; index < ops_.size(); ++index)
@@ -161,19 +158,16 @@ std::size_t PointwisePass::first_equal_op() const {
     return first;
 }
 
-// True if the last operations leave three equal channels.
 bool PointwisePass::gives_equal_channels() const {
     return shapes_.back().channels == 3 && first_equal_op() < ops_.size();
 }
 
-// Only the first operation decides what the pass reads.
 std::optional<GrayWeights> PointwisePass::gray_needed() const {
     const auto& method = ops_.front().needs_gray;
     if (!method || shapes_.front().channels != 3) return std::nullopt;
     return gray_weights(*method);
 }
 
-// As run() without states. Input and output may have one channel instead of three equal ones.
 void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
     const bool gray = in.view.shape().channels == 1 && gray_needed();
     const int in_channels = gray ? 1 : shapes_.front().channels;

@@ -122,6 +122,7 @@ inline __device__ Group load(const Image& image, const Place& place) {
             return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w}};
         }
         const auto gray = __ldcs(vectors);
+        // Repeat each gray byte three times.
         const std::uint32_t four[] = {gray.x, gray.y, gray.z, gray.w};
 #pragma unroll
         for (int quarter = 0; quarter < 4; ++quarter) {

@@ -54,13 +54,9 @@ public:
     /// Returns true if the pass runs by rows: on the CPU backend, one frame at a time, if no operation needs the
     /// previous frame.
     bool goes_by_rows() const;
-    /// See RowFilter.
     void begin_rows() override;
-    /// See RowFilter.
     bool gives_equal_channels() const override;
-    /// See RowFilter.
     std::optional<GrayWeights> gray_needed() const override;
-    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override;
 
 private:
@@ -71,8 +67,7 @@ private:
     // One operation, or all of them, with the settings in force.
     PointwiseOp op_now(std::size_t index) const;
     std::array<PointwiseOp, max_ops> ops_now() const;
-    // Index of the first operation from which one channel can stand for three equal ones; the number of operations if
-    // there is none.
+    // The first op from which on one channel stands for three equal ones; their number where there is none.
     std::size_t first_equal_op() const;
     // Index of a filter's code in the kernel; -1 if there is none.
     static int number_on_device(std::string_view filter);

@@ -228,9 +228,11 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
     keep_within(start_x, map.step_x, 0, (from.width - read_further) * one - half, inner_begin, inner_end);
     keep_within(start_y, map.step_y, 0, (from.height - 1) * one - half, inner_begin, inner_end);
 
+    // Pixels without any part of the image.
     const auto fill = [&](int x_begin, int x_end) {
         for (int x = x_begin; x < x_end; ++x) store_pixel(color, channels, out + x * channels);
     };
+    // Pixels with some neighbours outside the image.
     const auto blend_at_edge = [&](int x_begin, int x_end) {
         for (int x = x_begin; x < x_end; ++x) {
             const auto along = rotate_place(start_x + x * map.step_x), down = rotate_place(start_y + x * map.step_y);

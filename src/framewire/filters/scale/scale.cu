@@ -151,6 +151,7 @@ FilterOnDevice Scale::plan_for_cuda() const {
     job.rows = upload_axis(rows_, true, memory->first[1], memory->pairs[1], stream);
     job.row_elements = static_cast<int>(from_.row_bytes());
     job.line_stride = cuda::parts(job.row_elements, group) * group;
+    // Lines are padded to whole groups, so that the column pass stores full vectors.
     const auto line_bytes = static_cast<std::int64_t>(sizeof(std::int16_t)) * job.line_stride;
     const int at_a_time = frames_at_a_time(to_, line_bytes);
     memory->lines = cuda::DeviceBuffer(static_cast<std::size_t>(line_bytes * to_.height * at_a_time));
@@ -168,6 +169,7 @@ FilterOnDevice Scale::plan_for_cuda() const {
             cuda::Launch(executor->stream(),
                          dim3(cuda::blocks(job.row_elements, threads_per_block * group), height, frames),
                          threads_per_block)(columns_kernel, part, aligned);
+            // Row pass of the same frames.
             const dim3 grid(cuda::blocks(to.width, threads_per_block), height, frames);
             if (to.channels == 3)
                 cuda::Launch(executor->stream(), grid, threads_per_block)(rows_kernel<3>, part);

@@ -39,11 +39,9 @@ public:
     /// Queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// See RowFilter. Always runs by rows on the CPU.
+    /// See RowFilter.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
-    /// See RowFilter.
     RowRange rows_needed(const RowRange& made) const;
-    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

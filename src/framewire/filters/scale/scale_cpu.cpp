@@ -61,6 +61,7 @@ HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t*
         sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, even_1, odd_1), weight));
         sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, even_1, odd_1), weight));
     }
+    // Shift, saturate to 16 bits and store.
     const auto store = [&](auto low, auto high, std::int16_t* to) HWY_ATTR {
         hn::StoreU(hn::ReorderDemote2To(d16, hn::ShiftRight<scale_column_shift>(low),
                                         hn::ShiftRight<scale_column_shift>(high)),
@@ -250,7 +251,6 @@ void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
-// The union of the windows of all rows.
 RowRange Scale::rows_needed(const RowRange& made) const {
     RowRange need{from_.height, 0};
     for (int y = made.begin; y < made.end; ++y) {

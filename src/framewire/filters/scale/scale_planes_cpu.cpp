@@ -110,6 +110,7 @@ HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16
         for (int pair = 0; pair < pairs; ++pair) {
             const auto even = hn::Load(d8, rows[2 * pair] + x), odd = hn::Load(d8, rows[2 * pair + 1] + x);
             const auto weight = hn::BitCast(d16, hn::Set(d32, two_weights(weights + 2 * pair)));
+            // Bytes of two rows next to each other, widened by interleaving with zeros.
             const auto low = hn::InterleaveLower(d8, even, odd), high = hn::InterleaveUpper(d8, even, odd);
             const auto weigh = [&](hn::Vec<PlaneBytes> taps)
                                    HWY_ATTR { return multiply_add_pairs(d32, hn::BitCast(d16, taps), weight); };
@@ -158,6 +159,7 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
 #pragma GCC unroll 2
         for (int one = 0; one < 2; ++one) {
             const int vector = 2 * two + one;
+            // Shuffle and weights of this vector.
             const auto order = hn::LoadU(d8, blocks.order.data() + (group * 4 + vector) * 32 + 16 * half);
             const auto* weights = blocks.weights.data() + std::int64_t{group * 4 + vector} * pairs * 16 + 8 * half;
             const std::int64_t at = first[vector] - begin, second = plane_lanes == 32 ? first[vector + 4] - begin : 0;
@@ -169,6 +171,7 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
                 const auto weight = hn::LoadU(d16, weights + 16 * pair);
 #pragma GCC unroll 3
                 for (int channel = 0; channel < channels; ++channel) {
+                    // Two taps of every pixel of the blocks.
                     const auto taps = hn::TableLookupBytes(
                         blocks_of(line + channel * line_elements, at + 2 * pair, second + 2 * pair), order);
                     sums[channel][one] =

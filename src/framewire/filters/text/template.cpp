@@ -100,6 +100,7 @@ TextTemplate::TextTemplate(std::string_view text) {
     std::size_t most_characters = 0;
     while (!text.empty()) {
         if (text.front() == '{') {
+            // A token, up to its closing brace.
             const auto close = text.find('}');
             if (close == text.npos)
                 fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}, and '\\{{' is a brace",
@@ -119,6 +120,7 @@ TextTemplate::TextTemplate(std::string_view text) {
             most_characters += tokens[static_cast<std::size_t>(*token)].most_characters;
             text.remove_prefix(close + 1);
         } else {
+            // A character or an escape.
             auto [character, bytes, valid] = first_character(text);
             if (character == '\\') {
                 const char escaped = text.size() > 1 ? text[1] : '\0';

@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
     const auto place = *layout.place;
     const auto& covered = place.covered;
     if (covered.empty()) return;
+    // Tiles of the area that the text covers.
     const int tiles_across = (covered.x_end - covered.x_begin + tile_width - 1) / tile_width;
     const int tiles_down = (covered.y_end - covered.y_begin + tile_height - 1) / tile_height;
     const auto frame = static_cast<std::int64_t>(picture.first_frame) + blockIdx.y;
@@ -100,6 +101,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
         const int tile_x = covered.x_begin + tile % tiles_across * tile_width;
         const int tile_y = covered.y_begin + tile / tiles_across * tile_height;
         const int x = tile_x + static_cast<int>(threadIdx.x), y = tile_y + static_cast<int>(threadIdx.y);
+        // Alpha of the text at this pixel.
         const auto share = divide_by_255(cover(layout, place.glyphs, tile_x, tile_y, x, y) *
                                          static_cast<std::uint32_t>(style.color.alpha));
         const bool in_box = holds(place.box, x, y);

@@ -57,9 +57,7 @@ public:
 
     /// See RowFilter.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
-    /// See RowFilter.
     std::optional<ImageArea> changed_area() const;
-    /// See RowFilter.
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     /// Positions of the glyphs, for the reference.

@@ -140,7 +140,6 @@ void Text::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
-// The area of glyphs and box in the present layout.
 std::optional<ImageArea> Text::changed_area() const {
     const auto& covered = layout_.place().covered;
     return ImageArea{{covered.x_begin, covered.x_end}, {covered.y_begin, covered.y_end}};

@@ -252,6 +252,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             }
         }
         auto* to = out + y * job.out.row_stride;
+        // Compare the gray values of this row with their thresholds.
         bool white[columns_per_thread];
 #pragma unroll
         for (int at = 0; at < columns_per_thread; ++at) {
@@ -266,6 +267,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             if constexpr (channels == 1) {
                 if (column < strip_end) to[column] = white[at] ? 255 : 0;
             } else {
+                // The 32 pixels of a warp are adjacent, so one ballot collects them.
                 const int warp_x = column - static_cast<int>(threadIdx.x) % 32;
                 const auto whites = __ballot_sync(~0u, white[at]);
                 if (warp_x < strip_end)
@@ -296,6 +298,7 @@ FilterOnDevice Sauvola::plan_for_cuda() const {
     const std::int64_t at_once = (colour ? 2 : 3) * cuda::multiprocessors();
     const int bands = best_bands(shape_.height, parameters_.window / 5, std::int64_t{strips} * shape_.frames, at_once);
     job.band_rows = cuda::parts(shape_.height, bands);
+    // Rows that start at a multiple of 8 are read in words.
     const auto words_kernel = colour ? sauvola_kernel<3, true> : sauvola_kernel<1, true>;
     const auto bytes_kernel = colour ? sauvola_kernel<3, false> : sauvola_kernel<1, false>;
     return [=, weights = split(gray_weights(GrayMethod::weighted)),

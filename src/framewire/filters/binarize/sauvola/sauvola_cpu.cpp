@@ -65,6 +65,7 @@ void sauvola_row(const SauvolaRows& rows, const std::uint8_t* gray, int width, i
     const auto height = hn::Set(df, static_cast<float>(window_rows));
     const auto k_vector = hn::Set(df, k);
 
+    // sauvola_threshold() in vectors, operation by operation, compared with the pixels.
     const auto white = [&](int x) HWY_ATTR {
         const auto sum = [&](const std::int32_t* prefix) HWY_ATTR {
             return hn::ConvertTo(df, hn::Sub(hn::LoadU(d32, prefix + x + window), hn::LoadU(d32, prefix + x)));
@@ -81,6 +82,7 @@ void sauvola_row(const SauvolaRows& rows, const std::uint8_t* gray, int width, i
     };
     int x = 0;
     for (; x + 4 * quarter <= width; x += 4 * quarter) {
+        // Four vectors of 32-bit masks become one vector of bytes.
         const auto bytes =
             narrow_to_bytes(d8, white(x), white(x + quarter), white(x + 2 * quarter), white(x + 3 * quarter));
         if (channels == 1)

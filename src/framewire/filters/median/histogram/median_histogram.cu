@@ -179,6 +179,7 @@ struct Window {
     /// before it checks that they were in view.
     __device__ void slide(int x, std::uint8_t* medians) {
         const auto *entering = column(x + size), *leaving = column(x);
+        // Counts at each of the positions, by adding the entering and subtracting the leaving columns.
         LevelPair at_most[step_px + 1] = {counts};
         int levels_below[step_px];
         bool seen = true;
@@ -193,6 +194,7 @@ struct Window {
             seen &= sees_median(levels_below[i]);
         }
         if (__all_sync(~0u, seen)) {
+            // All medians were in view: one store for all of them.
             std::uint32_t packed = 0;
 #pragma unroll
             for (int i = 0; i < step_px; ++i) packed |= static_cast<std::uint32_t>(levels_below[i]) << (8 * i);

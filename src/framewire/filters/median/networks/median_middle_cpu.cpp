@@ -135,6 +135,7 @@ void middle_median_block(const MedianBlock& block, int size, Border border, std:
                           : size == 13 ? median_tiles<13>
                                        : median_tiles<15>;
 
+    // Tiles across and down. The padded width includes the windows of the last tile.
     const int tiles = (block.width + side - 1) / side, tile_rows = (block.height + side - 1) / side;
     const int padded_px = (tiles + (size + side - 1) / side + 1) * side, first_x = block.x - radius - side;
     for (int y = 0; y < tile_rows * side + size - 1; ++y) {

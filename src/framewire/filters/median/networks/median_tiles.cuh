@@ -74,6 +74,7 @@ public:
     __device__ void load(Border border, bool aligned, uint4* pairs) const {
         const auto* frame = images_.in.data + blockIdx.z * images_.in.frame_stride;
         const int first_row = row_ - Block::size / 2, count = block_.rows() * Block::words;
+        // Most blocks lie inside the image and need no border.
         const bool inside = aligned && first_row >= 0 &&
                             first_row + block_.half_height() + block_.rows() <= images_.height && first_column_ >= 0 &&
                             first_column_ + Block::row_pairs <= images_.width * Block::channels;

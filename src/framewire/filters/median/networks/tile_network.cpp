@@ -301,6 +301,7 @@ private:
 TileNetwork Builder::network() const {
     const auto& steps = comparisons_.steps();
     const auto inputs = inputs_.size();
+    // Mark what the medians depend on, from the last step to the first.
     std::vector<bool> needed(inputs + steps.size());
     for (const int value : medians_) needed[static_cast<std::size_t>(value)] = true;
     for (auto i = steps.size(); i-- > 0;)
@@ -316,6 +317,7 @@ TileNetwork Builder::network() const {
     network.footprint_width = footprint_width_;
     network.footprint_height = footprint_height_;
     network.inputs = inputs_;
+    // Copy the marked steps with new numbers, and start stages where they belong.
     std::vector<int> number(inputs + steps.size());
     for (std::size_t i = 0; i < inputs; ++i) number[i] = static_cast<int>(i);
     const auto renumbered = [&](int value) { return number[static_cast<std::size_t>(value)]; };

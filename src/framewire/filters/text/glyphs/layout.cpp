@@ -49,6 +49,7 @@ void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
     for (auto rest = text; !rest.empty();) text_width = std::max(text_width, width_of(take_line(rest), atlas));
     const auto lines = std::count(text.begin(), text.end(), U'\n') + (text.empty() || text.back() == U'\n' ? 0 : 1);
     const int text_height = static_cast<int>(lines) * atlas.line_px();
+    // Upper left corner of the text.
     const int left = x_ >= 0 ? x_ : width_ + x_ - text_width;
     const int top = y_ >= 0 ? y_ : height_ + y_ - text_height;
 
@@ -61,6 +62,7 @@ void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
             const auto& glyph = atlas.glyph(character);
             const int x = pen + glyph.left, y = base_line - glyph.top;
             pen += glyph.advance;
+            // The part of the glyph in the picture.
             const auto seen = clipped({x, y, x + glyph.width, y + glyph.height}, width_, height_);
             if (seen.empty()) continue;
             glyphs_.push_back({x, y, glyph.offset, glyph.width, glyph.height});
