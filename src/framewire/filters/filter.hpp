@@ -48,7 +48,6 @@ using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device
 
 /// A number that a filter computed for one frame of its last batch, for the statistics.
 struct FilterFigure {
-    /// Name in chains.
     std::string_view name;  ///< "threshold", "mean_b", ...
     int frame = 0;          ///< index in the batch
     double value = 0;       ///< the number
@@ -59,6 +58,7 @@ struct FilterFigure {
 /// stated otherwise, call one filter from one thread at a time.
 class Filter {
 public:
+    /// Filters are owned and destroyed through this base.
     virtual ~Filter() = default;
     /// Shape of FilterImages::out.
     virtual Shape output_shape() const = 0;
@@ -89,7 +89,7 @@ public:
 struct JoinPart {
     /// True: from the original. False: from the filter's image.
     bool original = false;
-    int from_x = 0;                           ///< left column in the source; the row is `y` in both
+    int from_x = 0;                           ///< left column in the source, whose rows start at 0
     int x = 0, y = 0, width = 0, height = 0;  ///< position and size in the result
 };
 
@@ -109,7 +109,7 @@ struct OriginalJoin {
 /// Registry entry of a filter. The optional functions below describe special cases that a chain can run faster or fuse;
 /// each is empty for filters it does not apply to.
 struct FilterInfo {
-    std::string_view name;
+    std::string_view name;                  ///< in chains
     std::string_view summary;               ///< one line for the help
     std::vector<ParameterInfo> parameters;  ///< the first is the main one
     std::size_t unnamed = 1;                ///< number of leading parameters that may be given in order, without a key
@@ -122,7 +122,7 @@ struct FilterInfo {
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
     /// Makes the plan. `frame` may be a batch. Throws Error{usage}.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
-    /// For filters that only move pixels: the map from result to image.
+    /// For filters that only move pixels: the map from positions in the image to positions in the result.
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
     /// For filters that only resize the whole picture: the method.
     std::function<ScaleMethod(const ParameterValues&)> scaling{};
@@ -158,8 +158,8 @@ inline ParameterValues with_defaults(const FilterInfo& info,
 template <class Plan>
 class FilterOf final : public Filter, private RowFilter {
 public:
-    template <class... Args>
     /// Passes its arguments to the plan's constructor.
+    template <class... Args>
     explicit FilterOf(Args&&... args) : plan_(std::forward<Args>(args)...) {}
 
     Shape output_shape() const override { return plan_.output_shape(); }

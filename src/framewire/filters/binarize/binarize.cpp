@@ -12,8 +12,8 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t band_bytes =
-    128 * 1024;  // small compared with a core's L2 cache, large compared with the cost of handing it to a thread
+// Small compared with a core's L2 cache, large compared with the cost of handing it to a thread.
+constexpr std::int64_t band_bytes = 128 * 1024;
 
 // Values of the option `method`.
 enum class BinarizeMethod { two_max, otsu, two_peaks, document, sauvola, fixed };

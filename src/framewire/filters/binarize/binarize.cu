@@ -215,8 +215,8 @@ __device__ uint2 slopes(const LaneBins& own, int lane) {
 // Returns true if the last change of height before this lane's bins was a rise. Takes the slopes of all lanes.
 __device__ bool rising_before(uint2 slope, int lane, bool& rising_at_end) {
     const auto changing = __ballot_sync(~0u, (slope.x | slope.y) != 0);
-    const auto rising =
-        __ballot_sync(~0u, slope.x > slope.y);  // comparing the masks compares their highest bits: the last change
+    // Comparing the masks compares their highest bits: the last change.
+    const auto rising = __ballot_sync(~0u, slope.x > slope.y);
     rising_at_end = rising >> (31 - __clz(static_cast<int>(changing))) & 1u;
     const auto before = changing & ((1u << lane) - 1);
     return before == 0 || (rising >> (31 - __clz(static_cast<int>(before))) & 1u);

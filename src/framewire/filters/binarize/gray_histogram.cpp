@@ -157,8 +157,8 @@ private:
     }
 
     static constexpr std::size_t group_count = 64;
-    static constexpr std::int64_t most_at_once =
-        8 * 65535;  // values that can be counted before a pair's 16-bit count may overflow
+    // Values that can be counted before a pair's 16-bit count may overflow.
+    static constexpr std::int64_t most_at_once = 8 * 65535;
     std::uint16_t pairs_[4][group_count * group_count];
     std::int64_t counted_ = 0;  // values counted since the pairs were emptied
     std::array<std::uint32_t, group_count> groups_{};

@@ -13,7 +13,8 @@ namespace framewire {
 // multiplication and addition may be fused: sources that call otsu_sequence() on the host are compiled with
 // -ffp-contract=off.
 
-// Arithmetic with one rounding per operation. Device code uses the intrinsics that nvcc never contracts to FMA.
+// Arithmetic with one rounding per operation: a * b, a + b, a - b and a / b. Device code uses the intrinsics that nvcc
+// never contracts to FMA.
 namespace one_rounding {
 #ifdef __CUDA_ARCH__
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }

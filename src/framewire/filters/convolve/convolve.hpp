@@ -17,6 +17,7 @@ struct ConvolveParameters {
     std::vector<int> matrix{0, -1, 0, -1, 5, -1, 0, -1, 0};  ///< square with an odd side; rows from top to bottom
     int divisor = 1;                                         ///< 1..max_convolve_divisor
     int offset = 0;                                          ///< added after the division, -255..255
+    /// Pixels outside the image.
     Border border = Border::reflect101;
 };
 

@@ -28,6 +28,7 @@ inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
 inline constexpr int gaussian_most_tile_bytes = 6144;
 // Elements of the ring that fit 32 KiB, two rows per element.
 inline constexpr int gaussian_near_elements = 16 * 1024;
+// Elements of the largest ring, and of the longest line.
 inline constexpr int gaussian_ring_pairs = (max_window_px / 2 + 1) * gaussian_least_tile_bytes;
 inline constexpr int gaussian_line_elements = gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3;
 // Vectors may read and write up to this many elements beyond the end of a line.

@@ -69,6 +69,7 @@ HWY_INLINE V16 weight_pair(int first, int second) {
 template <int taps, int channels>
 class ShortRow {
 public:
+    // Taps to each side of the middle one.
     static constexpr int reach = taps / 2;
 
     // Arranges the weights and the rounding term as pairs of bytes.
@@ -120,6 +121,7 @@ private:
 template <int channels>
 class LongRow {
 public:
+    // Taps to each side of the middle one.
     static constexpr int reach = 3;
 
     // Unfolds the weights.
@@ -323,8 +325,8 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
         }
         auto* to = out.row(tile.frame, y) + begin;
         for (int at = 0; at < count; at += step) {
-            const int x =
-                std::min(at, std::max(count - step, 0));  // recompute some columns instead of handling a partial vector
+            // Recompute some columns instead of handling a partial vector.
+            const int x = std::min(at, std::max(count - step, 0));
             const int columns = std::min(step, count), last = begin + x + columns;
             if (columns == step && begin + x >= rim && last + rim <= row_bytes) {
                 weigher.weigh(rows, x, height, to + x, out.row_stride_bytes());

@@ -9,6 +9,7 @@ namespace framewire {
 /// + step_x * u, y + step_y * v). Steps are 1 or -1.
 struct PixelMap {
     int x = 0, y = 0;  ///< source of the result's first pixel
+    /// Direction along each axis, 1 or -1.
     int step_x = 1, step_y = 1;
     /// Exchanges the axes.
     bool transposed = false;

@@ -20,9 +20,9 @@ struct Rows {
     int rows_per_frame;
 };
 
-template <int in_channels, int out_channels, bool aligned>
 // One thread per group of 16 pixels. blockIdx.y counts the rows of all frames. Groups that are unaligned or cut off at
 // the end of a row are handled pixel by pixel.
+template <int in_channels, int out_channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, SplitWeights weights) {
     const auto x = (std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) * group_px;
     if (x >= rows.row_px) return;

@@ -10,8 +10,7 @@ namespace framewire {
 
 /// How a gray value is computed.
 enum class GrayMethod {
-    weighted,  ///< (3735 B + 19235 G + 9798 R + 2^14) >> 15, byte for byte OpenCV's BGR2GRAY (ITU-R BT.601 luma
-               ///< weights)
+    weighted,  ///< (3735 B + 19235 G + 9798 R + 2^14) >> 15, OpenCV's BGR2GRAY byte for byte (ITU-R BT.601)
     average,   ///< floor((B + G + R) / 3), the streaming report's first method
 };
 
@@ -20,6 +19,7 @@ enum class GrayMethod {
 struct GrayWeights {
     /// Weights in units of 2^-15.
     std::int16_t b, g, r;
+    /// Added to the sum before the shift.
     std::int32_t rounding;
 };
 

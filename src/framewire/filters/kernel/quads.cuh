@@ -97,9 +97,11 @@ struct QuadSource {
     cuda::KernelImage<const std::uint8_t> rows;
     /// Its size, in pixels.
     int width, height;
+    /// Pixels outside it.
     Border border;
     bool words;  ///< every row starts at a multiple of 4
 
+    /// Uninitialised; for members of jobs.
     QuadSource() = default;
     /// For plans, before an image is known.
     QuadSource(const Shape& shape, Border beyond)

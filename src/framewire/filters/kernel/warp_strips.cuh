@@ -27,8 +27,8 @@ struct WarpStrip {
     static constexpr int lane_bytes = lane_px * channels, lane_words = lane_bytes / 4;
     /// Pixels and bytes of a strip's row of results.
     static constexpr int out_px = 30 * lane_px, out_bytes = 30 * lane_bytes;
-    static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) %
-                                      chunk_bytes;  // padding before the first lane, so that the second one is aligned
+    // Padding before the first lane, so that the second one is aligned.
+    static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) % chunk_bytes;
 
     /// Bytes of a staged row.
     static constexpr int slot_bytes = (lead_bytes + 32 * lane_bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;

@@ -25,7 +25,6 @@ struct MedianBlock {
 };
 
 /// How a method divides an image into blocks.
-/// The blocks a method takes.
 struct MedianBlocking {
     int width = 0, height = 0;
     /// Each channel is a block of its own.
@@ -45,11 +44,13 @@ struct MiddleBlock {
     static constexpr int tile_side = 4;
     /// Rows of results per block.
     static constexpr int height = 64;
-    static constexpr int output_bytes =
-        1920;  ///< bytes per row of results; the rest of a line holds the border and the end of its last vector
+    /// Bytes per row of results; the rest of a line holds the border and the end of its last vector.
+    static constexpr int output_bytes = 1920;
+    /// Bytes per plane, and per line of four planes.
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
     /// Lines of a block, including the border.
     static constexpr int lines = height + largest_middle_median - 1;
+    /// Most values of one strip: its sorted columns and the sorted whole.
     static constexpr int most_strip_values = 2 * tile_side * (largest_middle_median - tile_side + 1);
     /// Scratch memory of a block: lines, results of one row of tiles, a row of pixels, and strips.
     static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes + most_strip_values * plane_bytes;

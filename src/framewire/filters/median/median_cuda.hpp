@@ -12,6 +12,7 @@ namespace framewire {
 
 /// A batch as the CUDA kernels see it. `in` and `out` have the same shape.
 struct MedianImages {
+    /// First frame of the launch.
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     /// Shape of the images.

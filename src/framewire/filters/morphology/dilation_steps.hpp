@@ -24,7 +24,7 @@ struct DilationSteps {
 
     /// Radius of the element.
     int radius = 0;
-    /// Number of steps.
+    /// Number of steps in use.
     int count = 0;
     Step steps[max_element_px / 2 + 1]{};  ///< all but the last shift by at least 1 px, and together by the radius
 

@@ -150,8 +150,8 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
         const int height = std::min(square_rows_together, tile.y_end - y);
         for (int row = 0; row < most_rows; ++row) rows[row] = nearest(y - 1 + row);
         for (int x = tile.byte_begin; x < tile.byte_end; x += step) {
-            const int from =
-                std::min(x, row_bytes - step);  // recompute some columns instead of handling a partial vector
+            // Recompute some columns instead of handling a partial vector.
+            const int from = std::min(x, row_bytes - step);
             if (height % 2 == 0 && from >= channels && from + step + channels <= row_bytes)
                 join_three<erodes, channels>(rows, from, height, out.row(tile.frame, y) + from, out.row_stride_bytes());
             else

@@ -129,8 +129,8 @@ TEST(ScaleAxis, MatchesKnownWeights) {
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    const auto edge =
-        exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);  // at -0.25: the part outside counts for pixel 0
+    // At -0.25: the part outside counts for pixel 0.
+    const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
 }
@@ -147,8 +147,8 @@ TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
     EXPECT_NEAR(covered.weights.at(0), 0.125, 1e-12);
     EXPECT_NEAR(covered.weights.at(1), 0.5, 1e-12);
     EXPECT_NEAR(covered.weights.at(2), 0.375, 1e-12);
-    const auto rim =
-        exact_scale_taps(ScaleMethod::area, left, 0);  // from -0.25 on: the first sample counts for what lies outside
+    // From -0.25 on: the first sample counts for what lies outside.
+    const auto rim = exact_scale_taps(ScaleMethod::area, left, 0);
     ASSERT_EQ(rim.first, 0);
     EXPECT_NEAR(rim.weights.at(0), 0.625, 1e-12);
     const auto outside = exact_scale_taps(ScaleMethod::area, {8, 8, 1, 1, 0, 100}, 3);

@@ -26,6 +26,7 @@ struct TextParameters {
 
 /// Colors that a text is blended with; gray for one-channel images.
 struct TextStyle {
+    /// Colors of the glyphs and of the box.
     Color color, box;
 };
 

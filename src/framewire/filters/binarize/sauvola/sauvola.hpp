@@ -54,11 +54,12 @@ struct WindowSums {
     /// Sum of the values, and of their squares.
     std::int32_t values = 0, squares = 0;
 
-    // Prefix sums of squares may wrap around; their differences are still correct.
+    /// Sums of two adjacent ranges. Prefix sums of squares may wrap around; their differences are still correct.
     FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator+(WindowSums a, WindowSums b) {
         return {a.values + b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) +
                                                                static_cast<std::uint32_t>(b.squares))};
     }
+    /// Difference of two prefix sums.
     FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator-(WindowSums a, WindowSums b) {
         return {a.values - b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) -
                                                                static_cast<std::uint32_t>(b.squares))};

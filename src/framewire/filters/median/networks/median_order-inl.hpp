@@ -15,18 +15,18 @@ namespace framewire::HWY_NAMESPACE {
 
 /// Minima and maxima of vectors, as the generated networks call them.
 struct VectorOrder {
-    template <class V>
     /// The smaller value in each lane.
+    template <class V>
     static HWY_INLINE V lower(V a, V b) {
         return hwy::HWY_NAMESPACE::Min(a, b);
     }
-    template <class V>
     /// The larger value in each lane.
+    template <class V>
     static HWY_INLINE V upper(V a, V b) {
         return hwy::HWY_NAMESPACE::Max(a, b);
     }
-    template <class V>
     /// The larger value; vectors gain nothing from knowing the smaller one.
+    template <class V>
     static HWY_INLINE V upper(V a, V b, V /*lower*/) {
         return hwy::HWY_NAMESPACE::Max(a, b);
     }

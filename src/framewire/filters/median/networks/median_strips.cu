@@ -6,8 +6,10 @@
 
 // Medians of the sizes 9 to 15. Adjacent tiles share sorted strips of columns, each sorted by one thread:
 //
-//   pairs (shared) -> sort_strips(): sorted columns and strips (shared) -> median_network() per tile -> results
-//   (shared)
+//   sort_strips()      pairs -> sorted columns and strips
+//   median_network()   pairs, columns and strips -> medians of a tile per thread
+//
+// Everything lies in shared memory.
 
 namespace framewire {
 namespace median_strips_kernels {

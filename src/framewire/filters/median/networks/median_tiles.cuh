@@ -24,6 +24,7 @@ struct TileBlock {
     static constexpr int row_threads = 64;
     static constexpr int threads_x = row_threads / channels * channels;  // threads that have tiles
     static constexpr int out_bytes = threads_x * tile_width;             // per row
+    /// Words per row of results.
     static constexpr int out_words = out_bytes / 4;
     /// Bytes to the left, and to the right, of the results that windows read.
     static constexpr int border_bytes = (size / 2 + more_px) * channels;

@@ -48,6 +48,7 @@ struct TileNetwork {
     int size = 0;                         ///< of the median, odd
     int tile_width = 0, tile_height = 0;  ///< in pixels
     int part_width = 0, part_height = 0;  ///< what remains of the tile inside all loops
+    /// Pixels that the tile's windows read.
     int footprint_width = 0, footprint_height = 0;
     std::vector<NetworkInput> inputs;  ///< the footprint, row by row; then the inputs from strips
     std::vector<NetworkStep> steps;    ///< the comparisons, in order
@@ -61,6 +62,7 @@ struct TileNetwork {
 /// Sorts a strip, after sorting its columns. The inputs are its pixels, row by row; steps are numbered as in
 /// TileNetwork.
 struct StripNetwork {
+    /// Size of the strip, in pixels.
     int width = 0, height = 0;
     std::vector<NetworkStep> steps;
     std::vector<int> columns;  ///< value of rank r of column x, at r + x * height
