@@ -26,9 +26,9 @@ FRAMEWIRE_HOST_DEVICE constexpr WindowReach window_reach(int size) { return {siz
 struct WindowTile {
     /// Frame of the batch.
     int frame;
-    /// Columns.
+    /// Columns x_begin to x_end - 1.
     int x_begin, x_end;
-    /// Rows.
+    /// Rows y_begin to y_end - 1.
     int y_begin, y_end;
 };
 

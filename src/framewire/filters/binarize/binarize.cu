@@ -382,7 +382,6 @@ void Binarize::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
     const bool dense_rows = images.in.dense_rows() && images.out.dense_rows();
-    // Without gaps between rows, a frame is one row.
     const auto one_row = dense_rows ? cuda::OneRow::frame : cuda::OneRow::none;
     const int rows = dense_rows ? 1 : shape_.height;
     Frames frames{cuda::KernelImage(images.in, one_row), cuda::KernelImage(images.out, one_row),

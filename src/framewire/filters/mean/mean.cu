@@ -8,7 +8,8 @@
 #include <cstdint>
 
 // Mean with large windows. A block works on a strip of the image with two teams of threads. Both start with the same
-// windows in the middle of the block's rows, for which each adds up half of the rows; one then slides up, the other down:
+// windows in the middle of the block's rows, for which each adds up half of the rows; one then slides up, the other
+// down:
 //
 //   movers (3 warps)     copy rows to shared memory, fill the border, store rows of results
 //   adders               keep 8 columns' sums each in registers: + entering row, - leaving row

@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }  // namespace
 }  // namespace median_three_kernels
 
-// PairOrder{} is passed as an argument; see there.
+// Passes a PairOrder, whose factors the compiler must not know.
 void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream) {
     using namespace median_three_kernels;
     const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-// Geometry of rotations. A rotation by a multiple of 90 degrees is a PixelMap; any other one is a RotateMap in fixed
-// point, so that all backends sample the image at the same positions.
+// Geometry of rotations. A rotation by a multiple of 90 degrees is a PixelMap if the result has a suitable size; any
+// other one is a RotateMap in fixed point, so that all backends sample the image at the same positions.
 
 namespace framewire {
 namespace {

@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// Sizes of the font.
+// Limits of the font size.
 constexpr int min_size_px = 4, max_size_px = 512;
 
 // The color for an image's channels; gray for one channel.
