@@ -57,7 +57,7 @@ TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("0.99"), 0);
 }
 
-TEST(Measure, RejectsEverythingElse) {
+TEST(Measure, RejectsTextsThatAreNoMeasure) {
     for (const auto* text :
          {"",    " ",   "x",  "iw/",  "/2",    "(iw", "iw)",         "2 3",  "iwih",  "50%%", "1,5",
           "nan", "inf", "--", "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#",    "50 % 2"})

@@ -51,7 +51,7 @@ std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& p
     return values;
 }
 
-// Median of the window at (x, y) of the tile, by sorting.
+// Median of the window at (x, y) of the tile, by selection.
 int median_of_window(const TileNetwork& network, const std::vector<int>& pixels, int x, int y) {
     std::vector<int> window;
     for (int dy = 0; dy < network.size; ++dy)
