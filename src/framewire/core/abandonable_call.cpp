@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<int> abandoned{0};
 
-// Shared by the caller and the thread, whichever is there longer.
+// Shared by the caller and the worker thread. Whichever of them finishes last frees it.
 struct Call {
     std::function<void()> body;
     std::mutex mutex;
@@ -29,7 +29,7 @@ void run(const std::shared_ptr<Call>& call) {
     } catch (...) {
         failure = std::current_exception();
     }
-    call->body = nullptr;  // frees what it owns, which may take as long
+    call->body = nullptr;  // destroying what it owns can block too
     const std::lock_guard lock(call->mutex);
     call->failure = std::move(failure);
     call->done = true;
@@ -40,12 +40,14 @@ void run(const std::shared_ptr<Call>& call) {
 }  // namespace
 
 bool run_abandonable(std::function<void()> body, const std::stop_token& stop) {
+    // The thread is detached because nothing can end it: a blocked library call returns when it returns.
     if (stop.stop_requested()) return false;
     const auto call = std::make_shared<Call>();
     call->body = std::move(body);
     std::thread([call] { run(call); }).detach();
     std::unique_lock lock(call->mutex);
     if (!call->changed.wait(lock, stop, [&] { return call->done; })) {
+        // Under the mutex: the thread has not stored `done` yet, so it will see `left` and decrement the counter.
         call->left = true;
         ++abandoned;
         return false;

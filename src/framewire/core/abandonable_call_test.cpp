@@ -11,18 +11,18 @@
 namespace framewire {
 namespace abandonable_call_test {
 
-TEST(AbandonableCall, ReturnsWhenTheCallIsDone) {
+TEST(AbandonableCall, ReturnsTrueWhenTheCallIsDone) {
     const auto ran = std::make_shared<bool>(false);
     EXPECT_TRUE(run_abandonable([ran] { *ran = true; }, {}));
     EXPECT_TRUE(*ran);
     EXPECT_EQ(abandoned_calls(), 0);
 }
 
-TEST(AbandonableCall, RethrowsWhatTheCallThrew) {
+TEST(AbandonableCall, RethrowsExceptionsOfTheCall) {
     EXPECT_THROW(run_abandonable([] { fail(ErrorCode::no_input, "nothing there"); }, {}), Error);
 }
 
-TEST(AbandonableCall, IsLeftWhenAStopIsRequested) {
+TEST(AbandonableCall, ReturnsFalseWhenAStopIsRequested) {
     const auto began = std::make_shared<std::promise<void>>();
     const auto may_end = std::make_shared<std::promise<void>>();
     std::stop_source stop;
@@ -41,7 +41,7 @@ TEST(AbandonableCall, IsLeftWhenAStopIsRequested) {
     while (abandoned_calls() > 0) std::this_thread::yield();
 }
 
-TEST(AbandonableCall, DoesNotBeginAfterAStop) {
+TEST(AbandonableCall, DoesNotStartAfterAStopRequest) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_FALSE(run_abandonable([] { ADD_FAILURE() << "it began"; }, stop.get_token()));

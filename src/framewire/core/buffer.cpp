@@ -12,20 +12,22 @@ namespace framewire {
 namespace {
 
 constexpr std::align_val_t cache_line{64};
-// What is as large as a 1080p frame has pages of 2 MiB where the kernel gives such: walks from place to place in it, as
-// from row to row of a block, wait for page tables otherwise.
+// Buffers as large as a 1080p frame are aligned for pages of 2 MiB and ask the kernel for them. With pages of 4 KiB,
+// strided walks, such as those from row to row of a block, wait for page table lookups.
 constexpr std::size_t large_page_bytes = 2 * 1024 * 1024, least_large_bytes = 2 * large_page_bytes;
 constexpr std::align_val_t large_page{large_page_bytes};
 
 constexpr bool is_large(std::size_t bytes) { return bytes >= least_large_bytes; }
 
-// Only a wish: nothing is wrong where the kernel has no such pages.
+// A hint: if the kernel has no such pages, madvise() fails and the memory works all the same.
 void ask_for_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
     madvise(data, bytes / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 
+// The heap without the hint about large pages. Aligned to the large page all the same, so that release() is one for
+// both.
 class SparseHeap : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -38,6 +40,7 @@ public:
     }
 };
 
+// The heap with the hint.
 class Heap final : public SparseHeap {
 public:
     void* allocate(std::size_t bytes) override {

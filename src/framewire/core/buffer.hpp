@@ -8,25 +8,29 @@
 
 namespace framewire {
 
-/// Where host buffers come from: the heap, or memory the GPU can read at full speed (cuda::pinned_memory()).
+/// Allocator of host buffers: the heap, or memory that the GPU reads at full speed (cuda::pinned_memory()). An
+/// allocator outlives every buffer that it gave memory to.
 class HostMemory {
 public:
     virtual ~HostMemory() = default;
-    /// At least `bytes` bytes, aligned to 64, uninitialised. Throws Error{config} when there is not enough.
+    /// Returns at least `bytes` bytes, aligned to 64 and uninitialised. Throws Error{config} if there is not enough
+    /// memory.
     virtual void* allocate(std::size_t bytes) = 0;
+    /// Frees memory from allocate(). `bytes` is the number that was asked for.
     virtual void release(void* data, std::size_t bytes) noexcept = 0;
 };
 
-/// The heap; what is large has large pages, where the kernel gives such.
+/// The heap. Buffers from 4 MiB on get large pages if the kernel has them (`MADV_HUGEPAGE`). Thread-safe.
 HostMemory& heap_memory();
-/// The heap in pages of the usual size: for what is large, and of which little is touched. Large pages are cleared
-/// whole however little of them is.
+/// The heap with pages of the usual size, for large buffers of which little is touched: the kernel clears a large page
+/// as a whole however little of it is used. Thread-safe.
 HostMemory& sparse_memory();
 
-/// Owns uninitialised host bytes, aligned to 64. Move-only.
+/// Owns uninitialised host bytes, aligned to 64. Move-only. An empty buffer has a null pointer.
 class HostBuffer {
 public:
     HostBuffer() = default;
+    /// Allocates `bytes` bytes from `memory`, which outlives the buffer. Throws Error{config} if there is not enough.
     explicit HostBuffer(std::size_t bytes, HostMemory& memory = heap_memory())
         : memory_(&memory),
           data_(bytes ? static_cast<std::uint8_t*>(memory.allocate(bytes)) : nullptr),
@@ -43,7 +47,7 @@ public:
     std::uint8_t* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
 
-    /// The buffer as an array of T.
+    /// Returns the buffer as an array of T.
     template <class T>
     T* as() const {
         return reinterpret_cast<T*>(data_);
@@ -61,11 +65,11 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Owns a batch of images on the host, without gaps, uninitialised. Move-only.
+/// Owns a batch of images on the host, without gaps between rows or frames, uninitialised. Move-only.
 class HostImage {
 public:
     HostImage() = default;
-    /// Throws Error{usage} on a shape that is not allowed.
+    /// Allocates an image of `shape` from `memory`. Throws Error{usage} if the shape is not allowed.
     explicit HostImage(Shape shape, HostMemory& memory = heap_memory())
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
 

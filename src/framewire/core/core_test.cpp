@@ -23,7 +23,7 @@
 namespace framewire {
 namespace core_test {
 
-// A view for the GPU must not reach code for the CPU, nor a read-only one code that writes.
+// A device view must not reach host code, and a read-only view must not reach code that writes.
 static_assert(!std::is_convertible_v<DeviceView<std::uint8_t>, HostView<std::uint8_t>>);
 static_assert(!std::is_convertible_v<HostView<std::uint8_t>, DeviceView<const std::uint8_t>>);
 static_assert(!std::is_convertible_v<HostView<const std::uint8_t>, HostView<std::uint8_t>>);
@@ -40,13 +40,13 @@ std::string message_of(Call&& call) {
     return "no error";
 }
 
-TEST(Shape, SaysItselfAndCountsInSixtyFourBits) {
+TEST(Shape, HasATextAndCountsBytesInSixtyFourBits) {
     EXPECT_EQ(to_string(Shape{1, 1080, 1920, 3}), "1920x1080 BGR");
     EXPECT_EQ(to_string(Shape{32, 4, 5, 1}), "5x4 gray x 32");
     EXPECT_EQ((Shape{100, 16384, 16384, 3}.bytes()), 80530636800);
 }
 
-TEST(Shape, ChecksItsLimits) {
+TEST(Shape, RejectsShapesOutsideItsLimits) {
     EXPECT_EQ(message_of([] {
                   validate(Shape{1, 16385, 4, 3}, "the frame");
               }),
@@ -72,7 +72,7 @@ TEST(View, FindsRowsThroughGaps) {
     EXPECT_TRUE((HostView<std::uint8_t>(memory.data(), {2, 3, 4, 3}).dense()));
 }
 
-TEST(View, RefusesStridesThatCannotHoldItsRows) {
+TEST(View, RejectsStridesTooSmallForItsRows) {
     std::vector<std::uint8_t> memory(1000);
     const Shape shape{2, 3, 4, 3};
     const auto check = [&](std::int64_t row, std::int64_t frame) {
@@ -91,7 +91,7 @@ TEST(View, RefusesStridesThatCannotHoldItsRows) {
               "the image has no memory");
 }
 
-TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
+TEST(Buffer, IsAlignedAndMovable) {
     HostBuffer one(100);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.data()) % 64, 0u);
     const auto* data = one.data();
@@ -104,7 +104,7 @@ TEST(Buffer, IsAlignedAndMovesWithoutCopying) {
 }
 
 #ifdef __linux__
-// How many pages of the buffer have memory.
+// Returns how many pages of the buffer are resident.
 std::ptrdiff_t pages_there(const HostBuffer& buffer) {
     const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<unsigned char> there(buffer.bytes() / page_bytes);
@@ -112,26 +112,26 @@ std::ptrdiff_t pages_there(const HostBuffer& buffer) {
     return std::ranges::count_if(there, [](unsigned char page) { return page & 1; });
 }
 
-TEST(Buffer, SparseMemoryHasNoMoreThanIsTouched) {
+TEST(Buffer, SparseMemoryTakesOnlyTouchedPages) {
     std::string pages;
     std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), pages);
     if (pages.find("[always]") != std::string::npos) GTEST_SKIP() << "all memory has large pages here";
-    constexpr std::size_t bytes = 64 << 20;  // so many that an allocator asks the kernel for them
+    constexpr std::size_t bytes = 64 << 20;  // large enough that the allocator maps it directly
     const HostBuffer buffer(bytes, sparse_memory());
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
     buffer.data()[bytes / 2] = 1;
     buffer.data()[bytes - 1] = 1;
     EXPECT_GE(pages_there(buffer), 2);
-    EXPECT_LT(pages_there(buffer), 256);  // half of a large page
+    EXPECT_LT(pages_there(buffer), 256);  // half of a large page, in pages of 4 KiB
 }
 #endif
 
-TEST(Buffer, SaysHowMuchMemoryIsMissing) {
+TEST(Buffer, ReportsTheSizeOfAFailedAllocation) {
     EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }),
               "no memory for a buffer of 4611686018427387904 bytes");
 }
 
-TEST(ThreadPool, CutsARangeTheSameWayForEveryNumberOfThreads) {
+TEST(ThreadPool, CutsARangeEquallyForAnyNumberOfThreads) {
     for (const int threads : {1, 2, 5}) {
         const ThreadPool pool(threads);
         EXPECT_EQ(pool.threads(), threads);
@@ -146,7 +146,7 @@ TEST(ThreadPool, CutsARangeTheSameWayForEveryNumberOfThreads) {
     }
 }
 
-TEST(ThreadPool, PassesOnWhatABodyThrows) {
+TEST(ThreadPool, RethrowsExceptionsOfTheBody) {
     const ThreadPool pool(2);
     EXPECT_EQ(message_of([&] {
                   pool.for_chunks(100, 1, [](std::int64_t chunk, auto...) {
@@ -156,7 +156,7 @@ TEST(ThreadPool, PassesOnWhatABodyThrows) {
               "at 50");
 }
 
-TEST(ThreadPool, RefusesAnImpossibleNumberOfThreads) {
+TEST(ThreadPool, RejectsAnInvalidNumberOfThreads) {
     EXPECT_THROW(ThreadPool(-1), Error);
     EXPECT_THROW(ThreadPool(1025), Error);
     EXPECT_GE(ThreadPool(0).threads(), 1);

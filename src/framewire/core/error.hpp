@@ -9,17 +9,18 @@
 
 namespace framewire {
 
-/// What went wrong, as the exit code the program ends with (sysexits.h where it has one).
+/// Kinds of errors. The value is the exit code that the program ends with, from sysexits.h if that has a fitting one.
 enum class ErrorCode : int {
-    usage = 2,         ///< the command line or an argument of a call
-    no_input = 66,     ///< the source does not exist or is no video
-    source_lost = 69,  ///< the source ended before its end: truncated, broken, disconnected
+    usage = 2,         ///< wrong command line, or wrong argument of a call
+    no_input = 66,     ///< the source does not exist or is not a video
+    source_lost = 69,  ///< the source ended too early: truncated, broken or disconnected
     internal = 70,     ///< a bug of framewire
     io = 74,           ///< writing failed
-    config = 78,       ///< what was asked cannot be done here: no GPU, no such camera control, ...
+    config = 78,       ///< the request cannot be met on this machine: no GPU, no such camera control, ...
 };
 
-/// The one exception type: a code and a text that says what, where and what is allowed.
+/// The only exception type that framewire throws itself: a code and a text that names what is wrong, where, and what is
+/// allowed.
 class Error : public std::runtime_error {
 public:
     Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -29,14 +30,14 @@ private:
     ErrorCode code_;
 };
 
-/// Throws an Error.
+/// Throws an Error with `text` as it is.
 [[noreturn]] inline void fail(ErrorCode code, const char* text) { throw Error(code, text); }
 
 #ifndef __CUDACC__
-/// Throws an Error whose text is formatted as by fmt::vformat.
+/// Throws an Error whose text is formatted as fmt::vformat() does.
 [[noreturn]] void fail_formatted(ErrorCode code, fmt::string_view text, fmt::format_args values);
 
-/// Throws an Error whose text is formatted as by fmt::format.
+/// Throws an Error whose text is formatted as fmt::format() does.
 template <class First, class... Rest>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
     fail_formatted(code, text, fmt::make_format_args(first, rest...));

@@ -21,11 +21,11 @@ constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", 
 struct State {
     std::mutex mutex;
     LogOutput output;
-    // Apart from `output`, so that a line nobody wants takes no lock.
+    // A copy of `output.least`, so that a line below the level takes no lock.
     std::atomic<LogLevel> least = output.least;
 };
 
-// Never destroyed: what is destroyed at the program's end may still log.
+// Never destroyed, because destructors that run at the end of the program may still log.
 State& state() {
     static auto& there = *new State;
     return there;
@@ -33,9 +33,10 @@ State& state() {
 
 void write_to_standard_error(LogLevel level, std::string_view text) {
     const auto line = fmt::format("framewire: {}: {}\n", to_string(level), printable(without_credentials(text)));
-    std::fwrite(line.data(), 1, line.size(), stderr);  // at once, so that lines of others stay apart
+    std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that lines of other processes do not mix with it
 }
 
+// True while this thread is inside a sink and thus holds the mutex.
 thread_local bool in_sink = false;
 
 }  // namespace
@@ -58,7 +59,7 @@ LogOutput set_log_output(LogOutput output) {
 bool is_logged(LogLevel level) noexcept { return level >= state().least.load(std::memory_order_relaxed); }
 
 void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept {
-    if (in_sink) return;  // which holds the lock
+    if (in_sink) return;  // a sink logs: this thread already holds the lock
     try {
         const auto line = fmt::vformat(text, values);
         const std::lock_guard lock(state().mutex);
@@ -68,7 +69,7 @@ void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args value
             state().output.sink(level, line);
         else
             write_to_standard_error(level, line);
-    } catch (...) {  // no work fails for its log, and destructors log too
+    } catch (...) {  // logging never makes its caller fail; destructors log too
     }
     in_sink = false;
 }

@@ -7,42 +7,44 @@
 
 namespace framewire {
 
-/// How serious a line is; as the least level of an output, `off` lets none through.
+/// Severity of a line. As the least level of an output, `off` lets no line through.
 enum class LogLevel { trace, debug, info, warning, error, off };
 
-/// `trace`, `debug`, `info`, `warning`, `error`, `off`.
+/// Returns the name of a level: `trace`, `debug`, `info`, `warning`, `error` or `off`.
 std::string_view to_string(LogLevel level);
-/// The level of that name. Throws Error{usage}, which names those there are.
+/// Returns the level called `text`. Throws Error{usage}, which lists the names, if there is no such level.
 LogLevel parse_log_level(std::string_view text);
 
-/// Takes lines, one call at a time, from whichever thread logs. `text` is one message without a line break at its end
-/// and may hold what peers and files put there: see without_credentials() and printable(). What a sink logs itself is
-/// dropped, and so is what it throws.
+/// Receives log lines. Called by whichever thread logs, one call at a time. `text` is one message without a trailing
+/// line break; it can contain text from peers and files, see without_credentials() and printable(). Lines that a sink
+/// logs itself are dropped, and its exceptions are swallowed.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
-/// Where lines go, and which ones.
+/// Destination of log lines, and the least level that reaches it.
 struct LogOutput {
     LogLevel least = LogLevel::warning;
-    LogSink sink = {};  ///< empty: to standard error as `framewire: warning: ...`
+    LogSink sink = {};  ///< empty: lines go to standard error as `framewire: warning: ...`
 };
 
-/// Sends all lines of this process to `output` from now on, and returns the one before it, which gets no line any more.
-/// Not to be called by a sink.
+/// Sends all lines of this process to `output` from now on. Returns the previous output, whose sink gets no further
+/// line. Thread-safe, but a sink must not call it.
 LogOutput set_log_output(LogOutput output);
 
-/// Whether lines of `level` go anywhere; for those that take work to put together.
+/// Returns true if lines of `level` reach the output. For callers whose line is expensive to put together. Thread-safe.
 bool is_logged(LogLevel level) noexcept;
 
-/// Logs a line whose text is formatted as by fmt::vformat. Never throws: a line that cannot be made is dropped.
+/// Logs a line whose text is formatted as fmt::vformat() does. Never throws: a line that cannot be formatted is
+/// dropped.
 void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept;
 
-/// Logs a line whose text is formatted as by fmt::format, which takes no time where lines of `level` go nowhere. For
-/// any thread; never throws.
+/// Logs a line whose text is formatted as fmt::format() does. Formats nothing if `level` is below the output's.
+/// Thread-safe; never throws.
 template <class... Values>
 void log_at(LogLevel level, fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(level)) log_formatted(level, text, fmt::make_format_args(values...));
 }
 
+/// log_at() for one level each.
 template <class... Values>
 void log_debug(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::debug)) log_formatted(LogLevel::debug, text, fmt::make_format_args(values...));

@@ -15,7 +15,7 @@ namespace log_test {
 
 using kit::CapturedLog;
 
-TEST(Log, GivesLinesOfItsLevelAndAboveToItsSink) {
+TEST(Log, PassesLinesFromItsLevelUpToTheSink) {
     const CapturedLog captured(LogLevel::info);
     log_debug("{}", 1);
     log_info("{} of {}", 2, "two");
@@ -27,13 +27,13 @@ TEST(Log, GivesLinesOfItsLevelAndAboveToItsSink) {
     EXPECT_FALSE(is_logged(LogLevel::debug));
 }
 
-TEST(Log, OffLetsNothingThrough) {
+TEST(Log, OffDropsEveryLine) {
     const CapturedLog captured(LogLevel::off);
     log_error("a line");
     EXPECT_EQ(captured.text(), "");
 }
 
-TEST(Log, GivesBackTheOutputBefore) {
+TEST(Log, ReturnsThePreviousOutput) {
     const CapturedLog captured(LogLevel::warning);
     {
         const CapturedLog inner(LogLevel::debug);
@@ -56,7 +56,7 @@ TEST(Log, WritesToStandardErrorWithoutASink) {
     EXPECT_EQ(text, "framewire: warning: a\\x0ab\\x1b from rtsp://***@host/\nframewire: error: end\n");
 }
 
-TEST(Log, NeverThrowsAndGoesOn) {
+TEST(Log, SurvivesAThrowingSinkAndABadFormat) {
     int lines = 0;
     auto before = set_log_output({LogLevel::info, [&](LogLevel, std::string_view) {
                                       log_error("from the sink itself");
@@ -81,7 +81,7 @@ TEST(Log, CallsTheSinkOneAtATime) {
     EXPECT_EQ(captured.text(), all);
 }
 
-TEST(Log, HasNamesForItsLevels) {
+TEST(Log, NamesItsLevels) {
     for (const auto level :
          {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error, LogLevel::off})
         EXPECT_EQ(parse_log_level(to_string(level)), level);

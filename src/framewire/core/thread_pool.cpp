@@ -18,9 +18,10 @@
 
 namespace framewire {
 
+// The oneTBB task arena of one pool.
 struct ThreadPool::Arena {
     explicit Arena(int threads) : count(threads), tbb(threads) {
-        // oneTBB starts no more threads than the machine has unless told to.
+        // By default oneTBB starts no more threads than the machine has cores.
         if (threads > oneapi::tbb::info::default_concurrency())
             more_than_default.emplace(oneapi::tbb::global_control::max_allowed_parallelism, threads);
     }
@@ -32,8 +33,8 @@ struct ThreadPool::Arena {
 #if defined(__SANITIZE_THREAD__)
 namespace {
 
-// The system's oneTBB is not built with ThreadSanitizer, which cannot see how it orders its threads and reports every
-// loop. Under it, loops run on threads it can see.
+// The system's oneTBB is not built with ThreadSanitizer, which therefore cannot see how oneTBB orders its threads and
+// reports every loop. Under ThreadSanitizer, loops run on std::jthread instead.
 template <class One>
 void run_on_plain_threads(int threads, std::int64_t chunks, const One& one) {
     std::atomic<std::int64_t> next{0};

@@ -6,21 +6,23 @@
 
 namespace framewire {
 
-/// A fixed number of threads for the loops of one executor (oneTBB underneath). Move-only.
-/// Several threads may run loops on one pool at the same time.
+/// A fixed number of threads for the loops of one executor, implemented with oneTBB. Move-only. Several threads may run
+/// loops on one pool at the same time.
 class ThreadPool {
 public:
-    /// `threads` 0 takes all the machine has. Throws Error{usage} below 0 or above 1024.
+    /// Makes a pool of `threads` threads; 0 takes as many as the machine has. Throws Error{usage} below 0 or above
+    /// 1024.
     explicit ThreadPool(int threads = 0);
     ~ThreadPool();
     ThreadPool(ThreadPool&&) noexcept;
     ThreadPool& operator=(ThreadPool&&) noexcept;
 
+    /// Returns the number of threads.
     int threads() const;
 
-    /// Calls body(chunk, begin, end) for the chunks [0, grain), [grain, 2*grain), ... of 0..count, in any order, and
-    /// returns when all are done. How a range is cut depends on count and grain alone, so results put together by
-    /// chunk number are the same for every number of threads. What a body throws is thrown here.
+    /// Calls body(chunk, begin, end) for the chunks [0, grain), [grain, 2*grain), ... of 0..count, in any order and on
+    /// any thread of the pool, and returns when all are done. The chunks depend on `count` and `grain` only, so results
+    /// that are combined by chunk number are the same for any number of threads. Rethrows an exception of the body.
     template <class Body>
     void for_chunks(std::int64_t count, std::int64_t grain, Body&& body) const {
         using Plain = std::remove_reference_t<Body>;

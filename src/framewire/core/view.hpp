@@ -10,8 +10,8 @@ namespace framewire {
 /// Largest width and height of an image, in pixels.
 inline constexpr int max_side_px = 16384;
 
-/// The shape of a batch of images of one size: frames x height x width x channels, 8 bits each.
-/// One channel is gray; three are B, G, R, interleaved.
+/// Shape of a batch of equally sized images: frames x height x width x channels, 8 bits per channel. One channel is
+/// gray; three are B, G, R, interleaved.
 struct Shape {
     int frames = 1;
     int height = 0;
@@ -28,18 +28,19 @@ struct Shape {
     friend constexpr bool operator==(const Shape&, const Shape&) = default;
 };
 
-/// "1920x1080 BGR", with " x 32" appended for a batch; for messages.
+/// Returns "1920x1080 BGR", with " x 32" appended for a batch, for messages.
 std::string to_string(const Shape& shape);
 
-/// Throws Error{usage} unless every side is 1..max_side_px, channels are 1 or 3 and frames at least 1.
-/// `what` names the image in the message.
+/// Throws Error{usage} unless both sides are 1 to max_side_px, channels are 1 or 3 and frames are at least 1. `what`
+/// names the image in the message.
 void validate(const Shape& shape, const char* what);
 
-/// Where the bytes of a view live; part of the view's type, so handing a device view to host code does not compile.
+/// Memory that holds the bytes of a view. It is part of the view's type, so passing a device view to host code does not
+/// compile.
 enum class MemorySpace { host, device };
 
-/// A batch of images somewhere in memory: a pointer, a shape and two strides in bytes. Does not own.
-/// Rows are dense (channels interleaved, no gap between pixels); rows and frames may have gaps behind them.
+/// A batch of images in memory: a pointer, a shape and two strides in bytes. Does not own. Pixels within a row are
+/// dense, with interleaved channels; rows and frames may have gaps after them.
 template <class T, MemorySpace space>
 class View {
     static_assert(sizeof(T) == 1, "images are 8-bit");
@@ -47,13 +48,14 @@ class View {
 public:
     constexpr View() = default;
 
-    /// A view with no gaps between rows and frames.
+    /// Makes a view without gaps between rows and frames.
     constexpr View(T* data, Shape shape) : View(data, shape, shape.row_bytes(), shape.frame_bytes()) {}
 
+    /// Makes a view with gaps. Strides are in bytes and are not validated here; see validate().
     constexpr View(T* data, Shape shape, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes)
         : data_(data), shape_(shape), row_stride_bytes_(row_stride_bytes), frame_stride_bytes_(frame_stride_bytes) {}
 
-    /// A view to change is a view to read.
+    /// A view to write converts to a view to read.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator View<Const, space>() const {
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
@@ -64,21 +66,22 @@ public:
     constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }
     constexpr std::int64_t frame_stride_bytes() const { return frame_stride_bytes_; }
 
+    /// Returns row `y` of frame `frame`. Indices are not checked.
     constexpr T* row(int frame, int y) const { return data_ + frame * frame_stride_bytes_ + y * row_stride_bytes_; }
 
-    /// Row `index` of the whole batch, counted through all frames.
+    /// Returns row `index` of the batch, counted through all frames.
     constexpr T* batch_row(std::int64_t index) const {
         return row(static_cast<int>(index / shape_.height), static_cast<int>(index % shape_.height));
     }
 
-    /// `count` frames from `first` on.
+    /// Returns a view of `count` frames, starting with frame `first`.
     constexpr View frames(int first, int count) const {
         return {data_ + first * frame_stride_bytes_, shape_.with_frames(count), row_stride_bytes_, frame_stride_bytes_};
     }
 
-    /// True when rows follow each other without gaps inside each frame.
+    /// Returns true if rows follow each other without gaps within each frame.
     constexpr bool dense_rows() const { return row_stride_bytes_ == shape_.row_bytes(); }
-    /// True when the whole batch is one run of bytes.
+    /// Returns true if the batch is one contiguous range of bytes.
     constexpr bool dense() const {
         return dense_rows() && (shape_.frames == 1 || frame_stride_bytes_ == shape_.frame_bytes());
     }
@@ -95,11 +98,12 @@ using HostView = View<T, MemorySpace::host>;
 template <class T>
 using DeviceView = View<T, MemorySpace::device>;
 
-/// Throws Error{usage} unless `view` has `shape` and strides that hold it. `what` names the image in the message.
+/// Throws Error{usage} unless `view` has the shape `shape`, memory, and strides that hold it. `what` names the image in
+/// the message.
 template <class T, MemorySpace space>
 void validate(const View<T, space>& view, const Shape& shape, const char* what);
 
-/// Copies a batch row by row; both views have the same shape and do not overlap.
+/// Copies a batch row by row. Throws Error{usage} if the shapes differ. The views must not overlap.
 void copy(HostView<const std::uint8_t> from, HostView<std::uint8_t> to);
 
 namespace detail {

@@ -7,7 +7,7 @@
 namespace framewire {
 namespace {
 
-// What dlopen or dlsym has just complained of.
+// The text of the last failed dlopen() or dlsym() on this thread.
 std::string loader_complaint() {
     const char* text = dlerror();
     return text ? text : "no reason given";

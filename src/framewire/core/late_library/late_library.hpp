@@ -5,14 +5,16 @@
 
 namespace framewire {
 
-/// A shared library that few jobs need, loaded when one does, for good. Some bring dozens of others along: libavdevice
-/// and libavfilter would take half of every start of the program, SDL a fifth.
+/// A dynamic library that only some jobs need, loaded when such a job starts and never unloaded. Some libraries load
+/// dozens of others: linking libavdevice and libavfilter would take half of every start of the program, and SDL a
+/// fifth.
 class LateLibrary {
 public:
-    /// `file` is looked for as the dynamic linker does. Throws Error{config} where it cannot be loaded.
+    /// Loads `file`, searched for as the dynamic linker does. Throws Error{config} if it cannot be loaded.
     explicit LateLibrary(const std::string& file);
 
-    /// A function by its name and, as Function, its declaration. Throws Error{config} where there is none.
+    /// Returns the function called `name`, whose declaration is the type Function; it is not checked. Throws
+    /// Error{config} if the library has no such symbol.
     template <class Function>
     std::add_pointer_t<Function> function(const char* name) const {
         return reinterpret_cast<std::add_pointer_t<Function>>(address(name));

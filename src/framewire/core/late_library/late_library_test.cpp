@@ -19,12 +19,12 @@ std::string complaint_of(const char* file, const char* function) {
     return {};
 }
 
-TEST(LateLibrary, GivesFunctionsByTheirNames) {
+TEST(LateLibrary, FindsFunctionsByName) {
     const LateLibrary library("libm.so.6");
     EXPECT_EQ(library.function<double(double)>("floor")(2.5), 2.0);
 }
 
-TEST(LateLibrary, SaysWhatIsMissing) {
+TEST(LateLibrary, ReportsMissingFilesAndSymbols) {
     const auto file = complaint_of("libframewire-none.so.1", "floor");
     EXPECT_NE(file.find("libframewire-none.so.1 cannot be loaded"), std::string::npos) << file;
     const auto function = complaint_of("libm.so.6", "framewire_none");

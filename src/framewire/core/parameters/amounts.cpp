@@ -9,7 +9,8 @@
 namespace framewire {
 namespace {
 
-// The number at the beginning times what its letter stands for.
+// Returns the number at the start of `text` times the factor of the unit that follows it, if the unit is known and the
+// product is between `least` and `most`.
 std::optional<double> amount_of(std::string_view text, std::initializer_list<std::pair<std::string_view, double>> units,
                                 double least, double most) {
     double number = 0;

@@ -23,20 +23,21 @@
 
 namespace framewire {
 
-/// A member of an aggregate of parameters, as a parameter.
+/// One member of an aggregate, described as a parameter.
 template <class Aggregate>
 struct ParameterField {
     ParameterInfo info;
-    std::function<std::string(const Aggregate&)> text;             ///< the member as text
-    std::function<void(Aggregate&, const std::string& text)> set;  ///< the member from a text that was checked
+    std::function<std::string(const Aggregate&)> text;             ///< returns the member as text
+    std::function<void(Aggregate&, const std::string& text)> set;  ///< sets the member from text that was validated
 };
 
+/// True for std::optional types.
 template <class Member>
 inline constexpr bool is_optional = false;
 template <class Value>
 inline constexpr bool is_optional<std::optional<Value>> = true;
 
-/// The number of a text that was checked. What is too small for a float is 0, as of any other number.
+/// Parses a number whose text was validated. A number that a double holds but that is too small for a float becomes 0.
 template <class Number>
 std::optional<Number> checked_number(std::string_view text) {
     auto number = number_in<Number>(text);
@@ -45,7 +46,7 @@ std::optional<Number> checked_number(std::string_view text) {
     return number;
 }
 
-/// Its type, and where that is a float no more than one holds.
+/// Sets the parameter's type. For floats it also narrows the range to finite floats.
 template <class Number>
 void set_type(ParameterInfo& info) {
     info.type = std::is_floating_point_v<Number> ? ParameterInfo::Type::real : ParameterInfo::Type::integer;
@@ -56,8 +57,8 @@ void set_type(ParameterInfo& info) {
     }
 }
 
-/// The field of a number, a bool, a text or a number that may be left out: `access` is a pointer to the member, or a
-/// function that gives a reference to it.
+/// Describes a member that is a number, a bool, a text or an optional number. `access` is a pointer to the member, or a
+/// function that returns a reference to it.
 template <class Aggregate, class Access>
 ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Aggregate&>>;
@@ -93,12 +94,13 @@ ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
     }
 }
 
+/// Describes a member by its pointer alone.
 template <class Aggregate, class Member>
 ParameterField<Aggregate> parameter_field(Member Aggregate::*member, ParameterInfo info) {
     return parameter_field<Aggregate, Member Aggregate::*>(member, std::move(info));
 }
 
-/// The field of one of several values; `values` live on.
+/// Describes a member that takes one of several named values. `values` must outlive the field.
 template <class Aggregate, class Member, std::size_t count>
 ParameterField<Aggregate> parameter_field(Member Aggregate::*member, const NamedValue<Member> (&values)[count],
                                           ParameterInfo info) {
@@ -113,8 +115,8 @@ ParameterField<Aggregate> parameter_field(Member Aggregate::*member, const Named
             }};
 }
 
-/// What there is to say of an aggregate of parameters: names, ranges and help of its members, whose defaults are the
-/// aggregate's own.
+/// Describes all members of an aggregate as parameters: names, ranges and help. The defaults are those of a
+/// value-initialised aggregate. Immutable after construction, hence safe to share between threads.
 template <class Aggregate>
 class ParameterFields {
 public:
@@ -126,22 +128,25 @@ public:
         }
     }
 
+    /// Returns the description of each member, in the order of the fields.
     const std::vector<ParameterInfo>& infos() const { return infos_; }
 
-    /// The members whose checked values were given, in turn those of a repeatable one; others stay as they are.
+    /// Sets the members that `values` gives explicitly; a repeatable member is set once per value, in order. All other
+    /// members keep their value. The values must have been validated.
     void set(Aggregate& aggregate, const ParameterValues& values) const {
         for (const auto& field : fields_)
             if (values.is_given(field.info.name))
                 for (const auto& text : values.texts(field.info.name)) field.set(aggregate, text);
     }
 
+    /// Returns a default aggregate with the given members set.
     Aggregate from(const ParameterValues& values) const {
         Aggregate aggregate{};
         set(aggregate, values);
         return aggregate;
     }
 
-    /// All members as parse_parameters() reads them: "cell=8:bins=9". For values that need no quotes.
+    /// Returns all members as text that parse_parameters() reads: "cell=8:bins=9". For values that need no quotes.
     std::string text(const Aggregate& aggregate) const {
         std::string all;
         for (const auto& field : fields_)
@@ -149,7 +154,7 @@ public:
         return all;
     }
 
-    /// Calls `body(info, one's text, the other's)` for the members that differ.
+    /// Calls `body(info, text of one, text of other)` for every member that differs.
     template <class Body>
     void for_differences(const Aggregate& one, const Aggregate& other, Body&& body) const {
         for (const auto& field : fields_)
@@ -157,7 +162,8 @@ public:
                 body(field.info, first, second);
     }
 
-    /// Throws Error{usage} on a member outside of its range, saying whose it is ("mixture") and what is allowed.
+    /// Throws Error{usage} if a member is outside of its range. The message begins with `who` ("mixture") and says what
+    /// is allowed.
     void check(const Aggregate& aggregate, std::string_view who) const {
         for (const auto& field : fields_) {
             const auto text = field.text(aggregate);

@@ -24,7 +24,7 @@ bool is_choice(const ParameterInfo& parameter, std::string_view value) {
     return std::find(parameter.choices.begin(), parameter.choices.end(), value) != parameter.choices.end();
 }
 
-// The limits of whole numbers are below 2^53 or powers of two up to 2^62: a double holds them exactly.
+// The limits of whole numbers are below 2^53 or are powers of two up to 2^62, so a double holds them exactly.
 bool is_within(const ParameterInfo& parameter, std::int64_t number) {
     return number >= static_cast<std::int64_t>(parameter.minimum) &&
            number <= static_cast<std::int64_t>(parameter.maximum);
@@ -41,7 +41,8 @@ std::string_view problem_with_integer(const ParameterInfo& parameter, std::strin
     return {};
 }
 
-// Digits only, with at least one before a point and at most so many behind it.
+// Returns true for digits with at most one point that has at least one digit before it and 1 to `most_decimals` behind
+// it.
 bool is_plain_decimal(std::string_view value, int most_decimals) {
     const auto point = std::min(value.find('.'), value.size());
     const auto decimals = value.size() - std::min(point + 1, value.size());
@@ -74,7 +75,7 @@ std::string_view problem_with_size(const ParameterInfo& parameter, std::string_v
     return {};
 }
 
-// What a type holds, and infinity, is none.
+// Returns false for infinity and for limits from the largest float on, which stand for no limit.
 bool is_limit(double number) { return std::abs(number) < std::numeric_limits<float>::max(); }
 
 std::string allowed_reals(const ParameterInfo& parameter) {

@@ -8,13 +8,14 @@
 
 namespace framewire {
 
-/// A value and what it is called.
+/// A value and its name in text.
 template <class Value>
 struct NamedValue {
     std::string_view name;
     Value value;
 };
 
+/// Returns the names of all values, in order.
 template <class Value, std::size_t count>
 std::vector<std::string_view> names_of(const NamedValue<Value> (&values)[count]) {
     std::vector<std::string_view> names;
@@ -22,6 +23,7 @@ std::vector<std::string_view> names_of(const NamedValue<Value> (&values)[count])
     return names;
 }
 
+/// Returns the name of `value`. Throws Error{internal} if it has none.
 template <class Value, std::size_t count>
 std::string_view name_of(const NamedValue<Value> (&values)[count], Value value) {
     for (const auto& one : values)
@@ -29,7 +31,7 @@ std::string_view name_of(const NamedValue<Value> (&values)[count], Value value) 
     fail(ErrorCode::internal, "a value without a name");
 }
 
-/// Null where nothing is called so.
+/// Returns the value called `name`, or null if there is none.
 template <class Value, std::size_t count>
 const Value* value_named(const NamedValue<Value> (&values)[count], std::string_view name) {
     for (const auto& one : values)

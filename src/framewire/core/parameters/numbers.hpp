@@ -8,10 +8,10 @@
 
 namespace framewire {
 
-/// Reads the number at the beginning of `text`, in any locale, and takes it off: digits, a '-' before them where the
-/// type has negative numbers; of a real also a point, an exponent, "inf" and "nan". Where there is none
-/// (std::errc::invalid_argument) and where the type cannot hold it (std::errc::result_out_of_range) both stay as they
-/// were. `base` is of whole numbers.
+/// Reads the number at the start of `text` and removes it from `text`. Independent of the locale. Accepts digits, with
+/// a leading '-' if the type is signed; for a real also a point, an exponent, "inf" and "nan". `base` applies to whole
+/// numbers. On failure `text` and `number` are unchanged: std::errc::invalid_argument means that there is no number,
+/// std::errc::result_out_of_range that the type cannot hold it.
 template <class Number>
 std::errc take_number(std::string_view& text, Number& number, int base = 10) {
     const auto* const end = text.data() + text.size();
@@ -24,7 +24,7 @@ std::errc take_number(std::string_view& text, Number& number, int base = 10) {
     return read.ec;
 }
 
-/// The same of a number that all of `text` is: std::errc::invalid_argument where anything is behind it.
+/// Like take_number(), but all of `text` must be the number: std::errc::invalid_argument if anything follows it.
 template <class Number>
 std::errc read_number(std::string_view text, Number& number, int base = 10) {
     Number read{};
@@ -35,7 +35,7 @@ std::errc read_number(std::string_view text, Number& number, int base = 10) {
     return {};
 }
 
-/// The number that all of `text` is, nothing where it is none or none that the type holds.
+/// Returns the number that all of `text` is, or nothing if it is not a number or does not fit the type.
 template <class Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {
     Number number{};

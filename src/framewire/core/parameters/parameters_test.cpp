@@ -16,7 +16,7 @@ namespace parameters_test {
 
 using Type = ParameterInfo::Type;
 
-// One of every type: the first has a default, the rest may be left out.
+// One parameter per type: the first has a default, the others can be left out.
 const std::vector<ParameterInfo>& all_types() {
     static const std::vector<ParameterInfo> parameters = {
         {.name = "size", .help = "", .type = Type::size, .default_value = "64x48", .minimum = 1, .maximum = 16384},
@@ -48,7 +48,7 @@ std::string refusal(std::string_view text, const ParameterSyntax& syntax) {
 
 std::string refusal(std::string_view text) { return refusal(text, {.who = "synth", .parameters = all_types()}); }
 
-TEST(Numbers, AreAllOfATextAndFitTheirType) {
+TEST(Numbers, FillTheWholeTextAndFitTheirType) {
     EXPECT_EQ(number_in<int>("-12"), -12);
     EXPECT_EQ(number_in<std::uint8_t>("ff", 16), 255);
     EXPECT_EQ(number_in<double>("1.5e2"), 150);
@@ -63,9 +63,10 @@ TEST(Numbers, AreAllOfATextAndFitTheirType) {
     EXPECT_EQ(text, ",34");
 }
 
-TEST(Numbers, HaveAPointInEveryLocale) {
+TEST(Numbers, UseAPointInEveryLocale) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
-    for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {  // those that this machine has
+    for (const auto* name :
+         {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {  // only the locales installed on this machine are tested
         std::setlocale(LC_ALL, name);
         EXPECT_EQ(number_in<double>("1.5"), 1.5);
         EXPECT_FALSE(number_in<double>("1,5"));
@@ -73,7 +74,7 @@ TEST(Numbers, HaveAPointInEveryLocale) {
     std::setlocale(LC_ALL, before.c_str());
 }
 
-TEST(Parameters, AreReadAndDefaultsFilledIn) {
+TEST(Parameters, AreParsedAndCompletedWithDefaults) {
     const auto values = read("fps=30000/1001:noise=2.5:share=1:seed=7:shadows=1:format=gray:truth=a b.jsonl");
     EXPECT_EQ(values.size("size"), (std::pair{64, 48}));
     EXPECT_EQ(values.rate("fps").numerator, 30000);
@@ -91,7 +92,7 @@ TEST(Parameters, AreReadAndDefaultsFilledIn) {
     EXPECT_EQ(read("seed=4611686018427387904").integer("seed"), std::int64_t{1} << 62);
 }
 
-TEST(Parameters, RefuseWhatTheyDoNotKnow) {
+TEST(Parameters, RejectUnknownKeys) {
     EXPECT_EQ(
         refusal("sice=64x48"),
         "synth has no parameter 'sice'; its parameters are size, fps, noise, share, seed, shadows, format, truth; "
@@ -105,7 +106,7 @@ TEST(Parameters, RefuseWhatTheyDoNotKnow) {
     EXPECT_EQ(refusal("a=1", {.who = "first"}), "first takes no parameters");
 }
 
-TEST(Parameters, RefuseValuesAndSayWhatIsAllowed) {
+TEST(Parameters, RejectValuesAndSayWhatIsAllowed) {
     for (const auto* value : {"64", "x", "1x1x1", "-", "1 x 1"}) {
         const auto message = refusal("size=" + std::string(value));
         EXPECT_NE(message.find("is no size; allowed is WIDTHxHEIGHT with sides of 1 to 16384 pixels"), message.npos)
@@ -133,7 +134,7 @@ TEST(Parameters, RefuseValuesAndSayWhatIsAllowed) {
               "synth: format 'grey' is not allowed; allowed is one of bgr, gray; did you mean 'gray'?");
 }
 
-TEST(Parameters, TheFirstMayGoWithoutItsKey) {
+TEST(Parameters, AcceptTheFirstValueWithoutItsKey) {
     const std::vector<ParameterInfo> parameters = {
         {.name = "rate", .help = "", .type = Type::real, .maximum = 1, .above_minimum = true}};
     const ParameterSyntax syntax{.who = "mean", .parameters = parameters, .main_behind = "mean:"};
@@ -144,7 +145,7 @@ TEST(Parameters, TheFirstMayGoWithoutItsKey) {
               "mean: only the value right behind 'mean:' may go without a key; keys are rate");
 }
 
-TEST(Parameters, ComeAfterAPathThatMayHaveColons) {
+TEST(Parameters, FollowAPathThatContainsColons) {
     const std::string_view text = "a:b=c:d.bgr:size=3x4:fps=10";
     EXPECT_EQ(text.substr(0, end_of_path(text, all_types())), "a:b=c:d.bgr");
     EXPECT_EQ(end_of_path("plain", all_types()), 5u);
@@ -152,7 +153,7 @@ TEST(Parameters, ComeAfterAPathThatMayHaveColons) {
     EXPECT_EQ(end_of_path(":size=", all_types()), 0u);
 }
 
-TEST(Parameters, ReadTakesTimeProportionalToTheText) {
+TEST(Parameters, ParseInLinearTime) {
     std::string text;
     for (int part = 0; part < 200'000; ++part) text += ":xx";
     EXPECT_EQ(end_of_path(text, all_types()), text.size());
@@ -186,7 +187,7 @@ const ParameterFields<Basket>& basket_fields() {
     return fields;
 }
 
-TEST(ParameterFields, HaveTheDefaultsOfTheAggregate) {
+TEST(ParameterFields, TakeDefaultsFromTheAggregate) {
     std::vector<std::string> defaults;
     for (const auto& info : basket_fields().infos()) defaults.push_back(info.default_value);
     EXPECT_EQ(defaults, (std::vector<std::string>{"3", "0.1", "1", "apple", "0.5"}));
@@ -221,8 +222,8 @@ const ParameterFields<Scale>& scale_fields() {
     return fields;
 }
 
-// Numbers are checked as doubles.
-TEST(ParameterFields, OfFloatsTakeWhatFloatsHold) {
+// Numbers are validated as doubles.
+TEST(ParameterFields, LimitFloatsToTheirRange) {
     const auto scale_of = [](std::string_view text) {
         return scale_fields().from(parse_parameters(text, {.who = "scale", .parameters = scale_fields().infos()}));
     };
@@ -261,7 +262,7 @@ const ParameterFields<Label>& label_fields() {
     return fields;
 }
 
-TEST(ParameterFields, HaveTextsAndWhatMayBeLeftOutOrRepeated) {
+TEST(ParameterFields, SupportTextsOptionalsAndRepeatedValues) {
     const auto from = [](std::string_view text) {
         return label_fields().from(parse_parameters(text, {.who = "label", .parameters = label_fields().infos()}));
     };
@@ -278,7 +279,7 @@ TEST(ParameterFields, HaveTextsAndWhatMayBeLeftOutOrRepeated) {
     EXPECT_THROW(label_fields().check({.limit = 10}, "label"), Error);
 }
 
-TEST(ParameterFields, CheckAnAggregateMadeWithoutText) {
+TEST(ParameterFields, ValidateAnAggregateMadeInCode) {
     basket_fields().check({}, "basket");
     const auto refusal = [](const Basket& basket) -> std::string {
         try {

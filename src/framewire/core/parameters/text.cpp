@@ -26,13 +26,14 @@ std::vector<std::string_view> names(std::span<const ParameterInfo> parameters) {
     return all;
 }
 
+// Reads one parameter list. It looks at each byte a bounded number of times, so the time is linear in the text.
 class Reader {
 public:
     Reader(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, const ParameterFailure& fail)
         : text_(text), at_(at), syntax_(syntax), fail_(fail), given_(syntax.parameters.size()) {}
 
     ParameterValues read(bool main_first) {
-        // Values without keys come first, each the next parameter's.
+        // Values without keys come first; each belongs to the next parameter.
         std::size_t unnamed = main_first ? std::min(syntax_.unnamed, syntax_.parameters.size()) : 0;
         std::size_t next = 0;
         do {
@@ -48,7 +49,7 @@ private:
         std::size_t offset = 0;
     };
 
-    // Whether it has a key. One without is that of parameter `unnamed`.
+    // Reads one parameter. Returns true if it has a key; one without a key belongs to parameter `unnamed`.
     bool read_one(std::optional<std::size_t> unnamed) {
         skip_spaces();
         const auto offset = at_;
@@ -69,7 +70,8 @@ private:
         return !key.empty();
     }
 
-    // Whose word a value is that stands without its key, as 'overlay' of the filter noise.
+    // A hint for a message if `word`, given without a key, is a choice of another parameter, such as 'overlay' of the
+    // filter noise.
     std::string key_that_takes(std::string_view word, const ParameterInfo* not_this) const {
         for (const auto& parameter : syntax_.parameters)
             if (&parameter != not_this && std::ranges::find(parameter.choices, word) != parameter.choices.end())
@@ -101,7 +103,7 @@ private:
         return static_cast<std::size_t>(found - parameters.begin());
     }
 
-    // A key and the '=' behind it; empty, and nothing read, when a value begins here.
+    // Reads a key and the '=' after it. Returns an empty text and reads nothing if a value starts here.
     std::string_view read_key() {
         auto end = at_;
         while (end < text_.size() && is_key_character(text_[end])) ++end;
@@ -112,11 +114,12 @@ private:
         return key;
     }
 
-    // Up to what ends it and is neither quoted nor escaped, without the spaces around it that are neither.
+    // Reads up to the next separator that is neither quoted nor escaped. Spaces at both ends are removed unless they
+    // are quoted or escaped.
     Value read_value(const ParameterInfo& parameter) {
         skip_spaces();
         Value value{{}, at_};
-        std::size_t kept = 0;  // length up to the last character that is no plain space
+        std::size_t kept = 0;  // length up to the last character that is not a plain space
         bool any = false;
         while (!at_end()) {
             const auto offset = at_;
@@ -145,7 +148,7 @@ private:
         return value;
     }
 
-    // Whether a value ends here.
+    // Returns true if a value ends here.
     bool at_end() const {
         return at_ == text_.size() || text_[at_] == ':' || syntax_.end.find(text_[at_]) != syntax_.end.npos;
     }
@@ -158,7 +161,7 @@ private:
 
     [[noreturn]] void fail_at(std::size_t offset, const std::string& problem) const {
         fail_(offset, problem);
-        fail(ErrorCode::internal, problem.c_str());  // whoever is told of it throws
+        fail(ErrorCode::internal, problem.c_str());  // the callback throws; it must not return
     }
 
     std::string_view text_;

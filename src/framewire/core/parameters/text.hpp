@@ -10,39 +10,38 @@
 
 namespace framewire {
 
-/// How a text of parameters goes: `key=value:key=value`. Spaces around keys and values do not count. Quoting is
-/// FFmpeg's, but in one level: between '...' every character stands for itself, elsewhere a backslash makes the next
-/// one do so; `key=''` is an empty value.
+/// Syntax of a parameter list: `key=value:key=value`. Spaces around keys and values are ignored. Quoting follows
+/// FFmpeg's rules, but on one level only: between '...' every character is literal, elsewhere a backslash makes the
+/// next character literal. `key=''` is an empty value.
 struct ParameterSyntax {
-    std::string who;  ///< whose parameters they are, for messages: "filter 'gray'"
+    std::string who;  ///< owner of the parameters, for messages: "filter 'gray'"
     std::span<const ParameterInfo> parameters{};
     /// Behind what the first value may stand without its key, as the first parameter's: "gray="; empty: nowhere.
     std::string main_behind{};
-    /// How many values may do so one after the other, as the first parameters', while none has a key.
+    /// The number of leading parameters whose values may go without keys, as long as no value before them has a key.
     std::size_t unnamed = 1;
-    std::string_view end{};  ///< characters that end the text where they are neither quoted nor escaped
+    std::string_view end{};  ///< characters that end the list unless they are quoted or escaped
 };
 
-/// Is told at which byte of the text there is which problem, and throws.
+/// Receives the byte offset and the description of a problem. It must throw.
 using ParameterFailure = std::function<void(std::size_t offset, const std::string& problem)>;
 
-/// Reads the parameters that begin at byte `at` of `text`, which goes to where they end; values that are left out stay
-/// so. `main_first`: the first values may go without keys here. Takes time proportional to the text. Fails on unknown
-/// keys, values that are not allowed, keys given twice, values without a key, missing parts and open quotes, saying
-/// what is allowed and the nearest name.
+/// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Parameters that are left out
+/// get no value. If `main_first` is true, the first values may go without keys here. The time is linear in the text.
+/// Calls `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts
+/// and open quotes; the message says what is allowed and suggests the nearest name.
 ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,
                                 const ParameterFailure& fail_at);
 
-/// What is wrong with values that were read: the first parameter that must be given and is not, in words; empty when
-/// none is missing.
+/// Returns a message about the first required parameter that `values` lacks, or an empty text if none is missing.
 std::string missing_parameter(const ParameterSyntax& syntax, const ParameterValues& values);
 
-/// Reads all of `text`, which may be blank, and fills in defaults. Throws Error{usage} on what read_parameters() fails
-/// on, and when a parameter is missing.
+/// Reads all of `text`, which may be blank, and adds the defaults. Throws Error{usage} on every problem that
+/// read_parameters() reports, and if a required parameter is missing.
 ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& syntax);
 
-/// Where in `PATH:key=value:key=value` the path, which may have colons, ends: at the first colon that is followed by
-/// the name of a parameter and '='; the text's size when there is none.
+/// Returns the length of the path in `PATH:key=value:key=value`. The path may contain colons: it ends at the first
+/// colon that is followed by the name of a parameter and '='. Returns the size of `text` if there is no such colon.
 std::size_t end_of_path(std::string_view text, std::span<const ParameterInfo> parameters);
 
 }  // namespace framewire

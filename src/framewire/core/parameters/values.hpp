@@ -13,31 +13,35 @@
 
 namespace framewire {
 
-/// Values of parameters, checked against their ParameterInfo; defaults filled in.
+/// The values of a parameter list, validated against their ParameterInfo and completed with the defaults.
 class ParameterValues {
 public:
-    // Each throws Error{internal} on a name that has no value, and on a value that is not of the type.
+    // The typed getters throw Error{internal} if the name has no value or if the value is not of the type.
     std::int64_t integer(std::string_view name) const;
+    /// Real number.
     double real(std::string_view name) const;
+    /// True for "1", false for "0".
     bool flag(std::string_view name) const;
-    /// Width and height.
+    /// Width and height in pixels, from WIDTHxHEIGHT.
     std::pair<int, int> size(std::string_view name) const;
+    /// Frame rate in frames per second.
     Rational rate(std::string_view name) const;
-    /// The text of any parameter.
+    /// The text of a parameter of any type. Valid until the object changes.
     const std::string& text(std::string_view name) const;
 
-    /// All texts of a repeatable parameter, in their order; empty when none was given.
+    /// All texts of a repeatable parameter, in the order given; empty if there are none.
     std::vector<std::string> texts(std::string_view name) const;
-    /// Whether there is a value, given or the default.
+    /// Returns true if the parameter has a value, given or default.
     bool has(std::string_view name) const;
-    /// Whether there is one that is no default.
+    /// Returns true if the parameter has a value that was given explicitly.
     bool is_given(std::string_view name) const;
 
-    /// Appends a value that was given; for whoever reads a text. It is not checked here.
+    /// Appends a value as given explicitly. It is not validated here; this is for parsers.
     void add(std::string_view name, std::string value) {
         values_.push_back({std::string(name), std::move(value), true});
     }
-    /// The defaults of all that have none yet, but for optional and repeatable parameters without one.
+    /// Adds the default of each parameter that has no value yet. Optional and repeatable parameters whose default is
+    /// empty stay without one.
     void add_defaults(std::span<const ParameterInfo> parameters);
 
 private:
@@ -51,7 +55,8 @@ private:
     std::vector<Value> values_;
 };
 
-/// The values given and the defaults of all other parameters; for whoever has no text to read.
+/// Returns the given values and the defaults of all other parameters, for callers that have no text to parse. The given
+/// values are not validated.
 ParameterValues with_defaults(std::span<const ParameterInfo> parameters,
                               std::initializer_list<std::pair<std::string, std::string>> given);
 

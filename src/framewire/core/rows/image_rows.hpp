@@ -9,12 +9,13 @@
 
 namespace framewire {
 
-/// Rows, or columns, begin to end - 1 of an image.
+/// Half-open range of rows or columns of an image: `begin` to `end` - 1.
 struct RowRange {
     int begin = 0, end = 0;
 
     constexpr int count() const { return end - begin; }
-    /// So many rows more above and below, as far as an image of `height` has them.
+    /// Returns the range with `rows` more rows on each side, clipped to an image of `height` rows: the range plus its
+    /// halo.
     constexpr RowRange widened(int rows, int height) const {
         return {std::max(begin - rows, 0), std::min(end + rows, height)};
     }
@@ -22,12 +23,12 @@ struct RowRange {
     friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-/// A rectangle of an image.
+/// Axis-aligned rectangle of an image.
 struct ImageArea {
     RowRange columns{}, rows{};
 
     constexpr bool empty() const { return columns.count() <= 0 || rows.count() <= 0; }
-    /// The smallest one around both.
+    /// Returns the smallest rectangle around both. An empty rectangle adds nothing.
     constexpr ImageArea joined(const ImageArea& other) const {
         if (empty()) return other;
         if (other.empty()) return *this;
@@ -38,7 +39,7 @@ struct ImageArea {
     }
 };
 
-/// Some rows of one image, in host memory: the view's first row is row `first` of it.
+/// Consecutive rows of one image in host memory. Row 0 of the view is row `first` of the image. Does not own.
 template <class T>
 struct ImageRows {
     HostView<T> view{};
@@ -46,19 +47,19 @@ struct ImageRows {
 
     constexpr ImageRows() = default;
     constexpr ImageRows(HostView<T> rows, int first_row) : view(rows), first(first_row) {}
-    /// All of the image's.
+    /// All rows of an image.
     constexpr explicit ImageRows(HostView<T> image) : view(image) {}
 
-    /// Rows to change are rows to read.
+    /// Rows to write convert to rows to read.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator ImageRows<Const>() const {
         return {view, first};
     }
 
     constexpr RowRange range() const { return {first, first + view.shape().height}; }
-    /// Row `y` of the image, which is one of these.
+    /// Returns row `y` of the image, which must be within range().
     constexpr T* row(int y) const { return view.row(0, y - first); }
-    /// Fewer of them.
+    /// Returns a part of these rows.
     constexpr ImageRows part(const RowRange& rows) const {
         const auto& shape = view.shape();
         return {HostView<T>(row(rows.begin), {1, rows.count(), shape.width, shape.channels}, view.row_stride_bytes(),
@@ -67,16 +68,17 @@ struct ImageRows {
     }
 };
 
-/// Writes the rows asked for of one image, which need not be in memory as a whole: for who works on some rows at a time
-/// while they are in a core's cache. On the calling thread; several at once for any rows.
+/// Writes the requested rows of an image that need not exist in memory as a whole. For callers that process a few rows
+/// at a time while they are in a core's cache. Runs on the calling thread. Several threads may call it at once, for any
+/// rows.
 using MakeRows = std::function<void(const ImageRows<std::uint8_t>& rows)>;
 
 namespace detail {
 void validate_rows(const RowRange& rows, const Shape& image, const char* what);
 }
 
-/// Throws Error{usage} unless these are rows of an image of that shape, and their stride holds them. `what` names them
-/// in the message.
+/// Throws Error{usage} unless `rows` are rows of an image of shape `image` and their stride holds them. `what` names
+/// the rows in the message.
 template <class T>
 void validate_rows(const ImageRows<T>& rows, const Shape& image, const char* what) {
     detail::validate_rows(rows.range(), image, what);

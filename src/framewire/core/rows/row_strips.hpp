@@ -13,15 +13,16 @@
 
 namespace framewire {
 
-/// Rows that a thread of the CPU takes at a time, for what is made of them to stay in a core's cache.
+/// Returns how many rows a CPU thread takes at a time, about 16 KiB of each channel, so that they stay in a core's
+/// cache.
 constexpr int rows_in_cache(int width) { return 16 * 1024 / width + 1; }
 
-/// Memory for some rows of an image for each thread of a pool, where MakeRows makes them to be looked at while they are
-/// in a core's cache.
+/// Memory for one strip of rows per thread of a pool. MakeRows fills a strip, and the caller reads it while it is in a
+/// core's cache. Only one loop at a time may use an object.
 class RowStrips {
 public:
     RowStrips() = default;
-    /// For frames of that height, width and channels.
+    /// Makes strips for frames with the height, width and channels of `image`. `pool` must outlive the object.
     RowStrips(const Shape& image, const ThreadPool& pool) : RowStrips(image, pool, rows_in_cache(image.width)) {}
     RowStrips(const Shape& image, const ThreadPool& pool, int rows_each)
         : image_(image.with_frames(1)), rows_each_(rows_each), pool_(&pool) {
@@ -29,8 +30,8 @@ public:
             strips_.emplace_back(static_cast<std::size_t>(rows_each_ * image_.row_bytes()));
     }
 
-    /// Has all rows of one image made, each once, and calls body(rows) for some of them at a time, on the pool's
-    /// threads and in any order. Returns when done.
+    /// Makes all rows of one image, each exactly once, and calls body(rows) for each strip, on the pool's threads and
+    /// in any order. Returns when all are done.
     template <class Body>
     void for_rows(const MakeRows& make, Body&& body) const {
         for_strips([&](const ImageRows<std::uint8_t>& rows) {
@@ -38,9 +39,10 @@ public:
             body(rows);
         });
     }
-    /// The same for a body that makes the rows itself: they are memory for it.
+    /// Like for_rows(), but the body fills the rows itself: the strip is uninitialised memory.
     template <class Body>
     void for_strips(Body&& body) const {
+        // Chunks are threads, not strips: each thread keeps its own memory and takes the next strip when it is free.
         std::atomic<int> next{0};
         pool_->for_chunks(
             static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {

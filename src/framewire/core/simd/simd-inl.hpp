@@ -1,5 +1,9 @@
-// Small vector helpers over Highway, compiled once for each instruction set: include inside a SIMD source, after
-// <hwy/highway.h>, without an include guard of the usual kind.
+// Small vector helpers over Highway, compiled once per instruction set. Include it in a SIMD source after
+// <hwy/highway.h>. The guard below toggles, so that each pass of foreach_target.h compiles it again.
+//
+//  Several helpers work "in blocks": x86 packs within each 16-byte block of a vector, not across it, and the portable
+//  versions do the same so that results are equal on every target. For two vectors of two blocks, a and b:
+//      a = A0 A1, b = B0 B1  ->  A0 B0 A1 B1 (each narrowed)
 
 #if defined(FRAMEWIRE_SIMD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_SIMD_INL_HPP
@@ -15,12 +19,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
-/// For each 32-bit lane the sum of the two products of the 16-bit pairs in it.
+/// Returns, per 32-bit lane, the sum of the products of its two signed 16-bit pairs.
 template <class D32, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86
-    // On x86 this is one pmaddwd, which leaves its second sum alone.
+    // One pmaddwd on x86, which leaves the second sum of ReorderWidenMulAccumulate() untouched.
     auto unused = hn::Zero(d32);
     return hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), unused);
 #else
@@ -30,14 +34,14 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V1
 #endif
 }
 
-/// For each 16-bit lane the sum of the two products of a byte of `a`, without a sign, and one of `b`, with a sign. It
-/// has to fit 16 bits.
+/// Returns, per 16-bit lane, the sum of the products of its two byte pairs, unsigned in `a` and signed in `b`. The sum
+/// must fit 16 bits: x86 saturates, the portable version wraps.
 template <class D16, class V8>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> multiply_add_bytes(D16 d16, V8 a, V8 b) {
     namespace hn = hwy::HWY_NAMESPACE;
     using V16 = hn::VFromD<D16>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-    // One pmaddubsw, which this Highway does not have.
+    // One pmaddubsw, which this version of Highway does not offer.
     if constexpr (hn::MaxLanes(d16) == 8) return V16{_mm_maddubs_epi16(a.raw, b.raw)};
 #if HWY_TARGET <= HWY_AVX2
     if constexpr (hn::MaxLanes(d16) == 16) return V16{_mm256_maddubs_epi16(a.raw, b.raw)};
@@ -53,7 +57,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> multiply_add_bytes(D16 d16, V8 a, V8 
 #endif
 }
 
-/// Signed 32-bit numbers of two vectors, which have to fit 16 bits, as those: in each 16-byte block those of `a`, then
+/// Narrows the signed 32-bit lanes of two vectors, which must fit 16 bits. Each 16-byte block holds those of `a`, then
 /// those of `b`.
 template <class D16, class V32>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b) {
@@ -79,14 +83,14 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b
 #endif
 }
 
-/// Signed 16-bit numbers of two vectors held to 0..255, as bytes: in each 16-byte block those of `a`, then those of
-/// `b`.
+/// Narrows the signed 16-bit lanes of two vectors to bytes, clamped to 0..255. Each 16-byte block holds those of `a`,
+/// then those of `b`.
 template <class D8, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
     using V8 = hn::VFromD<D8>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-    // One packuswb, which this Highway has for single vectors alone.
+    // One packuswb, which this version of Highway offers for single vectors only.
     if constexpr (hn::MaxLanes(d8) == 16) return V8{_mm_packus_epi16(a.raw, b.raw)};
 #if HWY_TARGET <= HWY_AVX2
     if constexpr (hn::MaxLanes(d8) == 32) return V8{_mm256_packus_epi16(a.raw, b.raw)};
@@ -101,7 +105,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
     const auto held = [&](V16 value) HWY_ATTR {
         return hn::BitCast(d16, hn::Min(hn::Max(value, hn::Zero(signed16)), hn::Set(signed16, 255)));
     };
-    // The even bytes of each vector in the lower half of its blocks.
+    // Moves the even bytes of each block to the lower half of the block.
     const auto even = [&](V16 value) HWY_ATTR {
         HWY_ALIGN static constexpr std::uint8_t order[16] = {0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14};
         return hn::BitCast(d64, hn::TableLookupBytes(hn::BitCast(d8, held(value)), hn::LoadDup128(d8, order)));
@@ -110,8 +114,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
 #endif
 }
 
-/// Signed 16-bit numbers of two vectors held to -128..127, as bytes: in each 16-byte block those of `a`, then those of
-/// `b`.
+/// Narrows the signed 16-bit lanes of two vectors to bytes, clamped to -128..127. Each 16-byte block holds those of
+/// `a`, then those of `b`.
 template <class D8, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
@@ -131,19 +135,19 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, 
 #endif
 }
 
-/// Four vectors of 32-bit numbers in 0..255 as one vector of bytes, in order.
+/// Narrows four vectors of 32-bit lanes in 0..255 to one vector of bytes, in order.
 template <class D8, class V32>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1, V32 q2, V32 q3) {
     namespace hn = hwy::HWY_NAMESPACE;
-    // The lowest byte of every lane of four vectors: two rounds of keeping the even half.
+    // Takes the lowest byte of every lane of the four vectors by keeping the even half twice.
     const hn::Repartition<std::uint16_t, D8> d16;
     const auto low = hn::ConcatEven(d16, hn::BitCast(d16, q1), hn::BitCast(d16, q0));
     const auto high = hn::ConcatEven(d16, hn::BitCast(d16, q3), hn::BitCast(d16, q2));
     return hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low));
 }
 
-/// A function of a vector that puts bytes 0..11, 12..23, 24..35, ... at the start of each 16-byte block: four BGR
-/// pixels a block. The last four bytes of a block are left over.
+/// Returns a function that moves bytes 0..11, 12..23, 24..35, ... of a vector to the start of its 16-byte blocks: four
+/// BGR pixels per block. The last four bytes of each block are unspecified.
 template <class D8>
 HWY_INLINE auto blocks_of_12_bytes(D8 d8) {
     namespace hn = hwy::HWY_NAMESPACE;

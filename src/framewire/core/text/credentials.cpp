@@ -10,7 +10,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view blanks = " \t\r\n\v\f", mark = "://", hidden = "***";
 
-// What a key holds that names a secret: rather too many values are hidden than one too few.
+// Substrings of keys that name a secret. The list errs on the side of hiding: a harmless value may be hidden too.
 constexpr std::array<std::string_view, 16> secret_words{"pas", "pw",   "token", "secret", "key",    "auth",
                                                         "sig", "cred", "sess",  "jwt",    "bearer", "streamid",
                                                         "md5", "hash", "hmac",  "otp"};
@@ -25,18 +25,19 @@ bool names_a_secret(std::string_view key) {
     return std::ranges::any_of(secret_words, [&](auto word) { return lower.find(word) != npos; });
 }
 
-// Whether what follows the host's name can be a port; if not, it is part of a password.
+// Returns true if the text after the host name can be a port. If it cannot, it is part of a password.
 bool may_have_port(std::string_view authority) {
     const auto after_address = authority.starts_with('[') ? authority.find(']') : 0;
     const auto colon = authority.find(':', after_address == npos ? 0 : after_address);
     return colon == npos || std::ranges::all_of(authority.substr(colon + 1), is_digit);
 }
 
-// Where in `rest`, what a URL has behind "://", the '@' is that ends user name and password; npos without them.
+// Returns the position of the '@' that ends user name and password in `rest`, the part of a URL after "://"; npos if
+// there is none.
 std::size_t end_of_user(std::string_view rest) {
     const auto authority = rest.substr(0, rest.find_first_of("/?#"));
     const auto at = authority.rfind('@');
-    // "user:pass/word@host": no valid URL, but a password for that.
+    // "user:pass/word@host" is not a valid URL, but users write such passwords.
     return at == npos && !may_have_port(authority) ? rest.rfind('@') : at;
 }
 
@@ -44,8 +45,8 @@ bool may_begin_host(char letter) {
     return is_digit(letter) || letter == '[' || (small(letter) >= 'a' && small(letter) <= 'z');
 }
 
-// The same in a sentence, where a blank ends the URL, or is part of a password: "user:pass word@host". `line` is what
-// the line has behind "://", up to the next URL.
+// The same for a URL in a sentence, where a blank either ends the URL or is part of a password: "user:pass word@host".
+// `line` is the rest of the line after "://", up to the next URL.
 std::size_t end_of_user_in_sentence(std::string_view line) {
     const auto word = line.substr(0, line.find_first_of(blanks));
     const auto at = end_of_user(word);
@@ -58,7 +59,7 @@ std::size_t end_of_user_in_sentence(std::string_view line) {
     return at;
 }
 
-// Adds where the values of secrets are in `rest`, which begins at `offset`.
+// Appends the ranges of secret values in the queries of `rest`, which starts at `offset` of the whole text.
 void add_secret_values(std::string_view rest, std::size_t offset, bool in_sentence, std::vector<TextRange>& found) {
     for (;;) {
         const auto separator = rest.find_first_of("?&;#");
@@ -69,7 +70,7 @@ void add_secret_values(std::string_view rest, std::size_t offset, bool in_senten
         if (key.size() == rest.size() || rest[key.size()] != '=' || !names_a_secret(key)) continue;
         const auto begin = key.size() + 1;
         const auto end = std::min(rest.find('&'), rest.size());
-        // The colon of the sentence that goes on behind the address stays.
+        // A colon at the end belongs to the sentence around the address and stays.
         const bool has_colon = in_sentence && end == rest.size() && end > begin && rest.back() == ':';
         found.push_back({offset + begin, offset + end - (has_colon ? 1 : 0)});
         rest.remove_prefix(end);
@@ -82,7 +83,7 @@ std::vector<TextRange> credentials_in_words(std::string_view text) {
     for (std::size_t at = text.find(mark); at != npos; at = text.find(mark, at)) {
         at += mark.size();
         auto line = text.substr(at, text.find_first_of("\r\n", at) - at);
-        // A URL within this one, or behind it, has its own turn.
+        // A URL inside or after this one is handled in its own iteration.
         line = line.substr(0, line.find(mark));
         if (const auto user = end_of_user_in_sentence(line); user != npos && user > 0) {
             found.push_back({at, at + user});
@@ -108,7 +109,7 @@ std::string with_hidden(std::string_view text, const std::vector<TextRange>& sec
 
 std::vector<TextRange> credentials_in_address(std::string_view address) {
     const auto scheme = address.find(mark);
-    // Several addresses, as a multiplexer takes them, are words.
+    // Several addresses in one text, as a multiplexer takes them, are treated as a sentence.
     if (scheme == npos || address.find(mark, scheme + mark.size()) != npos) return credentials_in_words(address);
     std::vector<TextRange> found;
     auto begin = scheme + mark.size();

@@ -7,22 +7,22 @@
 
 namespace framewire {
 
-/// `text`, a URL or words with URLs in them, without what lets others in: of each URL what stands before `@HOST`
-/// becomes
-/// `***`, and so do the values of query keys that name a secret (`?token=`, `&password=`, `&api_key=`, `&sig=` ...).
-/// A password that is not valid in a URL is found too, with blanks as far as a sentence lets tell. Doing it again
-/// changes nothing. What a path holds, such as the key of an RTMP stream, is taken for a name and stays.
+/// Returns `text`, a URL or a sentence that contains URLs, with secrets hidden: in each URL the part before `@HOST`
+/// becomes `***`, and so do the values of query keys that name a secret (`?token=`, `&password=`, `&api_key=`, `&sig=`
+/// ...). Passwords that are not valid in a URL are found too, with blanks as far as a sentence allows. The function is
+/// idempotent. Path components, such as the key of an RTMP stream, count as names and stay.
 std::string without_credentials(std::string_view text);
 
-/// The same for a text that is one address, a source's or a destination's as the user wrote it: blanks in it belong to
-/// it. Every name that is made from such a text goes through this.
+/// Like without_credentials(), for a text that is exactly one address, a source's or a destination's as the user wrote
+/// it: blanks are part of it. Every name that is derived from such a text passes through this function.
 std::string address_without_credentials(std::string_view address);
 
+/// Half-open range of bytes of a text.
 struct TextRange {
     std::size_t begin = 0, end = 0;
 };
 
-/// The parts of an address that address_without_credentials() hides, in order.
+/// Returns the parts of an address that address_without_credentials() hides, in order.
 std::vector<TextRange> credentials_in_address(std::string_view address);
 
 }  // namespace framewire

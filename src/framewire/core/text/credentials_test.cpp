@@ -8,7 +8,7 @@
 namespace framewire {
 namespace credentials_test {
 
-TEST(Credentials, OfUsersAreHidden) {
+TEST(Credentials, HidesUserNamesAndPasswords) {
     const std::pair<const char*, const char*> cases[] = {
         {"rtsp://user:password@host/x", "rtsp://***@host/x"},
         {"RTSP://user:password@host", "RTSP://***@host"},
@@ -36,7 +36,7 @@ TEST(Credentials, OfUsersAreHidden) {
     }
 }
 
-TEST(Credentials, WithBlanksAreHidden) {
+TEST(Credentials, HidesPasswordsWithBlanks) {
     const std::pair<const char*, const char*> cases[] = {
         {"rtsp://user:pass word@host/x", "rtsp://***@host/x"},
         {"rtsp://user:p@ss word@host/x", "rtsp://***@host/x"},
@@ -61,7 +61,7 @@ TEST(Credentials, WithBlanksAreHidden) {
     EXPECT_EQ(address_without_credentials("clips/a b@c.mp4"), "clips/a b@c.mp4");
 }
 
-TEST(Credentials, OfQueriesAreHidden) {
+TEST(Credentials, HidesSecretsInQueries) {
     const std::pair<const char*, const char*> cases[] = {
         {"http://h/x?token=abc", "http://h/x?token=***"},
         {"http://h/x?a=1&Access_Token=abc&b=2#top", "http://h/x?a=1&Access_Token=***&b=2#top"},
@@ -86,7 +86,7 @@ TEST(Credentials, OfQueriesAreHidden) {
     }
 }
 
-TEST(Credentials, LeaveAllElseAsItIs) {
+TEST(Credentials, LeavesOtherTextUnchanged) {
     for (const auto* text :
          {"", "clip.mp4", "a@b.mp4", "user:password@host", "/a/b@c?token=1.mp4", "rtsp://host/x", "rtsp://host:554/x@y",
           "http://[::1]:80/a@b", "http://[::1]/a@b", "udp://@239.0.0.1:1234", "udp://@:1234",

@@ -9,11 +9,12 @@ namespace framewire {
 namespace {
 
 constexpr std::size_t longest_quote = 40;
-constexpr std::size_t shown_before = 50, shown_after = 25;  // bytes; together with dots and indent below 80 columns
+constexpr std::size_t shown_before = 50,
+                      shown_after = 25;  // bytes; with dots and indent the line stays below 80 columns
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The end of the character that holds the byte before `offset`.
+// Returns the end of the character that contains the byte before `offset`.
 std::size_t next_boundary(std::string_view text, std::size_t offset) {
     while (offset < text.size() && continues_character(text[offset])) ++offset;
     return std::min(offset, text.size());
@@ -22,7 +23,8 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 }  // namespace
 
 std::string in_quotes(std::string_view whole) {
-    const auto text = address_without_credentials(whole);  // before a cut takes away what tells them
+    const auto text =
+        address_without_credentials(whole);  // before the cut, which could remove the '@' that marks a password
     if (text.size() <= longest_quote) return "'" + printable(text) + "'";
     return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }

@@ -8,18 +8,18 @@
 
 namespace framewire {
 
-/// `text` in quotes for a message: without_credentials(), printable(), cut after 40 bytes.
+/// Returns `text` in single quotes for a message: credentials hidden, made printable, cut after 40 bytes.
 std::string in_quotes(std::string_view text);
 
-/// The number of the character at byte `offset` of a UTF-8 text, from 1.
+/// Returns the 1-based number of the character at byte `offset` of a UTF-8 text.
 std::size_t column(std::string_view text, std::size_t offset);
 
-/// Two lines for the end of a message: the part of `text` around byte `offset`, printable(), and under that byte a
-/// caret. Each begins with a line break.
+/// Returns two lines for the end of a message, each preceded by a line break: the part of `text` around byte `offset`,
+/// made printable, and a caret line that points at that byte.
 std::string pointed_out(std::string_view text, std::size_t offset);
 
-/// An Error whose what() ends with the lines of pointed_out(). They are told apart, for a line break in the text before
-/// them is part of a name and not to be printed as one.
+/// An Error whose what() ends with a caret line. The two parts are kept apart because a line break in the first part
+/// belongs to a name and must be escaped when it is printed.
 class ExcerptError : public Error {
 public:
     ExcerptError(ErrorCode code, const std::string& text, const std::string& excerpt)

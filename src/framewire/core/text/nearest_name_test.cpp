@@ -10,20 +10,20 @@ namespace nearest_name_test {
 
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
-TEST(NearestName, IsTheOneWithFewestLettersToChange) {
+TEST(NearestName, HasTheFewestLettersToChange) {
     EXPECT_EQ(nearest_name("grey", names), "gray");
     EXPECT_EQ(nearest_name("grya", names), "gray");
     EXPECT_EQ(nearest_name("gauss", names), "gaussian");
     EXPECT_EQ(nearest_name("medan", names), "median");
     EXPECT_EQ(nearest_name("mea", names), "mean");
     EXPECT_EQ(nearest_name("gray", names), "gray");
-    // Letters that changed places are one mistake.
+    // Two swapped letters count as one mistake.
     const std::vector<std::string_view> short_names = {"raw", "run"};
     EXPECT_EQ(nearest_name("rnu", short_names), "run");
     EXPECT_EQ(nearest_name("nru", short_names), "");
 }
 
-TEST(NearestName, IsNoneWhenAllAreFar) {
+TEST(NearestName, IsEmptyWhenNoCandidateIsNear) {
     EXPECT_EQ(nearest_name("sobel", names), "");
     EXPECT_EQ(nearest_name("", names), "");
     EXPECT_EQ(nearest_name("gray", {}), "");

@@ -5,7 +5,7 @@
 namespace framewire {
 namespace {
 
-// A path begins after none of these: "a/b", "://host/path", "*/", "{name}/x", "//".
+// A slash after one of these does not start a path: "a/b", "://host/path", "*/", "{name}/x", "//".
 bool may_precede(char letter) {
     const bool is_alphanumeric =
         (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
@@ -13,7 +13,7 @@ bool may_precede(char letter) {
            static_cast<unsigned char>(letter) < 128;
 }
 
-// What ends a path that `opening` stands before.
+// Returns the characters that end a path whose preceding character is `opening`.
 std::string_view ends_of(char opening) {
     switch (opening) {
         case '\'': return "'";
@@ -38,7 +38,7 @@ std::string without_paths(std::string_view text) {
         const auto path = text.substr(at, std::min(text.find_first_of(ends_of(before), at), text.size()) - at);
         auto end = path.size();
         while (end > 1 && std::string_view(":.").find(path[end - 1]) != std::string_view::npos)
-            --end;  // of the sentence around it
+            --end;  // punctuation of the surrounding sentence
         const auto name = path.substr(0, end).substr(0, path.substr(0, end).find_last_not_of('/') + 1);
         const auto slash = name.rfind('/');
         shown += name.empty() ? std::string_view("/") : name.substr(slash == std::string_view::npos ? 0 : slash + 1);

@@ -8,7 +8,7 @@
 namespace framewire {
 namespace paths_test {
 
-TEST(WithoutPaths, KeepsTheNamesOfFiles) {
+TEST(WithoutPaths, KeepsFileNames) {
     const std::pair<const char*, const char*> cases[] = {
         {"cannot write /srv/kept/door-1.fwd: No space left on device",
          "cannot write door-1.fwd: No space left on device"},

@@ -9,7 +9,7 @@ namespace printable_test {
 
 using namespace std::string_literals;
 
-TEST(Printable, LeavesOrdinaryTextAsItIs) {
+TEST(Printable, LeavesOrdinaryTextUnchanged) {
     for (const auto* text : {"", "clip.mp4", "a b\\n%s'\"",
                              "K\xc3\xbc"
                              "che \xe6\x98\xa0\xe5\x83\x8f \xf0\x9f\x8e\xa5",
@@ -17,7 +17,7 @@ TEST(Printable, LeavesOrdinaryTextAsItIs) {
         EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, ShowsWhatATerminalWouldObey) {
+TEST(Printable, EscapesTerminalControls) {
     const std::pair<std::string, std::string> cases[] = {
         {"\x1b[2J\x1b]0;title\a", "\\x1b[2J\\x1b]0;title\\x07"},
         {"a\nframewire: error: b\r\t\b", "a\\x0aframewire: error: b\\x0d\\x09\\x08"},
@@ -36,28 +36,28 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
     for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
 }
 
-TEST(Printable, ShowsBytesThatAreNoUtf8) {
+TEST(Printable, EscapesInvalidUtf8) {
     const std::pair<std::string, std::string> cases[] = {
         {"\x9b"
          "2J",
-         "\\x9b2J"},                                   // C1 as one byte
-        {"\xff\xfe", "\\xff\\xfe"},                    // in no character
-        {"\xc3", "\\xc3"},                             // cut off
-        {"\xc3(", "\\xc3("},                           // not gone on with
-        {"\xe2\x80", "\\xe2\\x80"},                    // cut off
-        {"\xe2\x80\x1b", "\\xe2\\x80\\x1b"},           // an escape within
+         "\\x9b2J"},                                   // C1 control as one byte
+        {"\xff\xfe", "\\xff\\xfe"},                    // never valid in UTF-8
+        {"\xc3", "\\xc3"},                             // truncated
+        {"\xc3(", "\\xc3("},                           // lead byte without continuation
+        {"\xe2\x80", "\\xe2\\x80"},                    // truncated
+        {"\xe2\x80\x1b", "\\xe2\\x80\\x1b"},           // an escape inside a sequence
         {"\xc0\x9b", "\\xc0\\x9b"},                    // overlong, two bytes
         {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"},           // overlong, three
         {"\xf0\x80\x82\x9b", "\\xf0\\x80\\x82\\x9b"},  // overlong, four
-        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // a surrogate
-        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // past U+10FFFF
-        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},  // the same
-        {"\xe2\x80\xc3\xa4", "\\xe2\\x80\xc3\xa4"},    // what follows is read again
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // beyond U+10FFFF
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},  // beyond U+10FFFF
+        {"\xe2\x80\xc3\xa4", "\\xe2\\x80\xc3\xa4"},    // the byte after an invalid sequence is decoded again
     };
     for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
 }
 
-TEST(Printable, OfLinesKeepsTheirEnds) {
+TEST(Printable, KeepsLineBreaksOfLines) {
     EXPECT_EQ(printable_lines("a\x1b\n  b\r\n\nc\n"), "a\\x1b\n  b\\x0d\n\nc\n");
     EXPECT_EQ(printable_lines(""), "");
 }

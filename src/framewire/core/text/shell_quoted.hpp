@@ -5,10 +5,10 @@
 
 namespace framewire {
 
-/// `text` as one word of a shell, in single quotes.
+/// Returns `text` as one word of a POSIX shell, in single quotes.
 std::string shell_quoted(std::string_view text);
 
-/// The same, as it is where no shell takes it for anything else.
+/// Returns `text` unquoted if every character is safe in a shell, else as shell_quoted() does.
 std::string shell_word(std::string_view text);
 
 }  // namespace framewire

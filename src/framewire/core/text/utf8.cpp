@@ -11,7 +11,7 @@ Utf8Character first_character(std::string_view text) {
                                : lead >= 0xF0 && lead <= 0xF4 ? 4
                                                               : 0;
     if (length == 0) return {replacement_character, 1, false};
-    // The second byte's range keeps out longer forms than needed, surrogates and what lies beyond U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points beyond U+10FFFF.
     unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     char32_t code = lead & (0x7Fu >> length);

@@ -5,17 +5,18 @@
 
 namespace framewire {
 
-/// The clock of every measured time.
+/// The monotonic clock of every measured time.
 using Clock = std::chrono::steady_clock;
 
-/// Milliseconds from `begin` to `end`, as a fraction.
+/// Returns the milliseconds from `begin` to `end`, with their fraction.
 inline double milliseconds(Clock::time_point begin, Clock::time_point end) {
     return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
+/// Returns the milliseconds from `begin` until now, with their fraction.
 inline double milliseconds_since(Clock::time_point begin) { return milliseconds(begin, Clock::now()); }
 
-/// What the clock says, in whole microseconds. It began with the machine's start.
+/// Returns the clock's reading in whole microseconds, 0 if it is negative. On Linux the clock starts with the machine.
 inline std::uint64_t microseconds_since_start(Clock::time_point time) {
     const auto since = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
     return since > 0 ? static_cast<std::uint64_t>(since) : 0;

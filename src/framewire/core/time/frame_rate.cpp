@@ -8,9 +8,9 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t largest_term = 1'000'000'000;  // of a rate
+constexpr std::int64_t largest_term = 1'000'000'000;  // of numerator and denominator
 
-// Digits, with at most three after a point.
+// Parses digits with at most three after a point, as a whole number of thousandths.
 std::optional<std::int64_t> parse_thousandths(std::string_view text) {
     const auto point = text.find('.');
     const auto whole = number_in<std::int64_t>(text.substr(0, point));
@@ -53,6 +53,7 @@ std::optional<Rational> claimed_rate(std::int64_t numerator, std::int64_t denomi
     const auto rate = reduced({numerator, denominator});
     if (rate.value() < 0.001 || rate.value() > 1000) return std::nullopt;
     if (rate.numerator <= largest_term && rate.denominator <= largest_term) return rate;
+    // Terms that large come from rounding in a file. The nearest thousandth is exact enough for every sink.
     return reduced({std::llround(rate.value() * 1000), 1000});
 }
 

@@ -5,7 +5,7 @@
 namespace framewire {
 namespace frame_rate_test {
 
-TEST(Rate, IsReadInThreeForms) {
+TEST(Rate, ParsesThreeForms) {
     const auto is = [](const char* text, std::int64_t numerator, std::int64_t denominator) {
         const auto rate = parse_rate(text);
         return rate && rate->numerator == numerator && rate->denominator == denominator;

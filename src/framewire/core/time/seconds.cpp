@@ -17,7 +17,7 @@ constexpr double base = 60;
 }  // namespace
 
 std::optional<double> parse_seconds(std::string_view text) {
-    // Digits and a point only: from_chars() takes signs, exponents and words too.
+    // Only digits, points and colons: from_chars() accepts signs, exponents and words too.
     if (text.find_first_not_of("0123456789.:") != text.npos) return std::nullopt;
     double total = 0;
     for (int part = 0; part < 3; ++part) {

@@ -5,7 +5,7 @@
 namespace framewire {
 namespace seconds_test {
 
-TEST(Seconds, AreReadFromTexts) {
+TEST(Seconds, ParseFromText) {
     EXPECT_EQ(parse_seconds("0"), 0);
     EXPECT_EQ(parse_seconds("90"), 90);
     EXPECT_EQ(parse_seconds("1.5"), 1.5);
@@ -17,7 +17,7 @@ TEST(Seconds, AreReadFromTexts) {
         EXPECT_EQ(parse_seconds(text), std::nullopt) << text;
 }
 
-TEST(Seconds, ReadWellOnAClock) {
+TEST(Seconds, FormatAsClockTime) {
     EXPECT_EQ(to_clock_text(0), "0:00.00");
     EXPECT_EQ(to_clock_text(12.344), "0:12.34");
     EXPECT_EQ(to_clock_text(59.999), "1:00.00");
