@@ -5,7 +5,7 @@
 namespace framewire {
 namespace {
 
-// The shares of red and blue in luma: ITU-R BT.601-7, BT.709-6 and BT.2020-2.
+// Weights of red and blue in luma: ITU-R BT.601-7, BT.709-6 and BT.2020-2. Green has the rest of 1.
 struct Weights {
     double r, b;
 };
@@ -26,11 +26,13 @@ std::int16_t rounded(double value) { return static_cast<std::int16_t>(std::lroun
 FromYuvCoefficients from_yuv_coefficients(const YuvCoding& coding, int bits) {
     const auto [kr, kb] = weights(coding.matrix);
     const double kg = 1 - kr - kb;
-    // Of full range all 2^bits - 1 steps are used; limited range has 219 and 224 steps, times 4 with 10 bits.
+    // Full range uses all 2^bits - 1 steps. Limited range has 219 steps of luma and 224 of chroma, times 4 with
+    // 10 bits.
     const double step = bits == 8 ? 1 : 4;
     const double luma_steps = coding.full_range ? (1 << bits) - 1 : 219 * step;
     const double chroma_steps = coding.full_range ? (1 << bits) - 1 : 224 * step;
-    // A product takes 15 bits off; a sample has 15 - bits more than its own, or 16 - bits with its sign.
+    // rounded_product() drops 15 bits. Its sample operand is scaled up to 15 bits (luma), or 16 bits with the
+    // sign (chroma), which adds 15 - bits or 16 - bits.
     const double luma = 255 / luma_steps * (1 << from_yuv_shift) * (1 << bits);
     const double chroma = 255 / chroma_steps * (1 << from_yuv_shift) * (1 << (bits - 1));
     const double black = coding.full_range ? 0 : 16 * 255.0 / 219 * (1 << from_yuv_shift);
@@ -46,6 +48,8 @@ ToYuvCoefficients to_yuv_coefficients(const YuvCoding& coding) {
     const auto [kr, kb] = weights(coding.matrix);
     const double luma = (coding.full_range ? 1 : 219.0 / 255) * (1 << 15);
     const double chroma = (coding.full_range ? 1 : 224.0 / 255) * (1 << 15);
+    // The green weights are computed as a remainder, so that each sum is exact and grays get luma and chroma
+    // without an error.
     ToYuvCoefficients to{};
     to.y_gray = static_cast<std::int32_t>(std::lround(luma));
     to.y_b = rounded(luma * kb);

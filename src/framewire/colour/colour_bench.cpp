@@ -36,7 +36,7 @@ YuvInfo info_of(const Case& one, int frames) {
     return {one.format, {YuvMatrix::bt709, false}, siting_left, frames, bench_frame.height, bench_frame.width};
 }
 
-// Pictures in memory of their own, without gaps.
+// Pictures with their own memory, without gaps.
 struct Pictures {
     YuvInfo info;
     std::vector<std::uint8_t> bytes;
@@ -55,7 +55,7 @@ void require_equal(const Pictures& got, const Pictures& want, const std::string&
     Session::require_equal(view(got), view(want), operation);
 }
 
-// libswscale with the options that media gives it; sws_scale() runs on the calling thread alone.
+// libswscale with the options that the media code passes; sws_scale() runs on the calling thread only.
 class Swscale {
 public:
     Swscale(AVPixelFormat from, AVPixelFormat to) : context_(sws_alloc_context()) {
@@ -114,7 +114,7 @@ struct Planes {
 double bytes_of(const YuvInfo& info) { return static_cast<double>(info.frame_bytes() + bench_frame.bytes()); }
 
 void bench_cpu(Session& session, const Case& one) {
-    // Different frames in turn, so that they come from memory and not from the last run's cache.
+    // Frames alternate, so that they come from memory and not from the cache of the previous run.
     constexpr int frames = 16;
     const auto all = info_of(one, frames), single = info_of(one, 1);
     HostImage image(bench_frame.with_frames(frames)), back(image.shape()), want_back(image.shape());

@@ -1,7 +1,9 @@
 #pragma once
 
-// Only for .cu files: what both conversions share on the GPU. A lane has 16 pixels of a row; a warp 512 beside each
-// other.
+// Only for .cu files: helpers of both conversions on the GPU. A lane handles 16 pixels of a row and a warp 512
+// adjacent ones, so that loads and stores are vectors of 16 bytes:
+//
+//      row of pixels:  | lane 0: 0..15 | lane 1: 16..31 | ... | lane 31: 496..511 |
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/cuda/kernel/grid.cuh"
@@ -13,18 +15,18 @@ namespace framewire {
 
 inline constexpr int lane_px = 16;
 inline constexpr int warp_lanes = 32;
-inline constexpr int block_warps = 4;  // each a row, or a group of rows, of its own
+inline constexpr int block_warps = 4;  // each has its own row, or group of rows
 
 using InImage = cuda::KernelImage<const std::uint8_t>;
 using OutImage = cuda::KernelImage<std::uint8_t>;
 
-/// A plane as kernels take it.
+/// Returns a plane in the form in which kernels take it.
 template <class Byte>
 cuda::KernelImage<Byte> image_of(const YuvPlane<Byte>& plane) {
     return {plane.data, plane.row_stride_bytes, plane.frame_stride_bytes};
 }
 
-/// Calls launch(grid, first frame) for as many frames at a time as a grid is deep.
+/// Calls launch(grid, first frame) for as many frames at a time as fit the depth of a grid.
 template <class Launch>
 void for_grids(int width, int row_groups, int frames, Launch&& launch) {
     cuda::for_frames(frames, 1, [&](int first, int some_frames) {
@@ -34,7 +36,7 @@ void for_grids(int width, int row_groups, int frames, Launch&& launch) {
     });
 }
 
-/// Four numbers held to 0..255 as bytes, `n0` in the lowest.
+/// Returns four numbers, clamped to 0..255, as the bytes of a word; `n0` is the lowest.
 inline __device__ std::uint32_t held_bytes(int n0, int n1, int n2, int n3) {
     std::uint32_t high, all;
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(n3), "r"(n2));
@@ -42,12 +44,12 @@ inline __device__ std::uint32_t held_bytes(int n0, int n1, int n2, int n3) {
     return all;
 }
 
-/// Byte `at` of words.
+/// Returns byte `at` of an array of words.
 inline __device__ int byte_of(const std::uint32_t* words, int at) {
     return static_cast<int>(__byte_perm(words[at / 4], 0, 0x4440 | (at % 4)));
 }
 
-/// `count` words from a multiple of their size, which is 8 bytes or one or more times 16.
+/// Loads `count` words. `from` is aligned to their total size if that is 8 bytes, else to 16 bytes.
 template <int count>
 __device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
     if constexpr (count == 2) {
@@ -66,8 +68,8 @@ __device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
     }
 }
 
-/// The same from the samples of `sample_bytes` each (1, 2 or 3) at `first` and behind, those beyond the row's `count`
-/// being its last one.
+/// Loads samples of `sample_bytes` bytes (1, 2 or 3), starting with sample `first`, into words. Samples after
+/// the last of the row's `count` repeat it. Needs no alignment.
 template <int words_count, int sample_bytes>
 __device__ void load_held(const std::uint8_t* row, int first, int count, std::uint32_t* words) {
 #pragma unroll
@@ -82,7 +84,7 @@ __device__ void load_held(const std::uint8_t* row, int first, int count, std::ui
     }
 }
 
-/// Writes the first `bytes` bytes of words.
+/// Stores the first `bytes` bytes of an array of words. Needs no alignment.
 template <int words_count>
 __device__ void store_some(const std::uint32_t* words, int bytes, std::uint8_t* to) {
 #pragma unroll
@@ -90,9 +92,10 @@ __device__ void store_some(const std::uint32_t* words, int bytes, std::uint8_t* 
         if (at < bytes) to[at] = static_cast<std::uint8_t>(words[at / 4] >> (at % 4 * 8));
 }
 
-/// Writes the 48 bytes of each of a warp's first `lanes` lanes, one's behind the other's from `to` on, a multiple of 16
-/// bytes. They change lanes in shared memory, so that each store of the warp is 512 bytes in a row and not 32 pieces of
-/// half a sector. By all lanes of the warp; those behind `lanes` give words that are left out.
+/// Stores 48 bytes from each of the first `lanes` lanes of a warp, one after another, at `to`, which is aligned
+/// to 16 bytes. The lanes exchange the data through shared memory, so that each store of the warp covers 512
+/// contiguous bytes instead of 32 pieces of half a sector. Called by all lanes of the warp; the words of the
+/// remaining lanes are ignored.
 inline __device__ void store_by_warp(const std::uint32_t (&words)[12], int lanes, std::uint8_t* to) {
     __shared__ uint4 staged[block_warps][3 * warp_lanes];
     const int lane = static_cast<int>(threadIdx.x);

@@ -68,6 +68,7 @@ void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what) {
     if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
 }
 
+// Checks that memory and strides hold a plane, and that 16-bit words are at even addresses.
 void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
                     const YuvInfo& info, int plane, const char* what) {
     const auto row_bytes = info.plane_row_bytes(plane);

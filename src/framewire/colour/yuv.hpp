@@ -9,39 +9,42 @@
 
 namespace framewire {
 
+/// Matrix coefficients of ITU-R BT.601, BT.709 and BT.2020 (non-constant luminance).
 enum class YuvMatrix { bt601, bt709, bt2020 };
 
-/// What the numbers of a YUV (or gray) picture mean. BT.2020 is the one of non-constant luminance.
+/// Meaning of the numbers of a YUV or gray picture (ITU-T H.273: matrix coefficients and range).
 struct YuvCoding {
     YuvMatrix matrix = YuvMatrix::bt601;
+    /// True: samples use all values. False: 16 to 235 for luma and 16 to 240 for chroma, at 8 bits.
     bool full_range = false;
 
     friend constexpr bool operator==(const YuvCoding&, const YuvCoding&) = default;
 };
 
-/// "BT.709, limited range"; for messages.
+/// Returns "BT.709, limited range", for messages.
 std::string to_string(const YuvCoding& coding);
 
-/// How many chroma samples a picture has: none (gray), one for 2x2 pixels, one for two pixels of a row, one for each.
+/// Number of chroma samples: none (gray), one per 2x2 pixels, one per two pixels of a row, or one per pixel.
 enum class ChromaSampling { none, s420, s422, s444 };
 
-/// Where the chroma samples of 4:2:0 and 4:2:2 sit; without meaning for the others.
+/// Position of the chroma samples of 4:2:0 and 4:2:2. The other samplings ignore it.
 struct ChromaSiting {
-    bool centred_x = false;  ///< between the two pixels of a row (JPEG, MPEG-1), else on the left one
-    bool centred_y = true;   ///< between the two rows of 4:2:0, else on the upper one (BT.2020)
+    bool centred_x = false;  ///< between the two pixels of a row (JPEG, MPEG-1), else on the left pixel
+    bool centred_y = true;   ///< between the two rows of 4:2:0, else on the upper row (BT.2020)
 
     friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;
 };
 
-inline constexpr ChromaSiting siting_left{false, true};       ///< MPEG-2, H.264 unless they say otherwise
+inline constexpr ChromaSiting siting_left{false, true};       ///< MPEG-2, and the default of H.264
 inline constexpr ChromaSiting siting_centre{true, true};      ///< JPEG, MPEG-1
 inline constexpr ChromaSiting siting_top_left{false, false};  ///< BT.2020
 
-/// How a YUV picture lies in memory.
+/// Memory layout of a YUV picture.
 struct YuvFormat {
     ChromaSampling chroma = ChromaSampling::s420;
-    bool interleaved = false;  ///< U and V take turns in one plane, as in NV12 and P010; 4:2:0 only
-    /// 8; or 10 in little-endian words of 16 bits: in their lower bits, and in their upper ones where interleaved.
+    bool interleaved = false;  ///< U and V alternate in one plane, as in NV12 and P010; 4:2:0 only
+    /// Bits per sample: 8, or 10 in little-endian 16-bit words, in their lower bits or, if interleaved, in
+    /// their upper bits.
     int bits = 8;
 
     friend constexpr bool operator==(const YuvFormat&, const YuvFormat&) = default;
@@ -54,10 +57,10 @@ inline constexpr YuvFormat yuv_444{ChromaSampling::s444, false, 8};
 inline constexpr YuvFormat yuv_nv12{ChromaSampling::s420, true, 8};
 inline constexpr YuvFormat yuv_p010{ChromaSampling::s420, true, 10};
 
-/// "4:2:0", "4:2:2 of 10 bits", "NV12", "P010", "gray"; for messages.
+/// Returns "4:2:0", "4:2:2 of 10 bits", "NV12", "P010" or "gray", for messages.
 std::string to_string(const YuvFormat& format);
 
-/// A batch of YUV pictures of one kind, wherever they lie.
+/// Description of a batch of equal YUV pictures, independent of where they are in memory.
 struct YuvInfo {
     YuvFormat format{};
     YuvCoding coding{};
@@ -66,19 +69,22 @@ struct YuvInfo {
     int height = 0;
     int width = 0;
 
-    /// 1, 2 or 3.
+    /// Number of planes: 1, 2 or 3.
     constexpr int planes() const { return format.chroma == ChromaSampling::none ? 1 : format.interleaved ? 2 : 3; }
+    /// Bytes per sample: 1 or 2.
     constexpr int sample_bytes() const { return format.bits > 8 ? 2 : 1; }
-    /// Odd sides round up.
+    /// Width and height of the chroma planes; odd sides are rounded up.
     constexpr int chroma_width() const { return format.chroma == ChromaSampling::s444 ? width : (width + 1) / 2; }
     constexpr int chroma_height() const { return format.chroma == ChromaSampling::s420 ? (height + 1) / 2 : height; }
+    /// Number of rows of plane `plane`.
     constexpr int plane_rows(int plane) const { return plane == 0 ? height : chroma_height(); }
+    /// Bytes per row of plane `plane`, without a gap.
     constexpr std::int64_t plane_row_bytes(int plane) const {
         const auto samples = plane == 0 ? width : chroma_width() * (format.interleaved ? 2 : 1);
         return std::int64_t{samples} * sample_bytes();
     }
     constexpr std::int64_t plane_bytes(int plane) const { return plane_row_bytes(plane) * plane_rows(plane); }
-    /// Of one picture without gaps.
+    /// Bytes of one picture without gaps.
     constexpr std::int64_t frame_bytes() const {
         std::int64_t bytes = 0;
         for (int plane = 0; plane < planes(); ++plane) bytes += plane_bytes(plane);
@@ -93,14 +99,14 @@ struct YuvInfo {
     friend constexpr bool operator==(const YuvInfo&, const YuvInfo&) = default;
 };
 
-/// "1920x1080 4:2:0, BT.709, limited range", with " x 32" appended for a batch; for messages.
+/// Returns "1920x1080 4:2:0, BT.709, limited range", with " x 32" appended for a batch, for messages.
 std::string to_string(const YuvInfo& info);
 
-/// Throws Error{usage} unless sides are 1..max_side_px, frames at least 1, bits 8 or 10, and what is interleaved 4:2:0.
-/// `what` names the picture in the message.
+/// Throws Error{usage} unless both sides are 1 to max_side_px, frames are at least 1, samples have 8 or 10
+/// bits, and an interleaved format is 4:2:0. `what` names the picture in the message.
 void validate(const YuvInfo& info, const char* what);
 
-/// One plane of a batch. Strides count bytes whatever a sample takes.
+/// One plane of a batch. Strides are in bytes, whatever the size of a sample.
 template <class T>
 struct YuvPlane {
     T* data = nullptr;
@@ -110,8 +116,8 @@ struct YuvPlane {
     constexpr T* row(int frame, int y) const { return data + frame * frame_stride_bytes + y * row_stride_bytes; }
 };
 
-/// A batch of YUV pictures somewhere in memory: what they are and up to three planes. Does not own. T is std::uint8_t,
-/// const or not, for words of 16 bits too, which lie at even addresses.
+/// A batch of YUV pictures in memory: their description and up to three planes. Does not own. T is std::uint8_t
+/// or const std::uint8_t even for 16-bit words, which must be at even addresses.
 template <class T, MemorySpace space>
 struct YuvView {
     static_assert(sizeof(T) == 1);
@@ -122,7 +128,7 @@ struct YuvView {
     constexpr YuvView() = default;
     constexpr YuvView(YuvInfo what, std::array<YuvPlane<T>, 3> where) : info(what), planes(where) {}
 
-    /// Frame after frame from `data` on, plane after plane, without gaps.
+    /// Makes a view of frames that start at `data`, each with its planes one after another and without gaps.
     constexpr YuvView(T* data, YuvInfo what) : info(what) {
         for (int plane = 0; plane < what.planes(); ++plane) {
             planes[static_cast<std::size_t>(plane)] = {data, what.plane_row_bytes(plane), what.frame_bytes()};
@@ -130,7 +136,7 @@ struct YuvView {
         }
     }
 
-    /// A view to change is a view to read.
+    /// A view to write converts to a view to read.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator YuvView<Const, space>() const {
         YuvView<Const, space> view;
@@ -140,7 +146,7 @@ struct YuvView {
         return view;
     }
 
-    /// `count` frames from `first` on.
+    /// Returns a view of `count` frames, starting with frame `first`.
     constexpr YuvView frames(int first, int count) const {
         auto part = *this;
         part.info.frames = count;
@@ -161,7 +167,8 @@ void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_
 void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what);
 }  // namespace detail
 
-/// Throws Error{usage} unless `view` is of `info` and its planes have memory and strides that hold them.
+/// Throws Error{usage} unless `view` is described by `info` and its planes have memory and strides that hold
+/// them. `what` names the picture in the message.
 template <class T, MemorySpace space>
 void validate(const YuvView<T, space>& view, const YuvInfo& info, const char* what) {
     detail::validate_same(view.info, info, what);

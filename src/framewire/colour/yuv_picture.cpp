@@ -6,7 +6,7 @@ namespace framewire {
 namespace {
 
 constexpr std::int64_t row_alignment = 64;
-// Encoders' vectors may read behind the last sample.
+// Vector code of encoders may read past the last sample.
 constexpr std::int64_t readable_behind = 64;
 
 std::int64_t aligned_row_bytes(const YuvInfo& info, int plane) {
@@ -45,6 +45,7 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
         }
     }
     if (!picture) picture = std::make_unique<YuvPicture>(info);
+    // The deleter returns the picture. It holds the list, so this works after the pool itself is gone.
     return {picture.release(), [free = free_](YuvPicture* returned) {
                 std::unique_ptr<YuvPicture> owned(returned);
                 const std::lock_guard lock(free->mutex);

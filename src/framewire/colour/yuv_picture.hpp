@@ -10,14 +10,16 @@
 
 namespace framewire {
 
-/// Owns a YUV picture on the host, uninitialised; rows begin at multiples of 64 bytes. Move-only.
+/// Owns a YUV picture on the host, uninitialised. Rows start at multiples of 64 bytes, and 64 bytes after the
+/// last sample may be read. Move-only.
 class YuvPicture {
 public:
-    /// Throws Error{usage} on a picture that is not allowed, Error{config} without memory.
+    /// Allocates a picture. Throws Error{usage} if `info` is not allowed, Error{config} if there is not enough
+    /// memory.
     explicit YuvPicture(const YuvInfo& info);
 
     const YuvInfo& info() const { return info_; }
-    /// Of its memory, from the first plane on.
+    /// Size of the memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }
     HostYuv<std::uint8_t> view() { return view_; }
     HostYuv<const std::uint8_t> view() const { return view_; }
@@ -28,13 +30,14 @@ private:
     HostYuv<std::uint8_t> view_;
 };
 
-/// Pictures of one kind that come back when nobody holds them any more, to be lent again: from any thread, after the
-/// pool itself has gone, too.
+/// Reuses pictures of one kind. A picture returns to the pool when its last owner releases it, from any thread,
+/// even after the pool itself has been destroyed. Thread-safe.
 class YuvPicturePool {
 public:
     YuvPicturePool() : free_(std::make_shared<Free>()) {}
 
-    /// One of `info`, its samples as they may be. Throws as YuvPicture does.
+    /// Returns a picture of `info` with unspecified samples. A different `info` than before discards the unused
+    /// pictures. Throws what YuvPicture throws.
     std::shared_ptr<YuvPicture> take(const YuvInfo& info);
 
 private:

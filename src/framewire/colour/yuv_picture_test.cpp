@@ -13,7 +13,7 @@ namespace yuv_picture_test {
 
 constexpr YuvInfo info{yuv_420, {}, {}, 1, 35, 101};
 
-TEST(YuvPicture, HasRoomForItsPlanes) {
+TEST(YuvPicture, HoldsItsPlanes) {
     YuvPicture picture(info);
     EXPECT_EQ(picture.info(), info);
     const auto view = picture.view();
@@ -28,7 +28,7 @@ TEST(YuvPicture, HasRoomForItsPlanes) {
     EXPECT_THROW(YuvPicture({yuv_420, {}, {}, 1, 0, 4}), Error);
 }
 
-TEST(YuvPicturePool, LendsWhatCameBack) {
+TEST(YuvPicturePool, ReusesReturnedPictures) {
     std::optional<YuvPicturePool> pool(std::in_place);
     auto first = pool->take(info), second = pool->take(info);
     const auto *of_first = first.get(), *of_second = second.get();
@@ -41,7 +41,7 @@ TEST(YuvPicturePool, LendsWhatCameBack) {
     second.reset();
     EXPECT_EQ(pool->take(other)->info(), other);
     pool.reset();
-    first.reset();  // with nowhere to come back to
+    first.reset();  // after the pool has been destroyed
 }
 
 }  // namespace yuv_picture_test

@@ -10,7 +10,7 @@ namespace yuv_test {
 
 using namespace colour_testing;
 
-TEST(Yuv, KnowsItsPlanes) {
+TEST(Yuv, ComputesPlaneSizes) {
     const YuvInfo odd{yuv_420, {}, {}, 2, 5, 7};
     EXPECT_EQ(odd.planes(), 3);
     EXPECT_EQ(odd.chroma_width(), 4);
@@ -25,7 +25,7 @@ TEST(Yuv, KnowsItsPlanes) {
     EXPECT_EQ((YuvInfo{yuv_gray, {}, {}, 1, 5, 7}).planes(), 1);
 }
 
-TEST(Yuv, ViewsLieWithoutGaps) {
+TEST(Yuv, ViewsHaveNoGaps) {
     const YuvInfo info{yuv_420, {}, {}, 2, 5, 7};
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(2 * info.frame_bytes()));
     const HostYuv<std::uint8_t> view(bytes.data(), info);
@@ -39,15 +39,15 @@ TEST(Yuv, ViewsLieWithoutGaps) {
     EXPECT_EQ(to_read.planes[2].row(0, 0), view.planes[2].row(0, 0));
 }
 
-TEST(Yuv, HasNames) {
+TEST(Yuv, HasTexts) {
     EXPECT_EQ(to_string(YuvInfo{yuv_nv12, {YuvMatrix::bt709, true}, {}, 1, 5, 7}),
               "7x5 NV12, BT.709, full range, chroma left");
     EXPECT_EQ(to_string(YuvInfo{{ChromaSampling::s444, false, 10}, {YuvMatrix::bt2020, false}, {}, 3, 5, 7}),
               "7x5 4:4:4 of 10 bits, BT.2020, limited range x 3");
 }
 
-// docs/colour.md has these numbers.
-TEST(Coefficients, AreThoseOfTheDocument) {
+// docs/colour.md lists these numbers.
+TEST(Coefficients, MatchTheDocumentation) {
     const auto from = [](YuvCoding coding, int bits) {
         const auto by = from_yuv_coefficients(coding, bits);
         return std::vector<int>{by.y, by.y_offset, by.b_u, by.g_u, by.g_v, by.r_v};
@@ -74,7 +74,8 @@ TEST(Coefficients, AreThoseOfTheDocument) {
     EXPECT_EQ(to(codings[5]), (Numbers{1943, 22217, 8608, 16384, -11809, -4575, -1318, -15066, 16384, 64}));
     for (const auto matrix : {YuvMatrix::bt601, YuvMatrix::bt709, YuvMatrix::bt2020}) {
         const auto limited = from({matrix, false}, 8), deep = from({matrix, false}, 10);
-        // Limited range has four times the steps: the samples' bits change, the numbers only where they count samples.
+        // Limited range has four times the steps at 10 bits: the sample bits change, the coefficients only
+        // where they count samples.
         for (const std::size_t at : {0, 1, 2, 3, 4, 5}) EXPECT_EQ(limited[at], deep[at]);
     }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of both conversions share: guarded pictures, and the standards' formulas in double precision.
+// Shared test support for both conversions: guarded pictures, and the standards' formulas in double precision.
 
 #include "framewire/colour/yuv.hpp"
 #include "kit/images.hpp"
@@ -23,11 +23,11 @@ inline constexpr YuvCoding codings[] = {{YuvMatrix::bt601, false},  {YuvMatrix::
                                         {YuvMatrix::bt2020, false}, {YuvMatrix::bt2020, true}};
 inline constexpr ChromaSiting sitings[] = {siting_left, siting_centre, siting_top_left, {true, false}};
 
-/// A YUV picture in guarded memory, a GuardedImage for each plane, with twins on the GPU where asked for.
+/// A YUV picture in guarded memory, one GuardedImage per plane, mirrored on the GPU for that backend.
 class GuardedYuv {
 public:
     GuardedYuv(const YuvInfo& info, kit::Layout layout, Backend backend) : info_(info) {
-        // Words of 16 bits lie at even addresses.
+        // 16-bit words must be at even addresses.
         const int unit = info.sample_bytes();
         layout = {layout.offset_bytes * unit, layout.row_padding_bytes * unit, layout.frame_padding_rows};
         for (int plane = 0; plane < info.planes(); ++plane)
@@ -56,7 +56,7 @@ public:
         return picture;
     }
 
-    /// Fills samples; of words of 10 bits some have bits above.
+    /// Fills the samples. Some words of 10 bits also have higher bits set.
     void fill(kit::Fill with, std::uint64_t salt) {
         for (auto& plane : planes_) {
             kit::fill(plane.view(), with, salt++);
@@ -76,7 +76,7 @@ public:
     void download(const cuda::Stream& stream) const {
         for (const auto& twin : twins_) twin.download(stream);
     }
-    /// Where a byte outside the picture changed.
+    /// Returns which byte outside of the picture changed, if any.
     std::optional<std::string> broken_guard() const {
         for (std::size_t plane = 0; plane < planes_.size(); ++plane)
             if (const auto broken = planes_[plane].broken_guard())
@@ -96,7 +96,7 @@ private:
     std::vector<kit::DeviceTwin> twins_;
 };
 
-/// The shares of red, green and blue in luma: ITU-R BT.601-7, BT.709-6, BT.2020-2.
+/// Weights of red, green and blue in luma: ITU-R BT.601-7, BT.709-6, BT.2020-2.
 struct LumaShares {
     double r, g, b;
 };
@@ -110,7 +110,8 @@ inline LumaShares luma_shares(YuvMatrix matrix) {
     return of(0.299, 0.114);
 }
 
-/// B, G, R of numbers of `bits` bits by the standards (ITU-T H.273, 8.3), held to 0..255 but not rounded.
+/// Returns B, G, R for samples of `bits` bits by the standards (ITU-T H.273, 8.3), clamped to 0..255 but not
+/// rounded.
 inline std::array<double, 3> bgr_by_formula(double y, double u, double v, const YuvCoding& coding, int bits) {
     const auto shares = luma_shares(coding.matrix);
     const double step = 1 << (bits - 8), full = (1 << bits) - 1, middle = 1 << (bits - 1);
@@ -124,7 +125,7 @@ inline std::array<double, 3> bgr_by_formula(double y, double u, double v, const 
     return {held(b), held(g), held(r)};
 }
 
-/// Y, U, V of 8 bits, held to 0..255 but not rounded.
+/// Returns Y, U, V of 8 bits by the same standards, clamped to 0..255 but not rounded.
 inline std::array<double, 3> yuv_by_formula(double b, double g, double r, const YuvCoding& coding) {
     const auto shares = luma_shares(coding.matrix);
     const double luma = (shares.r * r + shares.g * g + shares.b * b) / 255;
@@ -136,15 +137,15 @@ inline std::array<double, 3> yuv_by_formula(double b, double g, double r, const 
     return {held(y), held(128 + range * pb), held(128 + range * pr)};
 }
 
-/// The furthest that an integer result may be from the formula: half for rounding it, the rest for rounding on the way.
-/// Less than 1, so that it is within 1 of the formula's own rounded result.
+/// Largest allowed distance of an integer result from the exact formula: 0.5 for rounding the result, the rest
+/// for rounding on the way. It is below 1, so results are within 1 of the rounded formula.
 inline constexpr double furthest = 0.6;
 
-/// Where, in pixels, sample `at` sits.
+/// Returns the position of sample `at`, in pixels.
 inline double site(int at, bool halved, bool centred) { return halved ? 2 * at + (centred ? 0.5 : 0) : at; }
 
-/// Calls check(info, channels, layout, fill) with each kind in every size and fill, where layouts, codings and numbers
-/// of frames take turns, and then in the large size. Ends with the first failure.
+/// Calls check(info, channels, layout, fill) for each kind in every size and fill, while layouts, codings and
+/// numbers of frames alternate; then for each kind in a large size. Stops after the first failure.
 template <class Check>
 void check_by_turns(const std::vector<YuvInfo>& kinds, const Check& check) {
     std::size_t turn = 0;
@@ -158,7 +159,7 @@ void check_by_turns(const std::vector<YuvInfo>& kinds, const Check& check) {
                 const auto layouts = kit::layouts();
                 check(info, turn % 5 ? 3 : 1, layouts[turn % layouts.size()], fill);
                 ++turn;
-                if (::testing::Test::HasFailure()) return;  // the first one says enough
+                if (::testing::Test::HasFailure()) return;  // one failure is enough
             }
     for (auto info : kinds) {
         info.coding = codings[1 + turn++ % 5];

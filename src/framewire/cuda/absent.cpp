@@ -1,4 +1,5 @@
-// Stands in for every other file of this folder in a build without CUDA: there are no GPUs, and asking for one says so.
+// Replaces every other source of this folder in a build without CUDA: there are no GPUs, and every attempt to
+// use one throws an Error that says why.
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/branches.hpp"

@@ -10,26 +10,32 @@
 
 namespace framewire {
 
-/// Owns uninitialised bytes in the memory that an executor's backend works in. Move-only.
+/// Owns uninitialised bytes in the memory of an executor's backend: the GPU's for CUDA, else the host's.
+/// Move-only. Executor and buffer are used by one thread at a time.
 class BackendBuffer {
 public:
     BackendBuffer() = default;
-    /// Keeps a reference to `executor`. Where its backend works on the host, the bytes come of `on_host`. Throws
-    /// Error{config} without memory.
+    /// Allocates `bytes` bytes and keeps a reference to `executor`, which must outlive the buffer. On the CPU
+    /// backend the memory comes from `on_host`. Throws Error{config} if there is not enough memory.
     BackendBuffer(std::size_t bytes, const Executor& executor, HostMemory& on_host = heap_memory());
 
+    /// Returns the first byte: a host pointer or a device pointer, according to the backend. Null if the buffer
+    /// is empty.
     std::uint8_t* data() const { return host_.data() ? host_.data() : device_.data(); }
     std::size_t bytes() const { return host_.data() ? host_.bytes() : device_.bytes(); }
+    /// Returns the buffer as an array of T.
     template <class T>
     T* as() const {
         return reinterpret_cast<T*>(data());
     }
 
-    /// Sets all bytes, or the first `count`. On CUDA queued on the executor's stream.
+    /// Sets the first `count` bytes, or all of them, to `byte`. On CUDA the call only queues the work on the
+    /// executor's stream.
     void fill(int byte, std::size_t count) const;
     void fill(int byte) const { fill(byte, bytes()); }
-    /// Copies `count` bytes from the host to the beginning, or from there to the host, in order with the work queued on
-    /// the executor's stream; returns when done. Not for the frame path.
+    /// Copy `count` bytes from the host to the start of the buffer (put), or from there to the host (get), in
+    /// order with the work queued on the executor's stream. They return when the copy is done, so they are not
+    /// for the frame path.
     void put(const void* from, std::size_t count) const;
     void get(void* to, std::size_t count) const;
 
@@ -39,18 +45,18 @@ private:
     cuda::DeviceBuffer device_;
 };
 
-/// Owns a batch of images there, without gaps, uninitialised. Move-only.
+/// Owns a batch of images in the memory of an executor's backend, without gaps, uninitialised. Move-only.
 class BackendImage {
 public:
     BackendImage() = default;
-    /// As BackendBuffer; throws Error{usage} on a shape that is not allowed.
+    /// Allocates an image of `shape`, as BackendBuffer does. Throws Error{usage} if the shape is not allowed.
     BackendImage(const Shape& shape, const Executor& executor)
         : shape_((validate(shape, "the image"), shape)),
           buffer_(static_cast<std::size_t>(shape.bytes()), executor),
           executor_(&executor) {}
 
     const Shape& shape() const { return shape_; }
-    /// `space` is the backend's.
+    /// Returns a view of the images. `space` must be the backend's memory space; see Executor::require_space().
     template <MemorySpace space>
     View<std::uint8_t, space> view() {
         return {buffer_.data(), shape_};
@@ -60,7 +66,7 @@ public:
         return {buffer_.data(), shape_};
     }
 
-    /// Copies an image of its shape from the host, as BackendBuffer::put() does.
+    /// Copies an image of the same shape from the host; returns when done, as BackendBuffer::put() does.
     void put(HostView<const std::uint8_t> from);
 
 private:

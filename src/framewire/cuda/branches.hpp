@@ -6,12 +6,17 @@
 
 namespace framewire::cuda {
 
-/// Whether what is queued on a stream is recorded for a Graph instead of run.
+/// Returns true if work queued on `stream` by this thread is recorded for a Graph instead of being run.
 bool is_recording(const Stream& stream);
 
-/// Records work that a GPU may do side by side: what body(0), body(1) ... queue on `stream`, which is_recording(), is
-/// so many branches of the graph. Each waits for what was recorded before them all, none for another one, and what is
-/// recorded later waits for all.
+/// Records work that a GPU may run in parallel: the commands that body(0), body(1), ... queue on `stream`
+/// become `count` branches of the graph. is_recording(stream) must be true. Every branch waits for all work
+/// recorded before the call but not for the other branches; work recorded after the call waits for all
+/// branches.
+///
+///              +-> body(0) -+
+///      before -+-> body(1) -+-> after
+///              +-> body(2) -+
 void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
 
 }  // namespace framewire::cuda

@@ -5,6 +5,7 @@
 namespace framewire::cuda {
 namespace {
 
+// Page-locked memory of the CUDA runtime.
 class Pinned final : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -20,6 +21,7 @@ void copy_bytes(const void* from, void* to, std::size_t bytes, cudaMemcpyKind ki
     stream.queue([&](cudaStream_t handle) { check(cudaMemcpyAsync(to, from, bytes, kind, handle)); });
 }
 
+// Copies frame by frame, because cudaMemcpy2DAsync() has one stride and a batch has two.
 void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t from_frame_stride, void* to,
                  std::int64_t to_row_stride, std::int64_t to_frame_stride, const Shape& shape, cudaMemcpyKind kind,
                  const Stream& stream) {
@@ -33,6 +35,7 @@ void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t fr
         });
 }
 
+// A dense batch needs only one copy.
 template <MemorySpace from_space, MemorySpace to_space>
 void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to_space> to, cudaMemcpyKind kind,
                 const Stream& stream) {

@@ -11,15 +11,16 @@
 
 namespace framewire::cuda {
 
-/// Page-locked host memory, which the GPU reads and writes at the bus's full speed while the CPU goes on
-/// (streaming report, section 2.2.3).
+/// Allocator of page-locked host memory, which the GPU reads and writes at the full speed of the bus while the
+/// CPU continues to work (streaming report, section 2.2.3).
 HostMemory& pinned_memory();
 
-/// Owns uninitialised bytes on the current GPU, aligned to 256. Move-only; allocate at set-up, not in the frame path.
+/// Owns uninitialised bytes on the current GPU, aligned to 256. Move-only. cudaMalloc() synchronizes the
+/// device, so allocate at set-up and not in the frame path.
 class DeviceBuffer {
 public:
     DeviceBuffer() = default;
-    /// Throws Error{config} without a GPU or memory.
+    /// Allocates `bytes` bytes. Throws Error{config} if there is no GPU or not enough memory.
     explicit DeviceBuffer(std::size_t bytes);
     ~DeviceBuffer();
     DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
@@ -28,8 +29,10 @@ public:
         return *this;
     }
 
+    /// Returns the device pointer, null if the buffer is empty. Host code must not dereference it.
     std::uint8_t* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
+    /// Returns the buffer as an array of T.
     template <class T>
     T* as() const {
         return reinterpret_cast<T*>(data_);
@@ -44,10 +47,11 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Owns a batch of images on the GPU, without gaps, uninitialised. Move-only.
+/// Owns a batch of images on the GPU, without gaps between rows or frames, uninitialised. Move-only.
 class DeviceImage {
 public:
     DeviceImage() = default;
+    /// Throws Error{usage} if the shape is not allowed, Error{config} if there is no GPU or not enough memory.
     explicit DeviceImage(Shape shape)
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes())) {}
 
@@ -60,13 +64,14 @@ private:
     DeviceBuffer buffer_;
 };
 
-/// Queue a copy of a batch of images; both views have one shape. Asynchronous for the caller only when the host
-/// side is pinned memory, and then it must stay untouched until the stream has passed the copy.
+/// Queue a copy of a batch of images on `stream`. Both views must have the same shape; throws Error{usage} if
+/// they do not. The call is asynchronous only if the host side is pinned memory, which then must stay untouched
+/// until the stream has passed the copy. The views must not overlap.
 void upload(HostView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
 void download(DeviceView<const std::uint8_t> from, HostView<std::uint8_t> to, const Stream& stream);
 void copy(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
 
-/// The same for plain bytes.
+/// The same for contiguous bytes; fill() sets `bytes` bytes to `byte`. With 0 bytes nothing is queued.
 void upload(const void* from, void* to_device, std::size_t bytes, const Stream& stream);
 void download(const void* from_device, void* to, std::size_t bytes, const Stream& stream);
 void copy(const void* from_device, void* to_device, std::size_t bytes, const Stream& stream);
@@ -76,7 +81,7 @@ void fill(void* device, int byte, std::size_t bytes, const Stream& stream);
 
 namespace framewire {
 
-/// Owned bytes, and an owned batch of images, in one memory space.
+/// Owned bytes, and an owned batch of images, in the given memory space.
 template <MemorySpace space>
 using BufferIn = std::conditional_t<space == MemorySpace::host, HostBuffer, cuda::DeviceBuffer>;
 template <MemorySpace space>

@@ -25,7 +25,7 @@ namespace cuda_test {
 class CudaTest : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, CudaTest, testing::Values(Backend::cuda), kit::backend_name);
 
-TEST(Executor, TakesTheCpuWhenAsked) {
+TEST(Executor, UsesTheCpuOnRequest) {
     Executor executor(BackendChoice::cpu, 3);
     EXPECT_EQ(executor.backend(), Backend::cpu);
     EXPECT_EQ(executor.pool().threads(), 3);
@@ -50,14 +50,14 @@ TEST(Executor, NeverFallsBackSilently) {
     }
 }
 
-TEST(Executor, ReadsBackendNames) {
+TEST(Executor, ParsesBackendNames) {
     EXPECT_EQ(parse_backend("auto"), BackendChoice::automatic);
     EXPECT_EQ(parse_backend("cpu"), BackendChoice::cpu);
     EXPECT_EQ(parse_backend("cuda"), BackendChoice::cuda);
     EXPECT_THROW(parse_backend("gpu"), Error);
 }
 
-TEST(Executor, TellsOfStepsButNotOfTheirParts) {
+TEST(Executor, ReportsStepsButNotNestedSteps) {
     Executor executor(BackendChoice::cpu, 1);
     std::vector<std::string> told;
     executor.time_steps([&](std::string_view name, double) { told.emplace_back(name); });
@@ -70,7 +70,7 @@ TEST(Executor, TellsOfStepsButNotOfTheirParts) {
 class BackendMemoryTest : public kit::BackendTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(BackendMemoryTest);
 
-TEST_P(BackendMemoryTest, IsFilledPutAndGot) {
+TEST_P(BackendMemoryTest, FillsPutsAndGetsBytes) {
     auto& executor = kit::executor(GetParam());
     BackendBuffer buffer(1000, executor);
     EXPECT_EQ(buffer.bytes(), 1000u);
@@ -91,7 +91,7 @@ TEST_P(BackendMemoryTest, IsFilledPutAndGot) {
     EXPECT_EQ(empty.bytes(), 0u);
 }
 
-TEST_P(BackendMemoryTest, TakesImagesWithGaps) {
+TEST_P(BackendMemoryTest, CopiesImagesWithGaps) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 17, 31, 3};
     kit::GuardedImage from(shape, {5, 3, 1});
@@ -111,7 +111,7 @@ TEST_P(BackendMemoryTest, TakesImagesWithGaps) {
     EXPECT_THROW(BackendImage({1, 0, 4, 3}, executor), Error);
 }
 
-TEST_P(BackendMemoryTest, ATwinHasOneInEachSpaceOfTheBackend) {
+TEST_P(BackendMemoryTest, MirroredBufferHasOneObjectPerSpace) {
     auto& executor = kit::executor(GetParam());
     cuda::Twin<BufferIn> twin(executor, std::size_t{64});
     EXPECT_EQ(twin.host().bytes(), 64u);
@@ -120,7 +120,7 @@ TEST_P(BackendMemoryTest, ATwinHasOneInEachSpaceOfTheBackend) {
     EXPECT_EQ(std::as_const(twin).in<MemorySpace::device>().data(), twin.device().data());
 }
 
-TEST_P(BackendMemoryTest, OfTheOtherSpaceIsRefused) {
+TEST_P(BackendMemoryTest, RejectsMemoryOfTheOtherSpace) {
     const auto& executor = kit::executor(GetParam());
     const auto message = [&](auto&& call) -> std::string {
         try {
@@ -137,7 +137,7 @@ TEST_P(BackendMemoryTest, OfTheOtherSpaceIsRefused) {
     EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "memory of the GPU for a test on the cpu backend");
 }
 
-TEST_P(CudaTest, CopiesImagesWithGapsThereAndBack) {
+TEST_P(CudaTest, CopiesImagesWithGapsBothWays) {
     const auto& stream = kit::executor(Backend::cuda).stream();
     for (const auto& layout : kit::layouts()) {
         const Shape shape{3, 17, 31, 3};
@@ -166,7 +166,7 @@ TEST_P(CudaTest, PinnedMemoryHoldsFrames) {
     EXPECT_EQ(kit::first_difference(back.view(), pinned.view()), std::nullopt);
 }
 
-TEST_P(CudaTest, AGraphReplaysWhatWasRecorded) {
+TEST_P(CudaTest, GraphReplaysRecordedWork) {
     const auto& stream = kit::executor(Backend::cuda).stream();
     cuda::DeviceBuffer a(16), b(16);
     cuda::fill(a.data(), 1, 16, stream);
@@ -179,8 +179,8 @@ TEST_P(CudaTest, AGraphReplaysWhatWasRecorded) {
     EXPECT_EQ(back[15], 7);
 }
 
-// Each branch moves a byte along in two steps; what is recorded behind them reads them all.
-TEST_P(CudaTest, BranchesOfAGraphWaitForWhatIsBeforeAndAreJoined) {
+// Each branch moves a byte along in two steps; the work recorded after the branches reads them all.
+TEST_P(CudaTest, GraphBranchesForkAndJoin) {
     constexpr std::size_t branches = 40;
     const auto& stream = kit::executor(Backend::cuda).stream();
     cuda::DeviceBuffer first(branches), second(branches), third(branches), all(branches);
@@ -190,7 +190,7 @@ TEST_P(CudaTest, BranchesOfAGraphWaitForWhatIsBeforeAndAreJoined) {
         EXPECT_TRUE(cuda::is_recording(stream));
         cuda::fill(first.data(), 7, branches, stream);
         cuda::record_branches(stream, branches, [&](int branch) {
-            if (branch == 3) return;  // one with nothing in it
+            if (branch == 3) return;  // an empty branch
             cuda::copy(first.data() + branch, second.data() + branch, 1, stream);
             cuda::copy(second.data() + branch, third.data() + branch, 1, stream);
         });
@@ -204,14 +204,15 @@ TEST_P(CudaTest, BranchesOfAGraphWaitForWhatIsBeforeAndAreJoined) {
     EXPECT_EQ(back, want);
 }
 
-TEST_P(CudaTest, AGraphWhoseRecordingThrowsLeavesTheStreamUsable) {
+TEST_P(CudaTest, StreamIsUsableAfterAFailedRecording) {
     const auto& stream = kit::executor(Backend::cuda).stream();
     EXPECT_THROW(cuda::Graph(stream, [] { fail(ErrorCode::internal, "while recording"); }), Error);
     stream.synchronize();
 }
 
-// An operation may keep the stream of its plan: what it queues goes where the stream's work goes at that time.
-TEST_P(CudaTest, AStreamKeptFromBeforeIsRecordedToo) {
+// An operation may keep the stream of its plan: its commands go to the same place as the stream's other work at
+// that time.
+TEST_P(CudaTest, RecordsAStreamKeptByAPlan) {
     const auto& executor = kit::executor(Backend::cuda);
     cuda::DeviceBuffer buffer(16);
     cuda::fill(buffer.data(), 1, 16, executor.stream());
@@ -228,8 +229,8 @@ TEST_P(CudaTest, AStreamKeptFromBeforeIsRecordedToo) {
     EXPECT_EQ(first_byte(), 7);
 }
 
-// A frame's waiters copy, and mark places of its stream, whatever the thread that begins frames does.
-TEST_P(CudaTest, OtherThreadsGoOnWhileOneRecords) {
+// Workers of a frame copy and record events on its stream while the thread that starts frames records.
+TEST_P(CudaTest, OtherThreadsQueueWhileOneRecords) {
     const auto& executor = kit::executor(Backend::cuda);
     cuda::DeviceBuffer recorded(16), run(16);
     cuda::fill(recorded.data(), 1, 16, executor.stream());
@@ -271,14 +272,14 @@ TEST_P(CudaTest, EventsOrderStreams) {
     EXPECT_GE(end.milliseconds_since(begin), 0.0f);
 }
 
-TEST_P(CudaTest, TooMuchMemoryIsAnErrorThatSaysSo) {
+TEST_P(CudaTest, ReportsAFailedAllocation) {
     try {
         cuda::DeviceBuffer buffer(std::size_t{1} << 50);
         FAIL() << "a petabyte on a GPU";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::config) << error.what();
     }
-    // And it is not reported again by the next call.
+    // The next call must not report the error again.
     kit::executor(Backend::cuda).stream().synchronize();
     cuda::DeviceBuffer buffer(16);
 }
@@ -291,7 +292,7 @@ TEST_P(CudaTest, NamesTheGpu) {
     EXPECT_TRUE(cuda::why_no_device().empty());
 }
 
-TEST_P(CudaTest, SharedMemoryIsTheGpusOrLess) {
+TEST_P(CudaTest, SharedMemoryCanOnlyBeLowered) {
     Executor executor(BackendChoice::cuda);
     const auto all = executor.shared_memory();
     EXPECT_GE(all.block_bytes, 64 * 1024);

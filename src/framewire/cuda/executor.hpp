@@ -15,67 +15,79 @@
 
 namespace framewire {
 
+/// The processor that runs operations.
 enum class Backend { cpu, cuda };
 
 /// "cpu" or "cuda".
 std::string_view to_string(Backend backend);
 
-/// What `--backend` may say.
+/// Values of the option `--backend`.
 enum class BackendChoice { automatic, cpu, cuda };
 
-/// Reads "auto", "cpu" or "cuda"; throws Error{usage} on anything else.
+/// Parses "auto", "cpu" or "cuda". Throws Error{usage} for any other text.
 BackendChoice parse_backend(std::string_view text);
 
-/// What a plan runs on: the CPU's thread pool, and with the CUDA backend a stream of its own. Plans keep a reference
-/// to the executor they were made for and run on its backend. Move-only, but do not move one that plans refer to.
+/// Runs plans: it holds the chosen backend, a thread pool for the CPU, and with CUDA its own streams. A plan
+/// keeps a reference to the executor that it was made for and runs on its backend. Move-only, but an executor
+/// that plans refer to must not be moved.
+///
+///  With CUDA there are three streams, so that copies overlap with kernels:
+///      uploads() -> stream() -> downloads()
 class Executor {
 public:
-    /// `automatic` takes CUDA when there is a GPU. The choice is made here, once, and logged; Error{config} when the
-    /// one asked for cannot serve, never a silent change to the other. `threads` as in ThreadPool.
+    /// Chooses the backend once and logs it. `automatic` chooses CUDA if there is a GPU, else the CPU. `cuda`
+    /// without a usable GPU throws Error{config}; the executor never falls back silently. `threads` is passed
+    /// to ThreadPool.
     explicit Executor(BackendChoice choice = BackendChoice::automatic, int threads = 0);
 
     Backend backend() const { return backend_; }
     const ThreadPool& pool() const { return pool_; }
-    /// The CUDA backend's stream of work, and those on which frames come up and results go down beside it. Throw
-    /// Error{internal} on the CPU backend.
+    /// CUDA streams: one for kernels, one for copies of frames to the GPU, and one for copies of results to the
+    /// host. Throw Error{internal} on the CPU backend.
     const cuda::Stream& stream() const { return streams().work; }
     const cuda::Stream& uploads() const { return streams().up; }
     const cuda::Stream& downloads() const { return streams().down; }
-    /// Records what `body` queues on stream(), as Graph says.
+    /// Records the commands that `body` queues on stream() as a graph; see cuda::Graph for its rules.
     template <class Body>
     cuda::Graph record(Body&& body) const {
         return cuda::Graph(stream(), std::forward<Body>(body));
     }
-    /// Returns when the work queued on the stream of work is over; throws what it failed with. On the CPU backend there
-    /// is none.
+    /// Blocks until all work queued on stream() is done, and throws if it failed. Returns at once on the CPU
+    /// backend, whose operations are synchronous.
     void synchronize() const;
-    /// What plans of the CUDA backend fit their blocks to; nothing on the CPU backend.
+    /// Shared memory that CUDA plans choose their block sizes for. All zeros on the CPU backend.
     const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
-    /// Plans made from now on make do with so much, or with what there is where that is less: a smaller GPU, for tests.
+    /// Limits shared_memory() for plans made from now on, to test with the limits of a smaller GPU. Never
+    /// raises it.
     void limit_shared_memory(const cuda::SharedMemory& most);
-    /// The memory frames should live in so that the backend reads them fastest: pinned for CUDA, else the heap.
+    /// Returns the host memory from which the backend reads frames fastest: pinned memory for CUDA, else the
+    /// heap.
     HostMemory& frame_memory() const;
 
-    /// Gives body.operator()<space>() with the memory space that the backend works in: the one place that turns a
-    /// backend into a type. Code for device memory is left out of builds without CUDA.
+    /// Calls body.operator()<space>() with the memory space of the backend and returns its result. This is the
+    /// only place that turns a backend into a type. Builds without CUDA do not instantiate code for device
+    /// memory.
     template <class Body>
     decltype(auto) in_its_space(Body&& body) const {
         if constexpr (cuda::compiled)
             if (backend_ == Backend::cuda) return body.template operator()<MemorySpace::device>();
         return body.template operator()<MemorySpace::host>();
     }
-    /// Throws Error{internal} where the backend works in other memory than `space`. `who` was given it: "a chain".
+    /// Throws Error{internal} if the backend works in a memory space other than `space`. `who` names the
+    /// receiver in the message: "a chain".
     template <MemorySpace space>
     void require_space(const char* who) const {
         if ((space == MemorySpace::device) != (backend_ == Backend::cuda)) refuse_space(who);
     }
 
-    /// Lets step() tell how long steps take: `tell` gets a step's name and its milliseconds, from the thread that did
-    /// it. On the CUDA backend a step that is told of is waited for, so that nothing overlaps: for who wants to know
-    /// the steps' own times, not the run's.
+    /// Lets step() report the duration of each step: `tell` receives the step's name and its milliseconds, on
+    /// the thread that ran it. On the CUDA backend every reported step is waited for, so nothing overlaps: this
+    /// measures the steps themselves, not the throughput of a run.
     void time_steps(std::function<void(std::string_view name, double ms)> tell) { tell_ = std::move(tell); }
+    /// Returns true if time_steps() was given a function.
     bool times_steps() const { return static_cast<bool>(tell_); }
-    /// Does `body`, which is a step of a frame's way. One within another is a part of that, and not told of.
+    /// Runs `body` as one step of processing a frame, and reports its duration if time_steps() asks for it. A
+    /// step inside another step is part of it and not reported.
     template <class Body>
     void step(std::string_view name, Body&& body) const {
         if (!tell_ || in_step()) return std::forward<Body>(body)();
@@ -88,9 +100,9 @@ public:
     }
 
 private:
-    /// Returns when all that was queued on any of the streams is over.
+    /// Blocks until all work queued on any of the streams is done.
     void wait_for_all() const;
-    /// Whether this thread is within a step that is told of.
+    /// True while this thread is inside a reported step.
     static bool& in_step();
     struct InStep {
         InStep() { in_step() = true; }

@@ -13,11 +13,11 @@ namespace {
 
 using Nodes = std::vector<cudaGraphNode_t>;
 
-// What a stream captures at the moment.
+// State of a stream's capture.
 struct Capture {
     bool active = false;
-    Nodes last;             // those that the next command would wait for
-    std::size_t nodes = 0;  // captured so far
+    Nodes last;             // nodes that the next captured command would depend on
+    std::size_t nodes = 0;  // number of nodes captured so far
 };
 
 Capture capture_of(cudaStream_t stream) {
@@ -39,6 +39,7 @@ Capture capture_of(cudaStream_t stream) {
     return capture;
 }
 
+// Replaces the dependencies of the next captured command.
 void let_next_wait_for(cudaStream_t stream, Nodes nodes) {
 #if CUDART_VERSION >= 13000
     check(cudaStreamUpdateCaptureDependencies(stream, nodes.data(), nullptr, nodes.size(),
@@ -55,6 +56,7 @@ Graph::Recording*& Graph::Recording::current() {
     return recording;
 }
 
+// Capture mode "thread local": CUDA calls of other threads neither fail nor get into the graph.
 Graph::Recording::Recording(const Stream& stream) : recorded_(stream.handle_) {
     if (current()) fail(ErrorCode::internal, "a graph is recorded within the recording of another");
     check(cudaStreamBeginCapture(capture_.handle_, cudaStreamCaptureModeThreadLocal));
@@ -62,6 +64,7 @@ Graph::Recording::Recording(const Stream& stream) : recorded_(stream.handle_) {
     current() = this;
 }
 
+// Reached with `capturing_` set only if the body threw. Ending the capture makes the stream usable again.
 Graph::Recording::~Recording() {
     if (!capturing_) return;
     current() = nullptr;
@@ -78,6 +81,8 @@ CUstream_st* Graph::Recording::target_of(CUstream_st* handle, CallPlace where) c
     return capture_.handle_;
 }
 
+// Called after each queue(). A command that kept an old stream handle would run at once and be missing from
+// every replay, so its absence is an error now, when its place in the sources is still known.
 void Graph::Recording::confirm(CallPlace where) {
     const auto nodes = capture_of(capture_.handle_).nodes;
     if (nodes <= nodes_)
@@ -111,6 +116,8 @@ void Graph::launch(const Stream& stream) const {
 
 bool is_recording(const Stream& stream) { return capture_of(stream.target()).active; }
 
+// The capture is sequential, but its dependencies can be set: each branch starts from the same nodes, and the
+// last nodes of all branches together become the dependencies of whatever follows.
 void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body) {
     const auto handle = stream.target();
     const auto fork = capture_of(handle).last;

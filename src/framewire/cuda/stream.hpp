@@ -10,22 +10,23 @@ struct CUgraphExec_st;
 
 namespace framewire::cuda {
 
-/// Where in the sources a function was called; std::source_location is not in all standard libraries in use.
+/// Source location of a call. std::source_location is missing from one of the standard libraries in use.
 struct CallPlace {
     const char* file;
     int line;
     static CallPlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
-/// A queue of work on the current GPU, not synchronizing with the default stream. Move-only.
+/// A queue of work on the current GPU. It does not synchronize with the default stream. Move-only.
 ///
-/// While a thread records a Graph of a stream, what that thread queues on the stream goes into the graph. The CUDA
-/// handle therefore depends on the moment, and nobody can keep it: queue() lends it for one call.
+/// While a thread records a Graph of a stream, the commands that this thread queues on the stream go into the
+/// graph instead. The CUDA handle therefore depends on the moment of the call, and no caller may keep it:
+/// queue() lends it for one call. Threads may queue on the same stream.
 class Stream {
 public:
-    /// Work of high priority goes first where a GPU has no room for all.
+    /// Scheduling priority: if the GPU cannot run all pending work, work of high priority goes first.
     enum class Priority { usual, high };
-    /// Throws Error{config} without a GPU.
+    /// Makes a stream. Throws Error{config} if there is no GPU.
     explicit Stream(Priority priority = Priority::usual);
     ~Stream();
     Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -34,16 +35,17 @@ public:
         return *this;
     }
 
-    /// Calls commands(CUstream_st*), which queues kernels or copies there, at least one. Everything that runs on a
-    /// stream is queued this way. Throws Error{internal}, naming `where`, if this thread records a graph that the
-    /// commands did not reach, or records that of another stream.
+    /// Calls commands(CUstream_st*), which must queue at least one kernel or copy on that handle. All work on a
+    /// stream is queued this way. Throws Error{internal}, which names `where`, if this thread is recording a
+    /// graph and the commands did not get into it, or if it is recording the graph of another stream.
     template <class Commands>
     void queue(Commands&& commands, CallPlace where = CallPlace::current()) const {
         std::forward<Commands>(commands)(target(where));
         confirm(where);
     }
 
-    /// Blocks until all queued work is done; throws what it failed with. Not while a graph of it is recorded.
+    /// Blocks until all queued work is done, and throws if any of it failed. Throws Error{internal} while this
+    /// thread records a graph.
     void synchronize() const;
 
 private:
@@ -52,17 +54,19 @@ private:
     friend bool is_recording(const Stream& stream);
     friend void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
 
-    /// The handle that this thread's commands go to now.
+    /// Returns the handle that this thread's commands go to at the moment: the stream's own or that of the
+    /// recording.
     CUstream_st* target(CallPlace where = CallPlace::current()) const;
+    /// Checks, if this thread is recording, that the graph has grown.
     static void confirm(CallPlace where);
 
     CUstream_st* handle_ = nullptr;
 };
 
-/// A point in a stream's work. Move-only.
+/// A point in the work of a stream. Move-only.
 class Event {
 public:
-    /// Whether milliseconds_since() is asked; those without time cost less.
+    /// Says whether milliseconds_since() will be used. Events without a time stamp are cheaper.
     enum class Timing { kept, none };
     explicit Event(Timing timing = Timing::kept);
     ~Event();
@@ -72,23 +76,28 @@ public:
         return *this;
     }
 
+    /// Moves the event to the end of the work queued on `stream` so far.
     void record(const Stream& stream);
     /// Makes later work of `stream` wait for this point, without blocking the caller.
     void make_wait(const Stream& stream) const;
+    /// Blocks until the work before the event is done, and throws if it failed.
     void synchronize() const;
-    /// Milliseconds from `begin` to this event; both recorded and done.
+    /// Returns the GPU time in milliseconds from `begin` to this event. Both must be recorded, done, and of
+    /// kind Timing::kept.
     float milliseconds_since(const Event& begin) const;
 
 private:
     CUevent_st* handle_ = nullptr;
 };
 
-/// Work recorded once and launched many times for the price of one launch. Move-only.
+/// A sequence of commands that is recorded once and launched many times at the cost of a single launch.
+/// Move-only.
 class Graph {
 public:
-    /// Records what `body` queues on `stream` from this thread; nothing runs. Other threads go on queueing there
-    /// meanwhile. `body` must not synchronize or allocate, and uses no other stream. Throws Error{internal} if it
-    /// queues anything that the graph does not hold in the end, or nothing at all.
+    /// Records the commands that `body` queues on `stream` from this thread, without running them. Other
+    /// threads may queue work on the stream meanwhile; it runs as usual. `body` must not synchronize, allocate,
+    /// or use any other stream. Throws Error{internal} if a queued command is missing from the graph, or if the
+    /// graph is empty.
     template <class Body>
     Graph(const Stream& stream, Body&& body) {
         Recording recording(stream);
@@ -102,12 +111,13 @@ public:
         return *this;
     }
 
+    /// Queues all recorded commands on `stream`. The memory that they use must still exist.
     void launch(const Stream& stream) const;
 
 private:
     friend class Stream;
 
-    /// A recording under way on this thread. The capture has a stream of its own, which nobody else can reach.
+    /// A recording in progress on this thread. It captures a private stream, which no other code can reach.
     class Recording {
     public:
         explicit Recording(const Stream& stream);
@@ -115,18 +125,20 @@ private:
         Recording(const Recording&) = delete;
         Recording& operator=(const Recording&) = delete;
 
-        /// This thread's recording, or null.
+        /// Returns this thread's recording, or null.
         static Recording*& current();
-        /// Returns what stands for `handle` meanwhile.
+        /// Returns the capture stream's handle if `handle` is the recorded stream; throws Error{internal} if it
+        /// is another one.
         CUstream_st* target_of(CUstream_st* handle, CallPlace where) const;
-        /// Expects the graph to have grown since the last call.
+        /// Throws Error{internal} unless the graph has grown since the last call.
         void confirm(CallPlace where);
+        /// Ends the capture and returns the executable graph.
         CUgraphExec_st* finish();
 
     private:
         CUstream_st* recorded_;
         Stream capture_;
-        std::size_t nodes_ = 0;  // that confirm() has seen
+        std::size_t nodes_ = 0;  // number of nodes at the last confirm()
         bool capturing_ = false;
     };
 

@@ -4,6 +4,7 @@
 
 namespace framewire::cuda {
 
+// `begin` marks the point of the executor's stream that downloads wait for, `end` the end of the copies.
 struct Transfer::Events {
     Event begin{Event::Timing::none}, end{Event::Timing::none};
     bool under_way = false;
@@ -26,7 +27,7 @@ Transfer::~Transfer() {
     try {
         wait();
     } catch (const Error&) {
-        // Whoever asked for the copies has heard of it, or will by the next call.
+        // The caller that asked for the copies has seen the error, or will see it on its next call.
     }
 }
 

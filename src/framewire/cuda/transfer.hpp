@@ -8,27 +8,30 @@
 
 namespace framewire::cuda {
 
-/// Copies between the host and the GPU, beside the work of an executor's stream and in order with it. Whoever has it
-/// waits for them before what they read or write goes: so does its destructor. On the CPU backend there is nothing to
-/// copy. Used by one thread at a time; several of them may be under way at once. Move-only.
+/// Copies between host and GPU that run in parallel to the executor's stream but in a defined order with it.
+/// The owner must wait before it frees memory that the copies use; the destructor waits too. On the CPU backend
+/// nothing is copied and every call returns at once. An object is used by one thread at a time; several objects
+/// may have copies in flight at once. Move-only.
 class Transfer {
 public:
     Transfer();
-    /// Keeps a reference to `executor`.
+    /// Keeps a reference to `executor`, which must outlive the object.
     explicit Transfer(const Executor& executor);
     Transfer(Transfer&&) noexcept;
     Transfer& operator=(Transfer&&) noexcept;
     ~Transfer();
 
-    /// Calls queue(stream), which queues copies to the GPU; all work queued later on the executor's stream waits for
-    /// them. They wait for nothing: what they write is no longer in use.
+    /// Calls queue(stream), which queues copies to the GPU on the upload stream. Work queued later on the
+    /// executor's stream waits for them. The copies themselves wait for nothing, so the memory that they write
+    /// must no longer be in use.
     template <class Queue>
     void up(Queue&& queue) {
         begin_up(queue);
         join_up();
     }
-    /// The two steps of up(): queues the copies, or other work that writes what they would; lets the executor's stream
-    /// wait for them. The first may be taken by a thread that does not queue the work.
+    /// The two halves of up(). begin_up() queues the copies, or other work that writes the same memory;
+    /// join_up() makes the executor's stream wait for them. begin_up() may be called by a thread other than the
+    /// one that queues the work.
     template <class Queue>
     void begin_up(Queue&& queue) {
         if (!events_) return;
@@ -37,8 +40,8 @@ public:
     }
     void join_up();
 
-    /// Calls queue(stream), which queues copies to the host; they wait for all work queued so far on the executor's
-    /// stream, and none waits for them.
+    /// Calls queue(stream), which queues copies to the host on the download stream. They wait for all work
+    /// queued so far on the executor's stream; nothing on that stream waits for them.
     template <class Queue>
     void down(Queue&& queue) {
         if (!events_) return;
@@ -47,7 +50,7 @@ public:
         finish_down();
     }
 
-    /// Returns when the last copies are over; throws what they or the work before them failed with.
+    /// Blocks until the last copies are done. Throws if they, or the work before them, failed.
     void wait();
 
 private:

@@ -5,19 +5,22 @@
 
 namespace framewire::cuda {
 
-/// What travels between the host and the GPU: one on the host, and with the CUDA backend its twin on the GPU. `Of` is
-/// an owner of memory in a space, as BufferIn, ImageIn, BitMask and ComponentBuffer are. Uninitialised. Move-only.
+/// A mirrored buffer: an object on the host, and with the CUDA backend a second one of the same size on the
+/// GPU, between which data is copied. `Of` is a template that owns memory in one space, such as BufferIn,
+/// ImageIn, BitMask and ComponentBuffer. Uninitialised. Move-only.
 template <template <MemorySpace> class Of>
 class Twin {
 public:
     Twin() = default;
-    /// Both are made from `arguments`, the host's in the executor's frame_memory(). Throws as they do.
+    /// Makes both objects from `arguments`, the host's in the executor's frame_memory(). Throws what their
+    /// constructors throw.
     template <class... Arguments>
     explicit Twin(const Executor& executor, Arguments... arguments) : host_(arguments..., executor.frame_memory()) {
         if (executor.backend() == Backend::cuda) device_ = Of<MemorySpace::device>(arguments...);
     }
 
-    /// The one on the GPU alone, with the CUDA backend: for who has other memory on the host.
+    /// Makes only the object on the GPU, for callers with their own memory on the host. Throws Error{internal}
+    /// on the CPU backend.
     template <class... Arguments>
     static Twin on_gpu(const Executor& executor, Arguments... arguments) {
         executor.require_space<MemorySpace::device>("a twin on the GPU alone");
@@ -26,7 +29,7 @@ public:
         return twin;
     }
 
-    /// The one in `space`; without the CUDA backend that on the GPU is empty.
+    /// Returns the object in `space`. On the CPU backend the one on the GPU is empty.
     template <MemorySpace space>
     auto& in() {
         if constexpr (space == MemorySpace::host)

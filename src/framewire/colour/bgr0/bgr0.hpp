@@ -7,12 +7,14 @@
 
 namespace framewire {
 
-/// BGR pixels of four bytes, the last without meaning, to a BGR image (1 frame). `from` has as many rows and pixels as
-/// the image, `stride_bytes` apart.
+/// Converts pixels of four bytes (B, G, R and one unused byte) to a BGR image of one frame. `from` has as many
+/// rows and pixels as the image; its rows are `stride_bytes` apart. Runs on `threads` and returns when done. No
+/// overlap.
 void bgr0_to_bgr(const std::uint8_t* from, std::int64_t stride_bytes, HostView<std::uint8_t> image,
                  const ThreadPool& threads);
 
-/// The way back; the fourth bytes become 255.
+/// Converts a BGR image of one frame to pixels of four bytes, of which the fourth becomes 255. Strides and
+/// threads as in bgr0_to_bgr().
 void bgr_to_bgr0(HostView<const std::uint8_t> image, std::uint8_t* to, std::int64_t stride_bytes,
                  const ThreadPool& threads);
 

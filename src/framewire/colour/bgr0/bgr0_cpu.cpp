@@ -15,6 +15,7 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 
 }  // namespace
 
+// Both directions process a vector of pixels at a time and the rest of the row one by one.
 void bgr0_row_to_bgr(const std::uint8_t* from, std::int64_t pixels, std::uint8_t* to) {
     const D8 d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));

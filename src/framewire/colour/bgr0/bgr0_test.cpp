@@ -7,10 +7,10 @@
 namespace framewire {
 namespace bgr0_test {
 
-// An image four times as wide of one channel stands for pixels of four bytes, with its guards.
+// An image of one channel and four times the width represents pixels of four bytes, with its guards.
 Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }
 
-TEST(Bgr0, LosesNothingBothWays) {
+TEST(Bgr0, RoundTripsWithoutLoss) {
     const ThreadPool threads;
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);

@@ -5,16 +5,26 @@
 
 #include <cstdint>
 
+// BGR or gray images to YUV on the GPU. Each lane converts 16 columns. If chroma is halved, a warp handles all
+// image rows that contribute to one row of chroma, and writes the luma of its own rows on the way:
+//
+//      4:2:0, centred rows   reads rows 2c, 2c+1          writes luma 2c, 2c+1 and chroma c
+//      4:2:0, on the upper   reads rows 2c-1, 2c, 2c+1    writes luma 2c, 2c+1 and chroma c
+//      4:2:2                 reads row c                  writes luma c and chroma c
+//      4:4:4, gray           reads row c                  writes all planes of row c
+//
+//  In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
 namespace framewire {
 namespace image_to_yuv_kernels {
 namespace {
 
 enum class Chroma { none, halved, each };
 
-// Three rounded products of B, G, R and what is added: the numbers come with 15 bits less `unit`.
+// One output component: three rounded products of B, G and R, and an offset. The factors include a power of
+// two, `unit`, that scales the input to 15 bits.
 struct Component {
     int b, g, r;
-    int added;  // to the sum, before 7 bits are dropped
+    int added;  // added to the sum before the lower 7 bits are dropped
 
     __device__ int operator()(int blue, int green, int red) const {
         constexpr int half = 1 << 14;
@@ -29,19 +39,21 @@ struct Job {
     int first_frame;
     int channels;
     bool interleaved;
-    bool halved_y;                // a row of chroma has two of luma
-    int rows_for_chroma;          // of the image that make a row of chroma: 1 to 3
-    int first_row;                // of those, from its first own one on: -1 or 0
-    std::uint32_t weights[3][2];  // of a row, for a lane's even and odd samples: bytes, as add_row says
-    int gray;                     // times gray values
+    bool halved_y;        // one row of chroma belongs to two rows of luma
+    int rows_for_chroma;  // number of image rows that contribute to a row of chroma: 1 to 3
+    int first_row;        // first contributing row relative to the first own row: -1 or 0
+    // Per contributing row, for even and odd samples of a lane: packed bytes, see add_row().
+    std::uint32_t weights[3][2];
+    int gray;  // factor of gray values
     Component y, u_of_bytes, v_of_bytes, u_of_sums, v_of_sums;
 };
 
-// Sixteen pixels, channel by channel.
+// Sixteen pixels in planar order.
 struct Planar {
     std::uint32_t words[3][4];
 };
 
+// Separates four groups of three words of BGR into planes with byte permutations.
 __device__ void split(const std::uint32_t (&bgr)[12], Planar& planar) {
 #pragma unroll
     for (int four = 0; four < 4; ++four) {
@@ -70,7 +82,7 @@ __device__ void store_16(const std::uint32_t (&words)[4], std::uint8_t* row, int
         store_some<4>(words, width - x, row + x);
 }
 
-// One component of sixteen pixels.
+// Converts sixteen pixels to one component.
 __device__ void convert_16(const Planar& pixels, const Component& component, std::uint32_t (&words)[4]) {
 #pragma unroll
     for (int four = 0; four < 4; ++four) {
@@ -84,8 +96,11 @@ __device__ void convert_16(const Planar& pixels, const Component& component, std
     }
 }
 
-// Adds a row of pixels to sixteen times the mean of each channel around eight samples. A sample with an even number
-// takes four pixels from the one before its own two on, with an odd number four from that of the sample before on.
+// Adds one row of pixels to the sums of eight chroma samples: sixteen times the mean per channel. Each sample
+// is a dot product of four pixels and packed weights. Of its own pixels p and p+1:
+//
+//      even sample: pixels p-1 .. p+2, weights (left, own, own, 0)
+//      odd sample:  pixels p-2 .. p+1, weights (0, left, own, own)
 __device__ void add_row(const Planar& pixels, const int (&before)[3], const std::uint32_t (&weights)[2],
                         int (&sums)[3][8]) {
 #pragma unroll
@@ -102,6 +117,7 @@ __device__ void add_row(const Planar& pixels, const int (&before)[3], const std:
         }
 }
 
+// Converts the sums of eight samples and stores them in one interleaved plane or in two planes.
 template <bool aligned>
 __device__ void store_chroma(const Job& job, int frame, int row, int x, const int (&sums)[3][8]) {
     std::uint32_t u[2], v[2];
@@ -180,7 +196,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job
     }
 }
 
-// Gray values to luma, 16 a lane.
+// Converts gray values to luma, 16 per lane.
 template <bool aligned>
 __global__ void __launch_bounds__(warp_lanes* block_warps) gray_to_luma_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -204,7 +220,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) gray_to_luma_kernel(J
     store_16<aligned>(words, job.luma.row(frame, y), x, job.width);
 }
 
-// What chroma a picture without colour has: 128 in a plane of `row_bytes` x `rows`.
+// Fills a plane of `row_bytes` x `rows` with 128, the chroma of a picture without colour.
 __global__ void __launch_bounds__(warp_lanes* block_warps)
     neutral_kernel(OutImage plane, int first_frame, int row_bytes, int rows) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -222,6 +238,7 @@ void launch(Job job, int groups, int frames, Launch&& kernel) {
     });
 }
 
+// The four template instances per chroma layout exist in an aligned and in an unaligned form.
 void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     launch(job, info.chroma_height(), info.frames, [&](dim3 grid, dim3 block, const Job& part) {
         const auto start = [&](auto* whole, auto* any) {
@@ -263,7 +280,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     job.chroma_height = picture_.chroma_height();
     job.interleaved = picture_.format.interleaved;
 
-    constexpr int byte_unit = 1 << 7, sum_unit = 1 << 3;  // to 15 bits
+    constexpr int byte_unit = 1 << 7, sum_unit = 1 << 3;  // factors that scale bytes and sums of sixteen to 15 bits
     job.gray = byte_unit * by.y_gray;
     job.y = {byte_unit * by.y_b, byte_unit * by.y_g, byte_unit * by.y_r, by.y_offset};
     const auto chroma = [](int b, int g, int r, int unit) {
@@ -297,7 +314,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     job.halved_y = picture_.format.chroma == ChromaSampling::s420;
     const auto rows = pixel_taps(0, job.halved_y, picture_.siting.centred_y);
     const auto columns = pixel_taps(0, true, picture_.siting.centred_x);
-    // Columns from the one before a sample's own two on.
+    // Weights of the columns, starting with the one to the left of a sample's own two pixels.
     const int around[3] = {columns.first < 0 ? columns.weights[0] : 0, columns.weights[columns.first < 0 ? 1 : 0],
                            columns.weights[columns.first < 0 ? 2 : 1]};
     job.first_row = rows.first;

@@ -11,6 +11,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+// BGR or gray images to YUV on the CPU. A thread takes a row of chroma with its one or two rows of luma, in
+// segments:
+//
+//      luma_and_sums()   reads each source row once: writes luma, adds up the rows per channel (Sums)
+//      chroma_of_sums()  joins adjacent columns of the sums and writes chroma
+//
+//  Vectors keep even and odd pixels apart, so that bytes widen to 16 bits with a mask and a shift.
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -21,26 +28,27 @@ using D16 = hn::ScalableTag<std::int16_t>;
 using V8 = hn::VFromD<D8>;
 using V16 = hn::VFromD<D16>;
 
-// Pixels of a segment of a row, whose sums stay in L1.
+// Pixels per segment of a row; the sums of a segment stay in L1.
 constexpr int segment_px = 1024;
 constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
 
-// A row of the image that counts for a row of chroma, from the segment's first pixel on; `luma` where its own luma is
-// to be written as well.
+// An image row that contributes to a row of chroma, starting at the first pixel of the segment. If `luma` is
+// not null, the row's own luma is written there.
 struct SourceRow {
     const std::uint8_t* pixels;
     int weight;
     std::uint8_t* luma;
 };
 
-// What a row of chroma is made from: two rows of the image or one, and with chroma on the upper one the row above.
+// The rows that contribute to a row of chroma: one or two, and also the row above if chroma is sited on the
+// upper row.
 struct SourceRows {
     SourceRow rows[3];
     int count = 0;
 };
 
-// For each channel the weighted sums of the rows: of pixels with even numbers, and of those with odd ones, of which one
-// more lies on the left. Four times the mean.
+// Per channel, the weighted sums of the rows: four times the mean over the rows. Even and odd pixels are
+// separate; the odd ones have one additional pixel on the left.
 struct Sums {
     HWY_ALIGN std::int16_t sums[3][2][segment_px / 2 + 2 * lanes_at_most];
 
@@ -57,10 +65,11 @@ HWY_INLINE EvenOdd halves(V8 bytes) {
     return {hn::BitCast(D16(), hn::And(both, hn::Set(d, 255))), hn::BitCast(D16(), hn::ShiftRight<8>(both))};
 }
 
-// Numbers of 0..255 as bytes.
+// Joins numbers of 0..255 to bytes.
 HWY_INLINE V8 bytes(V16 even, V16 odd) { return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd))); }
 
-// One of Y, U, V: weights of B, G, R and what is added before and after 7 bits are dropped.
+// One of Y, U and V: the weights of B, G and R, and the offsets added before and after the lower 7 bits are
+// dropped.
 class Component {
 public:
     HWY_INLINE Component(std::int16_t b, std::int16_t g, std::int16_t r, std::int16_t before, std::int16_t after)
@@ -70,7 +79,7 @@ public:
           before_(hn::Set(d, before)),
           after_(hn::Set(d, after)) {}
 
-    // Channels as 15 bits.
+    // Takes the channels scaled to 15 bits.
     HWY_INLINE V16 operator()(V16 b, V16 g, V16 r) const {
         const auto sum = hn::Add(hn::Add(hn::MulFixedPoint15(b, b_), hn::MulFixedPoint15(g, g_)),
                                  hn::Add(hn::MulFixedPoint15(r, r_), before_));
@@ -107,7 +116,7 @@ HWY_INLINE V8 luma_of(const Bgr& bgr, const Component& y) {
                  y(hn::ShiftLeft<7>(b.odd), hn::ShiftLeft<7>(g.odd), hn::ShiftLeft<7>(r.odd)));
 }
 
-// What is left of a row, fewer pixels than a vector, with the last of them repeated.
+// A copy of the last pixels of a row, fewer than a vector, padded with the last one.
 class LastPixels {
 public:
     HWY_INLINE const std::uint8_t* copy(const std::uint8_t* from, int count) {
@@ -121,7 +130,7 @@ private:
     HWY_ALIGN std::uint8_t bytes_[3 * HWY_MAX_BYTES];
 };
 
-// The luma of `count` pixels of each row, and the rows' sums.
+// Writes the luma of `count` pixels of each row that has a destination, and stores the sums of the rows.
 template <bool with_sums>
 void luma_and_sums(const SourceRows& source, int count, const Components& by, Sums& sums) {
     const D16 d;
@@ -159,13 +168,13 @@ void luma_and_sums(const SourceRows& source, int count, const Components& by, Su
     }
 }
 
-// Where a row of chroma goes; with `interleaved` U and V take turns behind `u`.
+// Destination of a row of chroma. If `interleaved`, U and V alternate at `u`.
 struct ChromaRow {
     std::uint8_t *u, *v;
     bool interleaved;
 };
 
-// `count` chroma samples from sums.
+// Computes `count` chroma samples from the sums.
 template <bool centred>
 void chroma_of_sums(Sums& sums, int count, const Components& by, const ChromaRow& to) {
     const D16 d;
@@ -176,7 +185,7 @@ void chroma_of_sums(Sums& sums, int count, const Components& by, const ChromaRow
         V16 mean[3];
         for (int channel = 0; channel < 3; ++channel) {
             const auto even = hn::LoadU(d, sums.of(channel, 0) + at), odd = hn::LoadU(d, sums.of(channel, 1) + at);
-            // Sixteen times the mean, to 15 bits.
+            // The sum of the columns scaled to 15 bits: 2 x 4 or 4 x 4 times the mean, shifted by 4 or 3.
             if constexpr (centred)
                 mean[channel] = hn::ShiftLeft<4>(hn::Add(even, odd));
             else
@@ -200,7 +209,7 @@ void chroma_of_sums(Sums& sums, int count, const Components& by, const ChromaRow
     }
 }
 
-// A row with chroma for each pixel.
+// Converts a row to 4:4:4, with chroma for each pixel.
 void row_to_444(const std::uint8_t* pixels, int count, const Components& by, std::uint8_t* luma, const ChromaRow& to) {
     const D16 d;
     const auto step = static_cast<int>(hn::Lanes(D8()));
@@ -227,7 +236,7 @@ void row_to_444(const std::uint8_t* pixels, int count, const Components& by, std
     std::memcpy(to.v + x, last_yuv[2], rest);
 }
 
-// The luma of a row of pixels whose three channels are equal.
+// Computes the luma of a row of pixels whose three channels are equal.
 void equal_channels_row(const std::uint8_t* values, int count, const Components& by, std::uint8_t* luma) {
     const auto step = static_cast<int>(hn::Lanes(D8()));
     const auto convert = [&](const std::uint8_t* from, std::uint8_t* to) HWY_ATTR {
@@ -242,9 +251,9 @@ void equal_channels_row(const std::uint8_t* values, int count, const Components&
     std::memcpy(luma + x, last, static_cast<std::size_t>(count - x));
 }
 
-// The luma of a row of gray.
+// Computes the luma of a row of gray.
 void gray_row(const std::uint8_t* gray, int count, const ToYuvCoefficients& by, std::uint8_t* luma) {
-    if (by.y_gray == 1 << 15) {  // one, which 16 bits cannot say
+    if (by.y_gray == 1 << 15) {  // the factor 1, which does not fit 16 bits
         std::memcpy(luma, gray, static_cast<std::size_t>(count));
         return;
     }
@@ -266,7 +275,8 @@ void gray_row(const std::uint8_t* gray, int count, const ToYuvCoefficients& by, 
     std::memcpy(luma + x, last, static_cast<std::size_t>(count - x));
 }
 
-// What pictures are made from: images that begin with row `first`; one channel is gray, or stands for three equal ones.
+// The images to convert. Row 0 of the view is row `first`. One channel is gray or, if `equal_channels` is set,
+// three equal channels.
 struct SourceImage {
     HostView<const std::uint8_t> view;
     int first;
@@ -275,7 +285,7 @@ struct SourceImage {
     HWY_INLINE const std::uint8_t* row(int frame, int y) const { return view.row(frame, y - first); }
 };
 
-// Row `row` of chroma, or of luma where there is none, with the rows of luma that belong to it.
+// Converts row `row` of chroma, or of luma if there is no chroma, together with its rows of luma.
 void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by,
              const Components& components, int frame, int row) {
     const auto& info = picture.info;
@@ -317,6 +327,8 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
             source.rows[source.count++] = {image.row(frame, held_index(y, info.height)) + 3 * x, taps.weights[tap],
                                            own ? luma(y) + x : nullptr};
         }
+        // The sample at the start of a segment needs the sum of one pixel to its left; at the border that pixel
+        // is replicated.
         for (int channel = 0; channel < 3; ++channel) {
             int sum = 0;
             for (int at = 0; at < source.count; ++at)
@@ -334,7 +346,7 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
 
 }  // namespace
 
-// Rows `begin` to `end` of chroma, or of luma where there is none, counted through all frames.
+// Converts rows `begin` to `end` - 1 of chroma, or of luma if there is no chroma, counted through all frames.
 void image_to_yuv_rows(HostView<const std::uint8_t> image, int first, bool equal_channels,
                        const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by, std::int64_t begin,
                        std::int64_t end) {

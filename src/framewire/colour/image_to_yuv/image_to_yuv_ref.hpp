@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// The formula, one sample after the other: what tests and benches compare with.
+/// Reference implementation: the integer formula, sample by sample. Tests and benchmarks compare with it.
 inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) {
     const auto& info = picture.info;
     const auto by = to_yuv_coefficients(info.coding);

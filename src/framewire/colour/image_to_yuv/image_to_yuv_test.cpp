@@ -53,7 +53,7 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
         FAIL() << "input changed: " << *difference;
 }
 
-// Every format, siting, size and fill; layouts and codings take turns.
+// Every format, siting, size and fill; layouts and codings alternate.
 TEST_P(ImageToYuvTest, EqualsTheFormula) {
     std::vector<YuvInfo> kinds;
     for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12}) {
@@ -66,15 +66,15 @@ TEST_P(ImageToYuvTest, EqualsTheFormula) {
     });
 }
 
-// A row longer than a segment of the CPU's and a block of the GPU's.
-TEST_P(ImageToYuvTest, OfLongRowsEqualsTheFormula) {
+// A row longer than a segment on the CPU and a block on the GPU.
+TEST_P(ImageToYuvTest, EqualsTheFormulaForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
             for (const auto& siting : {siting_left, siting_centre, siting_top_left})
                 check(GetParam(), {format, codings[2], siting, 1, 5, width}, 3, {}, kit::Fill::noise);
 }
 
-TEST_P(ImageToYuvTest, OfEveryColourIsWithinOneOfTheStandards) {
+TEST_P(ImageToYuvTest, IsWithinOneOfTheStandardsForEveryColour) {
     kit::GuardedImage image({1, 4096, 4096, 3}, {});
     for (int colour = 0; colour < 1 << 24; ++colour)
         for (int channel = 0; channel < 3; ++channel)
@@ -100,8 +100,8 @@ TEST_P(ImageToYuvTest, OfEveryColourIsWithinOneOfTheStandards) {
     }
 }
 
-// The mean of the pixels around a site: the two beside one between them, else the one it is on and half of its
-// neighbours.
+// Returns the mean of the pixels around a site: the two pixels beside a site between them, else the pixel at
+// the site with half of each neighbour.
 double mean_around(const YuvInfo& info, const std::function<int(int y, int x)>& pixel, int row, int column) {
     const bool halved_y = info.format.chroma == ChromaSampling::s420;
     const auto weight = [](double distance, bool halved, bool centred) {
@@ -123,7 +123,7 @@ double mean_around(const YuvInfo& info, const std::function<int(int y, int x)>& 
     return sum;
 }
 
-TEST_P(ImageToYuvTest, TakesChromaFromAroundItsSite) {
+TEST_P(ImageToYuvTest, AveragesChromaAroundItsSite) {
     for (const auto format : {yuv_420, yuv_422, yuv_nv12})
         for (const auto& siting : sitings) {
             const YuvInfo info{format, codings[2], siting, 1, 15, 23};
@@ -150,7 +150,7 @@ TEST_P(ImageToYuvTest, TakesChromaFromAroundItsSite) {
         }
 }
 
-TEST_P(ImageToYuvTest, OfGrayComesBack) {
+TEST_P(ImageToYuvTest, RoundTripsGray) {
     for (const auto& coding : codings) {
         const YuvInfo info{yuv_420, coding, {}, 1, 2, 256};
         for (const int channels : {1, 3}) {
@@ -168,9 +168,9 @@ TEST_P(ImageToYuvTest, OfGrayComesBack) {
     }
 }
 
-TEST(ImageToYuv, AllocatesNothingWhileItRuns) {
+TEST(ImageToYuv, RunsWithoutAllocating) {
     const YuvInfo info{yuv_420, {}, {}, 1, 480, 640};
-    const ThreadPool one_thread(1);  // more, and oneTBB makes its own tasks
+    const ThreadPool one_thread(1);  // with more threads oneTBB allocates its own tasks
     const ImageToYuv to_yuv(info, 3, one_thread);
     HostImage image(to_yuv.image_shape());
     kit::fill(image.view(), kit::Fill::ramp);
@@ -182,9 +182,9 @@ TEST(ImageToYuv, AllocatesNothingWhileItRuns) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-// Some rows alone are those of the whole picture, and nothing of the others is touched. Three equal channels may come
-// as one.
-TEST(ImageToYuv, OfSomeRowsIsThatOfAll) {
+// A part of the rows equals the same rows of the whole picture, and no other byte is written. Three equal
+// channels may be passed as one.
+TEST(ImageToYuv, ConvertsSomeRowsLikeTheWhole) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         std::size_t turn = 0;
@@ -207,7 +207,7 @@ TEST(ImageToYuv, OfSomeRowsIsThatOfAll) {
                     };
                     for (const int each : {2, 4, 6, 14}) {
                         rows.reset(0x5A);
-                        // From the last to the first: a row that was made too many would stay.
+                        // From the last row to the first: a row written in excess would remain visible.
                         for (int begin = (info.height - 1) / each * each; begin >= 0; begin -= each) {
                             const RowRange made{begin, std::min(begin + each, info.height)};
                             to_yuv.run_rows(source(to_yuv.rows_needed(made)), made, rows.host());
@@ -219,7 +219,7 @@ TEST(ImageToYuv, OfSomeRowsIsThatOfAll) {
     });
 }
 
-TEST(ImageToYuv, RefusesRowsThatAreNotEnough) {
+TEST(ImageToYuv, RejectsInsufficientRows) {
     const ThreadPool threads(1);
     const YuvInfo info{yuv_420, {}, siting_top_left, 1, 7, 6};
     const ImageToYuv to_yuv(info, 3, threads);
@@ -238,7 +238,7 @@ TEST(ImageToYuv, RefusesRowsThatAreNotEnough) {
     EXPECT_THROW(to_yuv.run_rows(ImageRows<const std::uint8_t>(std::as_const(narrow).view()), {0, 2}, picture), Error);
 }
 
-TEST(ImageToYuv, RefusesWhatDoesNotFit) {
+TEST(ImageToYuv, RejectsMismatchedShapes) {
     const ThreadPool threads(1);
     EXPECT_THROW(ImageToYuv({yuv_p010, {}, {}, 1, 4, 6}, 3, threads), Error);
     EXPECT_THROW(ImageToYuv({yuv_420, {}, {}, 1, 4, 6}, 4, threads), Error);

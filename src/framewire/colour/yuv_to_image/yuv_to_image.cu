@@ -5,16 +5,25 @@
 
 #include <cstdint>
 
+// YUV pictures to BGR or gray images on the GPU. Each lane converts 16 columns. With 4:2:0 a warp handles a
+// group of two rows that lie between the same two rows of chroma, so that it loads each row of chroma once per
+// group:
+//
+//      centred rows:     rows 2g-1, 2g    between chroma rows g-1, g
+//      on the upper row: rows 2g, 2g+1    between chroma rows g, g+1
+//      other formats:    row g            with chroma row g, if any
+//
+//  In columns a lane needs 8 samples of chroma and one more on each side.
 namespace framewire {
 namespace yuv_to_image_kernels {
 namespace {
 
 enum class Samples { bytes, lower_words, upper_words };
-enum class Chroma { none, halved, pairs, each };  // pairs: halved, and U and V take turns
+enum class Chroma { none, halved, pairs, each };  // pairs: halved, and U and V alternate in one plane
 
 constexpr int half_px = lane_px / 2;
 
-// (number * factor + offset) >> 15: a rounded_product, all that is known beforehand in two numbers.
+// (number * factor + offset) >> 15: a rounded_product() whose constant parts are folded into two numbers.
 struct Product {
     int factor, offset;
 
@@ -26,8 +35,8 @@ struct Job {
     OutImage out;
     int width, height, chroma_width, chroma_height;
     int first_frame;
-    bool each_row;   // has chroma of its own: groups are single rows
-    bool centred_y;  // groups begin with odd rows
+    bool each_row;   // each row has its own chroma: groups are single rows
+    bool centred_y;  // groups start with odd rows
     std::uint32_t
         weights[2][2];  // of a row of the group, of pixels with even and odd numbers: bytes, as chroma_sixteenths says
     Product y, b_u, g_u, g_v, r_v;
@@ -46,14 +55,14 @@ __device__ int value_at(const std::uint8_t* row, int at) {
     return word_value(reinterpret_cast<const std::uint16_t*>(row)[at], kind == Samples::upper_words);
 }
 
-// A lane's chroma samples of one component in one row: eight, and one on both sides.
+// Chroma samples of one component that a lane needs from one row: eight, and one on each side.
 template <Samples kind>
 struct ChromaSamples {
     std::uint32_t words[kind == Samples::bytes ? 2 : 4];
     int before, behind;
 };
 
-// U and V of a lane from sample `first` on.
+// Loads U and V of a lane, starting with sample `first`.
 template <Samples kind, Chroma chroma, bool aligned>
 __device__ void load_chroma(const Job& job, int frame, int y, int first, ChromaSamples<kind> (&uv)[2]) {
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
@@ -91,10 +100,11 @@ __device__ void load_chroma(const Job& job, int frame, int y, int first, ChromaS
     }
 }
 
-// Samples k - 1 and k of two rows for k of 0..8, ready to be weighted.
+// Samples k - 1 and k of two rows, for k from 0 to 8, prepared for weighting.
 template <Samples kind>
 struct ChromaPairs {
-    // Bytes: one of the first row, the next, and the same of the second. Words: as numbers.
+    // Bytes: sample and next sample of the first row, then the same of the second, for __dp4a(). Words: as
+    // numbers.
     std::uint32_t pairs[kind == Samples::bytes ? half_px + 1 : 1];
     int rows[kind == Samples::bytes ? 1 : 2][kind == Samples::bytes ? 1 : half_px + 2];
 
@@ -105,7 +115,7 @@ struct ChromaPairs {
             };
             const auto *a = first.words, *b = second.words;
             const auto ends = [&](std::uint32_t a0, std::uint32_t a1, std::uint32_t b0, std::uint32_t b1, int last) {
-                // Byte `last` of a word and the first of the next.
+                // Joins byte `last` of a word with the first byte of the next.
                 return join(join(a0, a1, 0x40 | last), join(b0, b1, 0x40 | last), 0x5410);
             };
             pairs[0] = ends(static_cast<std::uint32_t>(first.before), a[0], static_cast<std::uint32_t>(second.before),
@@ -132,8 +142,9 @@ struct ChromaPairs {
         }
     }
 
-    // Sixteen times the chroma of pixel `px`: it lies between samples px / 2 - 1 and px / 2 where px is even, else
-    // between px / 2 and the next. Bytes of `weights`: of both in the first row and in the second.
+    // Returns sixteen times the chroma of pixel `px`, which lies between samples px / 2 - 1 and px / 2 if px is
+    // even, else between px / 2 and the next. The bytes of `weights` apply to both samples in the first row,
+    // then in the second.
     __device__ int sixteenths(int px, std::uint32_t weights) const {
         const int pair = (px + 1) / 2;
         if constexpr (kind == Samples::bytes) {
@@ -150,7 +161,7 @@ struct ChromaPairs {
     }
 };
 
-// Four pixels of B, G, R each, not yet held to bytes, as three words.
+// Clamps four pixels of B, G, R to bytes and packs them into three words.
 __device__ void pack_bgr(const int (&bgr)[4][3], std::uint32_t* words) {
     const auto* all = &bgr[0][0];
 #pragma unroll
@@ -158,7 +169,7 @@ __device__ void pack_bgr(const int (&bgr)[4][3], std::uint32_t* words) {
         words[word] = held_bytes(all[4 * word], all[4 * word + 1], all[4 * word + 2], all[4 * word + 3]);
 }
 
-// One row of a lane; `chroma_of(component, px)` gives sixteenths.
+// Converts one row of a lane; `chroma_of(component, px)` returns sixteenths.
 template <Samples kind, Chroma chroma, int channels, bool aligned, class ChromaOf>
 __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& chroma_of) {
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
@@ -195,7 +206,7 @@ __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& 
         else
             words[four] = held_bytes(gray[0], gray[1], gray[2], gray[3]);
     }
-    if (y < 0 || y >= job.height) return;  // the whole warp
+    if (y < 0 || y >= job.height) return;  // true for the whole warp
     auto* out = job.out.row(frame, y);
     if constexpr (channels == 1) {
         if (any && whole)
@@ -269,7 +280,7 @@ void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, con
     if (channels == 1) return launch<kind, Chroma::none, 1>(job, info, aligned, stream);
     if (info.format.chroma == ChromaSampling::none) return launch<kind, Chroma::none, 3>(job, info, aligned, stream);
     if (info.format.chroma == ChromaSampling::s444) {
-        // Never interleaved.
+        // 4:4:4 is never interleaved.
         if constexpr (kind != Samples::upper_words) launch<kind, Chroma::each, 3>(job, info, aligned, stream);
         return;
     }
@@ -280,7 +291,7 @@ void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, con
     if constexpr (kind != Samples::upper_words) launch<kind, Chroma::halved, 3>(job, info, aligned, stream);
 }
 
-// The bytes of weights for a row and a column between two samples each.
+// Returns the packed weights of a row and a column that each lie between two samples.
 std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
     const auto byte = [](int row, int column, int shift) { return static_cast<std::uint32_t>(row * column) << shift; };
     return byte(rows.first_weight, columns.first_weight, 0) | byte(rows.first_weight, columns.second_weight, 8) |
@@ -319,8 +330,9 @@ void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<st
     job.centred_y = centred_y;
     for (int row = 0; row < 2; ++row)
         for (int column = 0; column < 2; ++column) {
-            // A group's first row is an odd one where chroma is centred. One above is between samples -1 and 0, as even
-            // rows on the upper one are, whose weights are 0 and 4: of the group's they are the second and a third.
+            // If chroma is centred, a group starts with an odd row. Otherwise the first row of a group is sited
+            // on the upper chroma row: chroma_taps() expresses this as weights 0 and 4 of the rows above and at
+            // it, but within the group they are the first row and the next, hence weights 4 and 0.
             auto rows = chroma_taps(row + centred_y, halved_y, centred_y);
             if (halved_y && !centred_y && row == 0) rows = {0, 1, 4, 0};
             job.weights[row][column] = packed(rows, chroma_taps(column, true, picture_.siting.centred_x));

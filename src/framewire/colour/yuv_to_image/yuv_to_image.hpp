@@ -11,37 +11,41 @@
 
 namespace framewire {
 
-/// One number of a pixel: (b * B + g * G + r * R + rounding) >> 15, which is 0 to 255. The weights are not negative,
-/// and rounding is below 2^15.
+/// Weights that reduce a pixel to one number: (b * B + g * G + r * R + rounding) >> 15, which must be 0 to 255.
+/// Weights must not be negative, and `rounding` must be below 2^15.
 struct ChannelWeights {
     std::int16_t b, g, r, rounding;
 };
 
-/// YUV pictures to BGR images, or to gray ones, which take the brightness alone (docs/colour.md has the arithmetic).
-/// Chroma is interpolated linearly where it is sited; borders are replicated. Each byte is within 1 of what the
-/// standards' formulas give. In and out: any strides, no overlap; words of 16 bits at even addresses.
+/// Converts YUV pictures to BGR images, or to gray images, which use luma only; docs/colour.md has the
+/// arithmetic. Chroma is interpolated linearly between its sites. Borders are replicated. Each byte is within 1
+/// of the exact formulas (ITU-R BT.601, BT.709, BT.2020). Input and output may have any strides and must not
+/// overlap; 16-bit words must be at even addresses.
 class YuvToImage {
 public:
-    /// `channels` of the image: 3 or 1. Throws Error{usage} on a picture or a channel count that is not allowed.
+    /// Prepares a conversion to images with 3 or 1 `channels`. `executor` must outlive the object. Throws
+    /// Error{usage} if the picture or the number of channels is not allowed.
     YuvToImage(const YuvInfo& picture, int channels, Executor& executor);
-    /// The same on these threads of the CPU, for callers that have no executor.
+    /// The same on a thread pool of the CPU, for callers without an executor.
     YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads);
 
     const YuvInfo& picture() const { return picture_; }
+    /// Returns the shape of the images that run() writes.
     Shape image_shape() const { return {picture_.frames, picture_.height, picture_.width, channels_}; }
 
-    /// On the executor's threads; returns when done.
+    /// Converts on the executor's threads and returns when done. Throws Error{usage} if a shape does not match.
     void run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const;
-    /// Queued on the executor's stream.
+    /// Queues the conversion on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const;
 
-    /// Some rows of the image of the first picture, on the calling thread: for who works on them while they are in a
-    /// core's cache.
+    /// Converts some rows of the first picture on the calling thread, for callers that process them while they
+    /// are in a core's cache. Several threads may call it at once.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const;
-    /// The same of an image of three channels, of whose pixels `weights` make one number each: `rows` have one channel.
+    /// The same for an image of three channels whose pixels are reduced to one number each by `weights`; `rows`
+    /// have one channel.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
                   const ChannelWeights& weights) const;
-    /// The same rows as run_rows() makes, with their channels apart.
+    /// The same rows in planar order.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const;
 
 private:

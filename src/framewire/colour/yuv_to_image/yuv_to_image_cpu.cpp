@@ -12,6 +12,10 @@
 
 #include "framewire/core/simd/simd-inl.hpp"
 
+// YUV pictures to BGR or gray images on the CPU. A thread takes one row of pixels, in segments:
+//
+//      join_rows()         interpolates chroma between two rows of samples (Chroma)
+//      segment_to_image()  loads luma, interpolates chroma between columns, and writes pixels
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -23,8 +27,8 @@ using DU16 = hn::ScalableTag<std::uint16_t>;
 using V16 = hn::VFromD<D16>;
 using VU16 = hn::VFromD<DU16>;
 
-// Vectors hold pixels with even and with odd numbers apart: that is how bytes become numbers of 16 bits by a mask and a
-// shift, what chroma between two samples needs, and how results become bytes again.
+// Vectors keep even and odd pixels apart. Bytes then widen to 16 bits with a mask and a shift, chroma between
+// two samples is a sum of adjacent lanes, and results join to bytes the same way.
 struct EvenOdd {
     VU16 even, odd;
 };
@@ -32,7 +36,7 @@ struct EvenOddNumbers {
     V16 even, odd;
 };
 
-// How samples lie.
+// Memory layout of samples.
 enum class Samples { bytes, lower_words, upper_words };
 
 Samples samples_of(const YuvFormat& format) {
@@ -40,20 +44,21 @@ Samples samples_of(const YuvFormat& format) {
     return format.interleaved ? Samples::upper_words : Samples::lower_words;
 }
 
-// Pixels of a segment of a row, whose chroma stays in L1.
+// Pixels per segment of a row; the chroma of a segment stays in L1.
 constexpr int segment_px = 1024;
 constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
 
-// Where the samples are that a pixel's chroma is made of.
+// Columns of the chroma samples that a pixel uses: none, sited on the left pixel, centred between two, or one
+// per pixel.
 enum class Columns { none, left, centred, each };
 
-// Four quarters of a pixel's columns make 16 bits. Samples are kept as so many of them as all columns need, without
-// their share of 2^15: then sums are signed.
+// The weights of a pixel's columns are quarters of 2^16. A stored sample is scaled by the largest number of
+// quarters that all columns have in common, and reduced by its share of 2^15, which makes the sums signed.
 constexpr int quarters_of(Columns columns) { return columns == Columns::each ? 4 : columns == Columns::left ? 2 : 1; }
 constexpr int zero_of(Columns columns) { return quarters_of(columns) << 13; }
 
-// Both components of a segment, the rows of samples above and below already joined. One more sample on the left, and at
-// least one on the right.
+// Both components of a segment, already interpolated between the rows above and below. There is one more sample
+// on the left and at least one more on the right.
 struct Chroma {
     HWY_ALIGN std::uint16_t samples[2][segment_px + 2 * lanes_at_most];
 
@@ -77,14 +82,15 @@ HWY_INLINE VU16 value_of(VU16 word) {
     return word;
 }
 
-// The two rows of samples that a row of pixels lies between, with weights to 2^16, and what is taken off their sum.
+// The two rows of samples around a row of pixels, their weights scaled to 2^16, and the offset that is
+// subtracted from their sum.
 struct RowPair {
     const std::uint8_t* rows[2];
     int weights[2];
     int zero;
 };
 
-// Joins samples `begin` to `end` of a plane of one component.
+// Interpolates samples `begin` to `end` - 1 between the two rows, for a plane of one component.
 template <Samples kind>
 void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t* to) {
     const DU16 d;
@@ -114,7 +120,7 @@ void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t
     one(end);
 }
 
-// The same for a plane in which both components take turns.
+// The same for a plane in which both components alternate.
 template <Samples kind>
 void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std::uint16_t* to_u, std::uint16_t* to_v) {
     const DU16 d;
@@ -154,7 +160,7 @@ void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std:
     one(end);
 }
 
-// The luma of a vector's pairs of pixels as 15 bits.
+// Loads the luma of a vector's pairs of pixels, scaled to 15 bits.
 template <Samples kind>
 HWY_INLINE EvenOdd load_luma(const std::uint8_t* at) {
     const DU16 d;
@@ -169,7 +175,7 @@ HWY_INLINE EvenOdd load_luma(const std::uint8_t* at) {
     }
 }
 
-// The chroma of a vector's pairs of pixels, signed.
+// Loads the signed chroma of a vector's pairs of pixels.
 template <Columns columns>
 HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
     const DU16 d;
@@ -189,6 +195,7 @@ HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
     return sum;
 }
 
+// The matrix of the conversion. Results are in 1/64 of a byte.
 class Pixels {
 public:
     explicit HWY_INLINE Pixels(const FromYuvCoefficients& by)
@@ -200,7 +207,7 @@ public:
           r_v_(hn::Set(d, by.r_v)) {}
 
     HWY_INLINE V16 gray(VU16 luma) const { return hn::Add(hn::MulFixedPoint15(hn::BitCast(d, luma), y_), y_offset_); }
-    // Sums that leave 16 bits are far above white and stay there. Green's do not.
+    // Sums beyond 16 bits are far above white and saturate. Green cannot get there.
     HWY_INLINE V16 blue(V16 gray, VU16 u) const {
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, u), b_u_));
     }
@@ -212,16 +219,16 @@ public:
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
     }
 
-    // A number of 0..255 in place of one in 1/64.
+    // Returns a number of 0..255 for one in 1/64.
     static HWY_INLINE V16 level(V16 number) { return hn::ShiftRight<from_yuv_shift>(held(number)); }
-    // The same of two vectors as bytes.
+    // The same for two vectors, joined to bytes.
     static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
         const D8 d8;
         return hn::OddEven(hn::BitCast(d8, hn::ShiftLeft<8 - from_yuv_shift>(held(odd))), hn::BitCast(d8, level(even)));
     }
 
 private:
-    // To what 8 bits and those behind the point can say.
+    // Clamps to the range of 8 bits with their fraction.
     static HWY_INLINE V16 held(V16 number) {
         return hn::Max(hn::Min(number, hn::Set(d, (256 << from_yuv_shift) - 1)), hn::Zero(d));
     }
@@ -231,8 +238,9 @@ private:
 };
 
 #if HWY_TARGET == HWY_AVX3_DL
-// Of each of 64 pixels, the third byte of its sum among those of 32 with even numbers, or with odd ones: the lower half
-// of each 16-byte block of numbers comes first.
+// For each of 64 pixels, the index of the third byte of its 32-bit sum among the sums of the 32 even, or odd,
+// pixels. Interleaving puts the lower half of each 16-byte block into the first vector and the upper half into
+// the second.
 struct PlacesOfSums {
     HWY_ALIGN std::uint8_t bytes[64];
     constexpr PlacesOfSums() : bytes() {
@@ -245,7 +253,7 @@ struct PlacesOfSums {
 constexpr PlacesOfSums places_of_sums;
 #endif
 
-// One number of each pixel's levels.
+// Reduces each pixel to one number; see ChannelWeights.
 class Weighted {
 public:
     explicit HWY_INLINE Weighted(const ChannelWeights& by)
@@ -269,7 +277,7 @@ private:
 
     static HWY_INLINE V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(D32(), even | odd << 16)); }
 
-    // Interleaving puts two channels of each pixel side by side, and packing undoes its order.
+    // Interleaving puts two channels of each pixel side by side; packing restores the order.
     HWY_INLINE V16 number(V16 b, V16 g, V16 r) const {
         const D16 d;
         return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
@@ -281,8 +289,9 @@ private:
     }
 
 #if HWY_TARGET == HWY_AVX3_DL
-    // Where all weights come to 1: green, and what blue and red are away from it. Of doubled weights the number is the
-    // third byte of each sum, which a permutation of two vectors takes to its place.
+    // If the weights add up to 1, the number is green plus the weighted differences of blue and red from green.
+    // With doubled weights it is the third byte of each sum, which a byte permutation of two vectors moves to
+    // its place. The weights of blue and red must be below 1/2, so that their doubles fit 16 bits.
     HWY_INLINE hn::VFromD<D8> around_green(const EvenOddNumbers& b, const EvenOddNumbers& g,
                                            const EvenOddNumbers& r) const {
         const auto places = hn::Load(D8(), places_of_sums.bytes).raw;
@@ -307,21 +316,22 @@ private:
     V16 weights_br_, rounding_;
 };
 
-// Where a row of an image goes: pixel after pixel, or the bytes of each channel apart.
+// Destination of a row of an image: interleaved pixels or planar channels.
 struct ImageRow {
     std::uint8_t* data;
     int channels;
-    std::int64_t channel_stride = 0;  // or 0
+    std::int64_t channel_stride = 0;  // 0 if pixels are interleaved
 
     int pixel_bytes() const { return channel_stride ? 1 : channels; }
     std::uint8_t* at(int x) const { return data + std::int64_t{x} * pixel_bytes(); }
 };
 
-// What is made: images pixel after pixel, their channels apart, or one number of each pixel. Each has loops of its own:
-// what another one needs would take registers from it.
+// Kinds of output: interleaved pixels, planar channels, or one number per pixel. Each has its own instance of
+// the loops, because code for the others would take registers from it.
 enum class Made { pixels, channels, numbers };
 
-// A segment: `count` pixels whose luma begins at `luma` and whose chroma is in `chroma`. `weights`: of numbers.
+// Converts a segment of `count` pixels whose luma starts at `luma` and whose chroma is in `chroma`. `weights`
+// applies to Made::numbers only.
 template <Samples kind, Columns columns, Made made>
 void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const FromYuvCoefficients& by,
                       const ChannelWeights* weights, const ImageRow& out) {
@@ -330,7 +340,7 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
     const auto step = static_cast<int>(hn::Lanes(d8));
     const Pixels pixels(by);
     const Weighted weighted(made == Made::numbers ? *weights : ChannelWeights{});
-    // `stride`: to the next channel of what is apart.
+    // `stride` is the distance to the next planar channel.
     const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to, std::int64_t stride) HWY_ATTR {
         const auto put = [&](hn::VFromD<D8> b, hn::VFromD<D8> g, hn::VFromD<D8> r) HWY_ATTR {
             if constexpr (made != Made::channels) return hn::StoreInterleaved3(b, g, r, d8, to);
@@ -363,7 +373,7 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
     };
     int x = 0;
     for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out.at(x), out.channel_stride);
-    if (x < count) {  // a whole vector's loads and stores would go too far
+    if (x < count) {  // loads and stores of a whole vector would cross the end of the row
         HWY_ALIGN std::uint8_t last_luma[2 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
         std::memcpy(last_luma, luma + x * sample_bytes, static_cast<std::size_t>((count - x) * sample_bytes));
         convert(last_luma, x, last_out, out.channel_stride ? HWY_MAX_BYTES : 0);
@@ -428,7 +438,7 @@ auto row_converter(const YuvFormat& format) {
 
 }  // namespace
 
-// Rows `begin` to `end`, counted through all frames; `image` begins with row `first`.
+// Converts rows `begin` to `end` - 1, counted through all frames; row 0 of `image` is row `first`.
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
                        const FromYuvCoefficients& by, const ChannelWeights* weights, std::int64_t begin,
                        std::int64_t end) {
@@ -439,6 +449,7 @@ void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std:
                 weights, {image.batch_row(row - first), image.shape().channels});
 }
 
+// Converts rows of the first picture to planar channels.
 void yuv_rows_to_channels(const HostYuv<const std::uint8_t>& picture, int channels, const ChannelRows& rows,
                           const FromYuvCoefficients& by) {
     const auto convert = row_converter<Made::channels>(picture.info.format);

@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// The value of sample `x` of row `y` of a component: 0 is luma, 1 U and 2 V.
+/// Returns sample `x` of row `y` of a component: 0 is luma, 1 is U, 2 is V.
 inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component, int frame, int y, int x) {
     const auto& format = picture.info.format;
     const bool shared = format.interleaved && component > 0;
@@ -18,7 +18,7 @@ inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component,
     return word_value(row[2 * at] | row[2 * at + 1] << 8, format.interleaved);
 }
 
-/// The formula, one pixel after the other: what tests and benches compare with.
+/// Reference implementation: the integer formula, pixel by pixel. Tests and benchmarks compare with it.
 inline void yuv_to_image_reference(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) {
     const auto& info = picture.info;
     const auto by = from_yuv_coefficients(info.coding, info.format.bits);

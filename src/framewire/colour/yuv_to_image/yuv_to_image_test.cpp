@@ -51,7 +51,7 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
     if (const auto difference = picture.first_difference(before)) FAIL() << "input changed: " << *difference;
 }
 
-// Every format, siting, size and fill; layouts and codings take turns.
+// Every format, siting, size and fill; layouts and codings alternate.
 void check_all(Backend backend, int bits) {
     std::vector<YuvInfo> kinds;
     for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12}) {
@@ -67,11 +67,11 @@ void check_all(Backend backend, int bits) {
     });
 }
 
-TEST_P(YuvToImageTest, OfBytesEqualsTheFormula) { check_all(GetParam(), 8); }
-TEST_P(YuvToImageTest, OfTenBitsEqualsTheFormula) { check_all(GetParam(), 10); }
+TEST_P(YuvToImageTest, EqualsTheFormulaForBytes) { check_all(GetParam(), 8); }
+TEST_P(YuvToImageTest, EqualsTheFormulaForTenBits) { check_all(GetParam(), 10); }
 
-// A row longer than a segment of the CPU's and a block of the GPU's.
-TEST_P(YuvToImageTest, OfLongRowsEqualsTheFormula) {
+// A row longer than a segment on the CPU and a block on the GPU.
+TEST_P(YuvToImageTest, EqualsTheFormulaForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12, yuv_p010})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
             for (const auto& siting : {siting_left, siting_centre})
@@ -79,7 +79,7 @@ TEST_P(YuvToImageTest, OfLongRowsEqualsTheFormula) {
 }
 
 // All 2^24 triples of bytes, one pixel each.
-TEST_P(YuvToImageTest, OfEveryColourIsWithinOneOfTheStandards) {
+TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForEveryColour) {
     auto& executor = kit::executor(GetParam());
     YuvInfo info{yuv_444, {}, {}, 1, 4096, 4096};
     GuardedYuv picture(info, {}, GetParam());
@@ -105,8 +105,8 @@ TEST_P(YuvToImageTest, OfEveryColourIsWithinOneOfTheStandards) {
     }
 }
 
-// All 1024 values of luma with 65 x 65 of chroma.
-TEST_P(YuvToImageTest, OfTenBitsIsWithinOneOfTheStandards) {
+// All 1024 values of luma, each with 65 x 65 values of chroma.
+TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForTenBits) {
     auto& executor = kit::executor(GetParam());
     for (const auto& coding : codings) {
         const YuvInfo info{{ChromaSampling::s444, false, 10}, coding, {}, 1, 65 * 65, 1024};
@@ -137,7 +137,8 @@ TEST_P(YuvToImageTest, OfTenBitsIsWithinOneOfTheStandards) {
     }
 }
 
-// Chroma at a pixel: linear between the sites around it, which the picture's last ones repeat beyond.
+// Returns the chroma at a pixel: linear between the surrounding sites; the last sites are replicated beyond the
+// border.
 double interpolated(const YuvInfo& info, const std::function<int(int y, int x)>& sample, int y, int x) {
     const bool halved_y = info.format.chroma == ChromaSampling::s420;
     double sum = 0, weights = 0;
@@ -157,7 +158,7 @@ double interpolated(const YuvInfo& info, const std::function<int(int y, int x)>&
     return sum;
 }
 
-TEST_P(YuvToImageTest, InterpolatesChromaWhereItSits) {
+TEST_P(YuvToImageTest, InterpolatesChromaAtItsSites) {
     for (const auto format : {yuv_420, yuv_422, yuv_nv12, yuv_p010})
         for (const auto& siting : sitings) {
             const YuvInfo info{format, codings[2], siting, 1, 14, 23};
@@ -184,7 +185,7 @@ TEST_P(YuvToImageTest, InterpolatesChromaWhereItSits) {
         }
 }
 
-TEST_P(YuvToImageTest, OfFullRangeGrayIsACopy) {
+TEST_P(YuvToImageTest, CopiesFullRangeGray) {
     const YuvInfo info{yuv_gray, {YuvMatrix::bt601, true}, {}, 1, 1, 256};
     GuardedYuv picture(info, {}, GetParam());
     picture.fill(kit::Fill::ramp, 0);
@@ -193,9 +194,9 @@ TEST_P(YuvToImageTest, OfFullRangeGrayIsACopy) {
     for (int x = 0; x < 256; ++x) EXPECT_EQ(image.view().data()[x], x);
 }
 
-TEST(YuvToImage, AllocatesNothingWhileItRuns) {
+TEST(YuvToImage, RunsWithoutAllocating) {
     const YuvInfo info{yuv_420, {}, {}, 1, 480, 640};
-    const ThreadPool one_thread(1);  // more, and oneTBB makes its own tasks
+    const ThreadPool one_thread(1);  // with more threads oneTBB allocates its own tasks
     const YuvToImage to_image(info, 3, one_thread);
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(info.frame_bytes()), 90);
     HostImage image(to_image.image_shape());
@@ -206,8 +207,8 @@ TEST(YuvToImage, AllocatesNothingWhileItRuns) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-// Some rows alone are those of the whole image, wherever they begin.
-TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
+// A part of the rows equals the same rows of the whole image, wherever it starts.
+TEST(YuvToImage, ConvertsSomeRowsLikeTheWhole) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
@@ -234,8 +235,8 @@ TEST(YuvToImage, OfSomeRowsIsThatOfAll) {
     });
 }
 
-// Channels that lie apart have the bytes of the image, and nothing is written between them.
-TEST(YuvToImage, MakesRowsOfChannels) {
+// Planar channels have the bytes of the image, and nothing is written between them.
+TEST(YuvToImage, WritesPlanarRows) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
@@ -263,8 +264,8 @@ TEST(YuvToImage, MakesRowsOfChannels) {
     });
 }
 
-// One number of each pixel is that of the image's pixel.
-TEST(YuvToImage, WeighsThePixelsOfItsImage) {
+// The weighted number of each pixel equals the one computed from the image.
+TEST(YuvToImage, WeighsThePixelsOfTheImage) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
@@ -294,7 +295,7 @@ TEST(YuvToImage, WeighsThePixelsOfItsImage) {
     });
 }
 
-TEST(YuvToImage, RefusesRowsThatAreNone) {
+TEST(YuvToImage, RejectsInvalidRows) {
     const ThreadPool threads(1);
     const YuvInfo info{yuv_420, {}, {}, 1, 4, 6};
     const YuvToImage to_image(info, 3, threads);
@@ -312,7 +313,7 @@ TEST(YuvToImage, RefusesRowsThatAreNone) {
     EXPECT_THROW(to_image.run_rows(picture, ChannelRows{rows.view().data(), 6, 18, {3, 5}}), Error);
 }
 
-TEST(YuvToImage, RefusesWhatDoesNotFit) {
+TEST(YuvToImage, RejectsMismatchedShapes) {
     const ThreadPool threads(1);
     const auto refused = [&](YuvInfo info, int channels) {
         EXPECT_THROW(YuvToImage(info, channels, threads), Error) << to_string(info);

@@ -65,8 +65,8 @@ TEST(Numbers, FillTheWholeTextAndFitTheirType) {
 
 TEST(Numbers, UseAPointInEveryLocale) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
-    for (const auto* name :
-         {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {  // only the locales installed on this machine are tested
+    // Only the locales that this machine has are tested.
+    for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {
         std::setlocale(LC_ALL, name);
         EXPECT_EQ(number_in<double>("1.5"), 1.5);
         EXPECT_FALSE(number_in<double>("1,5"));

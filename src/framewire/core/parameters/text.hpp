@@ -16,7 +16,8 @@ namespace framewire {
 struct ParameterSyntax {
     std::string who;  ///< owner of the parameters, for messages: "filter 'gray'"
     std::span<const ParameterInfo> parameters{};
-    /// Behind what the first value may stand without its key, as the first parameter's: "gray="; empty: nowhere.
+    /// The text after which the first parameter's value may go without its key: "gray=". Empty: every value
+    /// needs a key.
     std::string main_behind{};
     /// The number of leading parameters whose values may go without keys, as long as no value before them has a key.
     std::size_t unnamed = 1;

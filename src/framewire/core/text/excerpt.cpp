@@ -9,8 +9,8 @@ namespace framewire {
 namespace {
 
 constexpr std::size_t longest_quote = 40;
-constexpr std::size_t shown_before = 50,
-                      shown_after = 25;  // bytes; with dots and indent the line stays below 80 columns
+// Bytes; together with dots and indent the line stays below 80 columns.
+constexpr std::size_t shown_before = 50, shown_after = 25;
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
@@ -23,8 +23,8 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 }  // namespace
 
 std::string in_quotes(std::string_view whole) {
-    const auto text =
-        address_without_credentials(whole);  // before the cut, which could remove the '@' that marks a password
+    // Before the cut, which could remove the '@' that marks a password.
+    const auto text = address_without_credentials(whole);
     if (text.size() <= longest_quote) return "'" + printable(text) + "'";
     return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
 }

@@ -16,8 +16,8 @@ constexpr std::size_t longest_name = 64;
 // Optimal string alignment distance by dynamic programming over three rows.
 std::size_t letters_to_change(std::string_view a, std::string_view b) {
     using Row = std::array<std::size_t, longest_name + 1>;
-    Row row{}, before{},
-        before_that{};  // distances from the first i, i-1 and i-2 letters of a to the first j letters of b
+    // Distances from the first i, i-1 and i-2 letters of a to the first j letters of b.
+    Row row{}, before{}, before_that{};
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         before_that = std::exchange(before, row);

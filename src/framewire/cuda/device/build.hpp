@@ -2,7 +2,8 @@
 
 namespace framewire::cuda {
 
-/// True when this build holds the CUDA code; without it every other call of this folder says so by Error{config}.
+/// True if this build contains the CUDA code. In a build without it every function of this folder that needs a
+/// GPU throws Error{config}.
 inline constexpr bool compiled = FRAMEWIRE_CUDA != 0;
 
 }  // namespace framewire::cuda

@@ -17,6 +17,7 @@ std::string place(const char* file, int line) {
 
 void check(cudaError_t status, std::source_location where) {
     if (status == cudaSuccess) return;
+    // Errors that depend on the machine, not on a mistake in this program.
     const bool of_machine = status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice ||
                             status == cudaErrorInsufficientDriver || status == cudaErrorInvalidDevice ||
                             status == cudaErrorNoKernelImageForDevice || status == cudaErrorDevicesUnavailable;

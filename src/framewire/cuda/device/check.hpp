@@ -1,6 +1,7 @@
 #pragma once
 
-// Only for .cpp and .cu files that call the CUDA runtime: everything else of this folder keeps it out of sight.
+// Only for .cpp and .cu files that call the CUDA runtime. No other header of this folder includes the runtime's
+// headers.
 
 #include <cuda_runtime.h>
 
@@ -9,10 +10,11 @@
 
 namespace framewire::cuda {
 
-/// Throws Error{config} for a missing GPU or memory and Error{internal} for the rest, naming the call's place.
+/// Throws if `status` is not cudaSuccess: Error{config} if the GPU, its driver or its memory is missing, else
+/// Error{internal}. The message names the file and line of the call.
 void check(cudaError_t status, std::source_location where = std::source_location::current());
 
-/// "file.cu:123", without the folders of the machine that built it.
+/// Returns "file.cu:123", without the folders of the machine that built the file.
 std::string place(const char* file, int line);
 
 }  // namespace framewire::cuda

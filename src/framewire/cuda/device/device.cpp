@@ -5,7 +5,7 @@
 namespace framewire::cuda {
 namespace {
 
-// CUDA's own form, 12040.
+// Converts CUDA's encoding of a version, such as 12040, to "12.4".
 std::string version_in_words(int number) {
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }

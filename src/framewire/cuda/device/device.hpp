@@ -6,34 +6,38 @@
 
 namespace framewire::cuda {
 
-/// A GPU of this machine.
+/// Properties of one GPU of this machine.
 struct DeviceInfo {
+    /// Number of the GPU in the CUDA runtime's order.
     int index = 0;
     std::string name;
+    /// Compute capability, such as 9.0.
     int compute_major = 0, compute_minor = 0;
     int multiprocessors = 0;
     std::int64_t memory_bytes = 0;
+    /// Size of the L2 cache.
     std::int64_t l2_bytes = 0;
 };
 
-/// The GPUs this build can use; empty on a machine without one or a build without CUDA. Never throws.
+/// Returns the GPUs that this build can use. Empty on a machine without a GPU and in a build without CUDA.
+/// Never throws.
 std::vector<DeviceInfo> devices();
 
-/// Why devices() is empty, in words; empty when it is not.
+/// Returns a phrase that says why devices() is empty; an empty text if it is not.
 std::string why_no_device();
 
-/// Of the CUDA toolkit that this build was made with, "12.4", and the newest that the driver here serves; empty
-/// without. Neither wakes a GPU.
+/// Return the version of the CUDA toolkit that this build was made with, such as "12.4", and the newest version
+/// that the installed driver supports. Empty if there is none. Neither initialises a GPU.
 std::string toolkit_version();
 std::string driver_version();
 
-/// What a GPU has of the memory that the threads of a block share.
+/// Shared memory of a GPU, the memory that the threads of a block have in common.
 struct SharedMemory {
-    int block_bytes = 0;  ///< that one block may have: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
-    int multiprocessor_bytes = 0;  ///< of all blocks on one multiprocessor
+    int block_bytes = 0;  ///< most for one block: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
+    int multiprocessor_bytes = 0;  ///< total of all blocks that run on one multiprocessor
 };
 
-/// That of the current GPU. Throws Error{config} without one.
+/// Returns the amounts of the current GPU. Throws Error{config} if there is none.
 SharedMemory shared_memory();
 
 }  // namespace framewire::cuda

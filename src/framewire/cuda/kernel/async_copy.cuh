@@ -1,16 +1,17 @@
 #pragma once
 
-// Only for .cu files: copies from global to shared memory that are under way while the thread goes on. GPUs before
-// Ampere are done with a copy when its call returns.
+// Only for .cu files: asynchronous copies from global to shared memory (cp.async, PTX ISA), during which the
+// thread continues. GPUs before Ampere (sm_80) lack the instruction; there a copy is done when its call
+// returns.
 
 #include <cstdint>
 
 namespace framewire::cuda {
 
-inline constexpr int chunk_bytes = 16;  ///< what one copy moves, from a multiple of it to a multiple of it
+inline constexpr int chunk_bytes = 16;  ///< size of one copy; both addresses are multiples of it
 
-/// Begins to copy `count` bytes, at most chunk_bytes, to a chunk of shared memory, the rest of which becomes zero. By
-/// any threads, each its own chunk.
+/// Starts to copy `count` bytes, at most chunk_bytes, to a chunk of shared memory, and zeroes the rest of the
+/// chunk. Any threads may call it, each for its own chunk.
 __device__ inline void copy_chunk_async(std::uint8_t* to, const std::uint8_t* from, int count) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile(
@@ -22,15 +23,15 @@ __device__ inline void copy_chunk_async(std::uint8_t* to, const std::uint8_t* fr
 #endif
 }
 
-/// Closes a group of the thread's copies, which may be empty.
+/// Closes a group with the copies that the thread has started since the last group. The group may be empty.
 __device__ inline void commit_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Waits until no more than `groups` of the thread's last groups are under way. Others see what was copied behind a
-/// barrier.
+/// Waits until at most the last `groups` groups of this thread are unfinished. Other threads see the copied
+/// bytes only after a barrier that follows.
 template <int groups>
 __device__ void wait_for_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

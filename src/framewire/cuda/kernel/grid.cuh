@@ -1,6 +1,7 @@
 #pragma once
 
-// Only for .cu files: how many blocks work takes, and how many a grid has room for. Host code.
+// Only for .cu files: host code that computes how many blocks a piece of work needs and how many a grid or a
+// GPU can hold.
 
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/device/device.hpp"
@@ -12,23 +13,23 @@
 
 namespace framewire::cuda {
 
-/// Of blocks, along a grid's height and along its depth; there is room for 2^31 - 1 along its width.
+/// Largest number of blocks along a grid's y and z axes. The x axis takes 2^31 - 1.
 inline constexpr int most_grid_blocks = 65535;
 
-/// How many parts of size `part` a whole has, the last cut.
+/// Returns `whole` / `part`, rounded up.
 template <class Number>
 constexpr Number parts(Number whole, std::type_identity_t<Number> part) {
     return (whole + part - 1) / part;
 }
 
-/// The same as a grid takes it.
+/// The same as the type of a grid's dimension.
 template <class Number>
 constexpr unsigned blocks(Number whole, std::type_identity_t<Number> part) {
     return static_cast<unsigned>(parts(whole, part));
 }
 
-/// Calls launch(first frame, frames) until all of a batch had their turn, with as many at a time as a grid has room for
-/// when each takes `blocks_per_frame` of its height or depth.
+/// Splits a batch into launches: calls launch(first frame, frames), each with as many frames as a grid can hold
+/// if every frame takes `blocks_per_frame` blocks along y or z.
 template <class Launch>
 void for_frames(int frames, int blocks_per_frame, Launch&& launch) {
     const int most_frames = std::max(1, most_grid_blocks / blocks_per_frame);
@@ -37,7 +38,8 @@ void for_frames(int frames, int blocks_per_frame, Launch&& launch) {
     }
 }
 
-/// What the current GPU has. For plans, as those below: what they find holds for all runs.
+/// Returns an attribute of the current GPU. This and the functions below are for constructors of plans: the
+/// results stay valid for all runs.
 inline int device_attribute(cudaDeviceAttr attribute) {
     int device = 0, value = 0;
     check(cudaGetDevice(&device));
@@ -45,16 +47,18 @@ inline int device_attribute(cudaDeviceAttr attribute) {
     return value;
 }
 
+/// Returns the number of multiprocessors of the current GPU.
 inline int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
-/// Lets launches of a kernel have as much dynamic shared memory as a block may have. Its shared memory is all dynamic.
+/// Allows a kernel to be launched with as much dynamic shared memory as one block may have. The kernel must not
+/// use static shared memory.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_memory().block_bytes));
 }
 
-/// How many blocks of a kernel the current GPU has under way at once, with so much dynamic shared memory each: for
-/// kernels whose blocks take work until there is none. Lets it have as much.
+/// Returns how many blocks of a kernel run on the current GPU at once, given their dynamic shared memory. For
+/// persistent kernels, whose blocks take work until none is left. Also calls allow_shared_memory().
 template <class Kernel>
 unsigned blocks_at_once(Kernel* kernel, int threads_per_block, std::size_t shared_bytes) {
     allow_shared_memory(kernel);

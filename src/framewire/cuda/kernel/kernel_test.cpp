@@ -30,7 +30,7 @@ std::vector<std::uint32_t> random_numbers(std::size_t count, std::uint32_t most)
     return numbers;
 }
 
-TEST_P(KernelTest, WarpsJoinTheirLanes) {
+TEST_P(KernelTest, WarpReductionsJoinAllLanes) {
     for (const std::uint32_t most : {0u, 1u, 255u, ~0u}) {
         const auto values = random_numbers(32, most);
         const auto results = kernels::join_in_warp(values, executor());
@@ -56,7 +56,7 @@ TEST_P(KernelTest, WarpsJoinTheirLanes) {
     }
 }
 
-TEST_P(KernelTest, BlocksScanTheirThreads) {
+TEST_P(KernelTest, BlockScansSumAllThreads) {
     for (const std::size_t warps : {1u, 4u, 9u, 32u}) {
         const auto values = random_numbers(32 * warps, 60000);
         const auto results = kernels::scan_in_block(values, executor());
@@ -73,14 +73,14 @@ TEST_P(KernelTest, BlocksScanTheirThreads) {
     }
 }
 
-// Sums before each of the values, of as many bits as a tile has room for.
+// Returns the sum before each value, with as many bits as a tile's word holds.
 std::vector<std::uint64_t> sums_before(const std::vector<std::uint64_t>& values) {
     std::vector<std::uint64_t> before(values.size());
     std::exclusive_scan(values.begin(), values.end(), before.begin(), std::uint64_t{0});
     return before;
 }
 
-TEST_P(KernelTest, TilesLookBack) {
+TEST_P(KernelTest, LookBackSumsAllTilesBefore) {
     for (const std::size_t tiles : {1u, 2u, 31u, 32u, 33u, 65u, 1000u, kit::brief() ? 3000u : 20000u}) {
         const auto numbers = random_numbers(tiles, 100000);
         const std::vector<std::uint64_t> narrow(numbers.begin(), numbers.end());
@@ -92,7 +92,7 @@ TEST_P(KernelTest, TilesLookBack) {
     }
 }
 
-TEST_P(KernelTest, ChunksArriveWithZerosBehindThem) {
+TEST_P(KernelTest, CopiedChunksAreZeroPadded) {
     std::vector<int> counts(100);
     for (std::size_t chunk = 0; chunk < counts.size(); ++chunk) counts[chunk] = static_cast<int>(chunk % 17);
     std::vector<std::uint8_t> bytes(16 * counts.size());
@@ -102,7 +102,7 @@ TEST_P(KernelTest, ChunksArriveWithZerosBehindThem) {
         EXPECT_EQ(copied[byte], static_cast<int>(byte % 16) < counts[byte / 16] ? bytes[byte] : 0) << "byte " << byte;
 }
 
-TEST(KernelGrids, HoldAllFrames) {
+TEST(KernelGrids, CoverAllFrames) {
     using Launches = std::vector<std::pair<int, int>>;
     EXPECT_EQ(kernels::launches_for(1, 1), (Launches{{0, 1}}));
     EXPECT_EQ(kernels::launches_for(65535, 1), (Launches{{0, 65535}}));
@@ -111,7 +111,7 @@ TEST(KernelGrids, HoldAllFrames) {
     EXPECT_EQ(kernels::launches_for(2, 65535), (Launches{{0, 1}, {1, 1}}));
 }
 
-TEST(KernelImage, KnowsItsAlignment) {
+TEST(KernelImage, ReportsItsAlignment) {
     auto* const data = reinterpret_cast<std::uint8_t*>(std::uintptr_t{4096});
     const auto image = [&](int offset, Shape shape, std::int64_t row, std::int64_t frame) {
         return cuda::KernelImage<std::uint8_t>(DeviceView<std::uint8_t>(data + offset, shape, row, frame));
@@ -142,13 +142,13 @@ std::string complaint_of_recording(const std::function<void()>& body) {
     return "none";
 }
 
-// What scale and convolve did: their kernels ran at once, and the graphs of their chains were without them.
-TEST_P(KernelTest, RecordingsNoticeWorkOnAHandleThatWasKept) {
+// A regression test: the kernels of scale and convolve ran at once, and the graphs of their chains lacked them.
+TEST_P(KernelTest, RecordingsDetectWorkOnAKeptHandle) {
     cuda::DeviceBuffer recorded(16), kept(16);
     const auto fill = [&] { cuda::fill(recorded.data(), 7, 16, executor().stream()); };
     const auto in_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::in_queue, executor());
     const auto past_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::past_queue, executor());
-    in_queue();  // outside of recordings it is in order
+    in_queue();  // allowed outside of recordings
     EXPECT_NE(complaint_of_recording(in_queue).find("missing from the graph"), std::string::npos);
     EXPECT_NE(complaint_of_recording([&] { fill(), in_queue(), fill(); }).find("test_kernels.cu:"), std::string::npos);
     EXPECT_NE(complaint_of_recording(past_queue).find("has 0 nodes"), std::string::npos);
@@ -156,7 +156,7 @@ TEST_P(KernelTest, RecordingsNoticeWorkOnAHandleThatWasKept) {
     executor().synchronize();
 }
 
-TEST_P(KernelTest, RecordingsNoticeWorkOnOtherStreams) {
+TEST_P(KernelTest, RecordingsDetectWorkOnOtherStreams) {
     const cuda::Stream other;
     cuda::DeviceBuffer buffer(16);
     for (const auto* stream : {&other, &executor().uploads(), &executor().downloads()}) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Only for .cu files.
+// Only for .cu files: the launch of kernels.
 
 #include "framewire/cuda/device/check.hpp"
 #include "framewire/cuda/stream.hpp"
@@ -11,15 +11,17 @@
 
 namespace framewire::cuda {
 
-/// Launches a kernel: Launch(stream, grid, block)(kernel, arguments...). All launches go this way, which finds the
-/// stream's handle of the moment and checks the launch; what a kernel does wrong while it runs shows at the next
-/// synchronization.
+/// Launches a kernel: Launch(stream, grid, block)(kernel, arguments...). Every launch uses this class, which
+/// resolves the stream's current handle, so that launches are recorded into graphs, and throws if the launch
+/// itself fails. Errors of the running kernel surface at the next synchronization.
 class Launch {
 public:
+    /// `shared_bytes` is dynamic shared memory per block. `where` is named in messages.
     Launch(const Stream& stream, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
            std::source_location where = std::source_location::current())
         : stream_(stream), grid_(grid), block_(block), shared_bytes_(shared_bytes), where_(where) {}
 
+    /// Arguments are converted to the kernel's parameter types.
     template <class... Parameters>
     void operator()(void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) const {
         void* addresses[] = {&arguments..., nullptr};

@@ -1,11 +1,16 @@
 #pragma once
 
-// Only for .cu files: sums over the tiles before each one in a launch's only pass, by decoupled look-back (Merrill and
-// Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). Like CUB's scans it relies on blocks
-// starting in the order of their numbers: a tile waits for those of lower numbers.
+// Only for .cu files: the sum over all tiles before each tile in a single pass, by decoupled look-back (Merrill
+// and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). Like the scans of CUB it
+// relies on blocks starting in the order of their numbers, because a tile waits for tiles with lower numbers.
 //
-// A tile has a word in global memory that says what is known of it: nothing, its own sum, or the sum up to it. The
-// value lies in the word itself, so that relaxed accesses are enough.
+// Every tile has a 64-bit word in global memory with its state and a value:
+//
+//      tile_unknown          nothing yet; readers spin
+//      tile_alone            the tile's own sum; readers add it and look further back
+//      tile_with_all_before  the sum up to and including the tile; readers stop here
+//
+//  State and value share one word, so relaxed atomic accesses are enough: no other data is published.
 
 #include "framewire/cuda/kernel/warp.cuh"
 
@@ -15,10 +20,12 @@
 
 namespace framewire::cuda {
 
+/// State of a tile's word.
 enum TileState : std::uint32_t { tile_unknown = 0, tile_alone = 1, tile_with_all_before = 2 };
 
-/// Words that say which launch they are of, so that nothing needs clearing between launches: 30 bits of the launch's
-/// number, 2 of the state, 32 of the value. Words begin as zeros, launches are numbered from 1 on.
+/// Encoding of words that hold the launch's number, so that nothing needs to be cleared between launches: 30
+/// bits of launch number, 2 of state, 32 of value. Words start as zeros and launches are numbered from 1. A
+/// word from another launch counts as tile_unknown.
 struct NumberedTiles {
     using Value = std::uint32_t;
     std::uint32_t launch;
@@ -33,7 +40,7 @@ struct NumberedTiles {
     __device__ static Value value(unsigned long long word) { return static_cast<Value>(word); }
 };
 
-/// Words that an earlier kernel made zeros: 2 bits of the state, 62 of the value.
+/// Encoding of words that an earlier kernel has set to zero: 2 bits of state, 62 of value.
 struct ClearedTiles {
     using Value = unsigned long long;
     static constexpr int state_shift = 62;
@@ -47,7 +54,7 @@ struct ClearedTiles {
     __device__ static Value value(unsigned long long word) { return word & ((1ull << state_shift) - 1); }
 };
 
-/// The tiles of one sum, by their words in order.
+/// Computes the sums of one array of tiles. `words` holds one word per tile, in order.
 template <class Tiles>
 class LookBack {
 public:
@@ -55,8 +62,8 @@ public:
 
     __device__ LookBack(unsigned long long* words, Tiles tiles) : words_(words), tiles_(tiles) {}
 
-    /// Says that the tile's sum is `own`; gives the sum of all tiles before it, to every lane. By all lanes of one warp
-    /// of the tile's block, once in a launch.
+    /// Publishes `own` as the sum of `tile` and returns, to every lane, the sum of all tiles before it. Called
+    /// by all lanes of exactly one warp of the tile's block, once per launch.
     __device__ Value sum_before(std::uint32_t tile, Value own) const {
         const bool speaks = threadIdx.x % 32 == 0;
         if (speaks) store(tile, tile == 0 ? tile_with_all_before : tile_alone, own);
@@ -72,7 +79,7 @@ private:
         Word(words_[tile]).store(tiles_.word(state, value), ::cuda::memory_order_relaxed);
     }
 
-    // 32 tiles at a time, the nearest at lane 0, until one of them knows the sum up to itself.
+    // Looks at 32 tiles at a time, the nearest in lane 0, until one of them holds the sum up to itself.
     __device__ Value look_back(std::uint32_t tile) const {
         const auto lane = threadIdx.x % 32;
         Value before = 0;
@@ -81,7 +88,7 @@ private:
             std::uint32_t state;
             Value value = 0;
             do {
-                state = tile_with_all_before;  // beyond the first tile there is nothing
+                state = tile_with_all_before;  // there is nothing before the first tile
                 if (at >= 0) {
                     const auto word = Word(words_[at]).load(::cuda::memory_order_relaxed);
                     state = tiles_.state(word);

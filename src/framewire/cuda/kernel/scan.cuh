@@ -1,7 +1,7 @@
 #pragma once
 
-// Only for .cu files: sums of the values of all threads before each one, of a warp and of a block. Blocks are so many
-// whole warps wide; where they are higher, each row of threads scans on its own.
+// Only for .cu files: exclusive and inclusive prefix sums over the threads of a warp and of a block. The x size
+// of the block must be a whole number of warps. In blocks of several rows each row of threads scans on its own.
 
 #include "framewire/cuda/kernel/warp.cuh"
 
@@ -11,7 +11,8 @@
 
 namespace framewire::cuda {
 
-/// __shfl_up_sync() of any value of whole words. By all lanes.
+/// __shfl_up_sync() for any trivially copyable value whose size is a multiple of 4 bytes. Called by all lanes
+/// of a warp.
 template <class Value>
 __device__ Value shuffle_up(const Value& value, unsigned lanes) {
     static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % sizeof(std::uint32_t) == 0);
@@ -24,8 +25,8 @@ __device__ Value shuffle_up(const Value& value, unsigned lanes) {
     return shuffled;
 }
 
-/// The sum of the values of the lanes up to and including each one (Hillis and Steele, "Data parallel algorithms",
-/// 1986). `Value` has a `+`. By all lanes; without memory.
+/// Returns the sum of the values of all lanes up to and including the calling lane (Hillis and Steele, "Data
+/// parallel algorithms", 1986). `Value` needs operator+. Called by all lanes of a warp; uses no memory.
 template <class Value>
 __device__ Value inclusive_warp_sum(Value value) {
 #pragma unroll
@@ -36,31 +37,34 @@ __device__ Value inclusive_warp_sum(Value value) {
     return value;
 }
 
-/// A scan over `warps` warps, in shared memory. It takes two calls, between which all threads meet at a barrier of the
-/// caller's, who has other things for it to separate:
+/// Prefix sum over `warps` warps, in shared memory. It takes two calls with a barrier between them. The caller
+/// provides the barrier, so that one barrier can serve other data too:
 ///
 ///     const auto in_warp = scan.begin(own);
 ///     __syncthreads();
 ///     const auto [before, total] = scan.end(in_warp);
 ///
-/// Before the next begin() they meet once more. `Value` has a `+` and a `-`, and is 0 where it is `{}`.
+/// A second barrier must precede the next begin(). `Value` needs operator+ and operator-, and `Value{}` must be
+/// zero.
 template <class Value, int warps>
 struct BlockScan {
     Value warp_totals[warps];
 
+    /// Result of end().
     struct Sums {
-        Value before;  ///< of all threads before this one
-        Value total;   ///< of all threads
+        Value before;  ///< sum over all threads before this one
+        Value total;   ///< sum over all threads
     };
 
-    /// By all threads: takes each one's value, and gives what end() wants of it.
+    /// Takes the value of the calling thread and returns the argument for end(). Called by all threads.
     __device__ Value begin(const Value& own) {
         const auto up_to_lane = inclusive_warp_sum(own);
         if (threadIdx.x % 32 == 31) warp_totals[threadIdx.x / 32] = up_to_lane;
         return up_to_lane - own;
     }
 
-    /// By any threads. Each reads the totals of all warps.
+    /// Returns the sums for the calling thread; reads the totals of all warps. Any subset of the threads may
+    /// call it.
     __device__ Sums end(const Value& in_warp) const {
         Sums sums{in_warp, {}};
 #pragma unroll
@@ -71,9 +75,9 @@ struct BlockScan {
         return sums;
     }
 
-    /// The sum before this thread alone, by whole warps: each lane reads the total of one warp. Quicker than end() with
-    /// more than a few warps. Lanes may come one after the other, for warp_sum() waits for all of its warp. For 32-bit
-    /// values.
+    /// Returns the sum before the calling thread only; each lane reads the total of one warp, which is faster
+    /// than end() with more than a few warps. Called by whole warps, because warp_sum() is a collective of the
+    /// warp. Only for 32-bit values.
     __device__ Value end_by_warp(const Value& in_warp) const {
         static_assert(warps <= 32 && std::is_same_v<Value, std::uint32_t>);
         const auto lane = threadIdx.x % 32;

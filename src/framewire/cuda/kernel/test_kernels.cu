@@ -9,6 +9,7 @@
 namespace framewire::cuda::test_kernels {
 namespace {
 
+// An array on the GPU that starts as 0xA5 bytes or as a copy of host values.
 template <class Value>
 class OnDevice {
 public:
@@ -34,7 +35,7 @@ private:
     DeviceBuffer buffer_;
 };
 
-// A value of three words.
+// A value of three words, to test shuffles of values larger than a register.
 struct Triple {
     std::uint32_t a, b, c;
 
@@ -64,7 +65,7 @@ __global__ void block_kernel(const std::uint32_t* values, std::uint32_t* out) {
     const auto word_in_warp = words.begin(value);
     __syncthreads();
     const auto [before, total] = triples.end(in_warp);
-    // All three numbers are of the same threads.
+    // The three members must be sums over the same threads.
     out[thread] = before.b == thread && before.c == 2 * before.a ? before.a : ~0u;
     out[threads + thread] = total.b == threads && total.c == 2 * total.a ? total.a : ~0u;
     out[2 * threads + thread] = words.end_by_warp(word_in_warp);
@@ -74,7 +75,7 @@ __global__ void block_kernel(const std::uint32_t* values, std::uint32_t* out) {
     out[3 * threads + thread] = words.end(square_in_warp).before;
 }
 
-// Blocks that begin late make others wait: every seventh counts to a thousand first.
+// Every seventh block counts to a thousand first, so that later blocks have to wait for it.
 template <class Tiles>
 __global__ void look_back_kernel(const std::uint64_t* values, unsigned long long* words, Tiles tiles,
                                  std::uint64_t* before) {

@@ -8,42 +8,46 @@
 #include <utility>
 #include <vector>
 
-// Kernels of the tests around what kernels share: each takes numbers, works on them with the pieces under test, and
-// gives back what came of it. On the executor's stream, which they wait for.
+// Kernels for the tests of the shared kernel helpers. Each function uploads its input, runs the helper under
+// test on the executor's stream, waits, and returns the results.
 
 namespace framewire::cuda::test_kernels {
 
-/// What each lane of a warp got; `values` has 32.
+/// Result of each lane of a warp for 32 `values`.
 struct WarpResults {
     std::vector<std::uint32_t> sums, ors, largest, up_to_lane;
     std::vector<std::uint64_t> wide_sums, wide_up_to_lane;
     std::vector<float> float_sums;
 };
+/// Runs the collectives of warp.cuh and scan.cuh in one warp.
 WarpResults join_in_warp(const std::vector<std::uint32_t>& values, Executor& executor);
 
-/// Sums of a block's threads, two scans after each other in the same memory, of values and of their squares.
+/// Prefix sums of a block's threads: two scans in the same shared memory, one of the values and one of their
+/// squares.
 struct BlockResults {
     std::vector<std::uint32_t> before, total, before_by_warp, squares_before;
 };
-/// `values` has 32 for each warp of one block: 1, 4, 9 or 32 of them.
+/// `values` has 32 entries per warp of one block, which has 1, 4, 9 or 32 warps.
 BlockResults scan_in_block(const std::vector<std::uint32_t>& values, Executor& executor);
 
-/// The sums before each of the values, by as many blocks in one launch, `launches` times over.
+/// Return the sum before each of the values; each value is one block of a launch. The numbered variant repeats
+/// the launch `launches` times without clearing its words.
 std::vector<std::uint64_t> look_back_numbered(const std::vector<std::uint64_t>& values, int launches,
                                               Executor& executor);
 std::vector<std::uint64_t> look_back_cleared(const std::vector<std::uint64_t>& values, Executor& executor);
 
-/// Chunks of `bytes`, a multiple of 16, whose first counts[chunk] bytes went through shared memory by asynchronous
-/// copies, in groups of one chunk a thread.
+/// Returns chunks of `bytes`, whose size is a multiple of 16, after an asynchronous copy of their first
+/// counts[chunk] bytes through shared memory, in groups of one chunk per thread.
 std::vector<std::uint8_t> copy_chunks(const std::vector<std::uint8_t>& bytes, const std::vector<int>& counts,
                                       Executor& executor);
 
-/// A step that takes the stream's handle when it is made, and sets the bytes by that later: a mistake that recordings
-/// have to notice. It queues the work there in a call of Stream::queue(), as a launch does, or past it.
+/// Returns a function that sets the bytes of `buffer` through a stream handle kept from an earlier queue()
+/// call: a mistake that recordings have to detect. The function queues its work inside Stream::queue(), as a
+/// launch does, or bypasses it.
 enum class KeptHandle { in_queue, past_queue };
 std::function<void()> fill_on_kept_handle(DeviceBuffer& buffer, KeptHandle how, Executor& executor);
 
-/// First frame and number of frames of each launch that for_frames() makes.
+/// Returns the first frame and the number of frames of each launch that for_frames() makes.
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame);
 
 }  // namespace framewire::cuda::test_kernels

@@ -1,14 +1,14 @@
 #pragma once
 
-// Only for .cu files: values of all 32 lanes of a warp joined, every lane getting the result. All lanes call; no memory
-// is needed.
+// Only for .cu files: reductions over the 32 lanes of a warp. Every lane receives the result. All lanes must
+// call them; they use no memory.
 
 #include <cstdint>
 
 namespace framewire::cuda {
 
-/// join(... join(value, value) ...) over the lanes, by a butterfly: both of two lanes join the same two values, in an
-/// order of their own, so that `join` has to give the same either way.
+/// Reduces with `join` by a butterfly exchange. The two partners of an exchange join the same pair of values,
+/// each in its own order, so `join` must be commutative; floating-point sums then are equal in all lanes.
 template <class Value, class Join>
 __device__ Value warp_joined(Value value, Join&& join) {
 #pragma unroll
@@ -16,7 +16,7 @@ __device__ Value warp_joined(Value value, Join&& join) {
     return value;
 }
 
-/// The sum over all lanes.
+/// Returns the sum over all lanes. 32-bit integers use the hardware reduction of Ampere and later.
 template <class Value>
 __device__ Value warp_sum(Value value) {
     return warp_joined(value, [](Value a, Value b) { return a + b; });
@@ -29,7 +29,7 @@ __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
 #endif
 }
 
-/// The bits set in any of the values.
+/// Returns the bits that are set in any of the values.
 __device__ inline std::uint32_t warp_or(std::uint32_t value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     return __reduce_or_sync(~0u, value);
@@ -38,7 +38,7 @@ __device__ inline std::uint32_t warp_or(std::uint32_t value) {
 #endif
 }
 
-/// The largest value.
+/// Returns the largest value.
 __device__ inline std::uint32_t warp_max(std::uint32_t value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     return __reduce_max_sync(~0u, value);
