@@ -10,8 +10,8 @@ namespace framewire {
 // Integer arithmetic of both conversions; docs/colour.md derives it. Samples and coefficients are signed 16-bit
 // numbers. A product is (a * b) / 2^15, rounded, which is one instruction in every SIMD instruction set.
 //
-//      YUV to BGR:  samples at 15/16 bits  * coefficients -> 1/64 of a byte  -> shift, clamp
-//      BGR to YUV:  bytes at 15 bits       * coefficients -> 1/128 of a byte -> shift, clamp
+//     YUV to BGR:  samples at 15/16 bits  * coefficients -> 1/64 of a byte  -> shift, clamp
+//     BGR to YUV:  bytes at 15 bits       * coefficients -> 1/128 of a byte -> shift, clamp
 
 /// Returns (a * b + 2^14) >> 15.
 FRAMEWIRE_HOST_DEVICE constexpr int rounded_product(int a, int b) { return (a * b + (1 << 14)) >> 15; }

@@ -3,7 +3,7 @@
 // Only for .cu files: helpers of both conversions on the GPU. A lane handles 16 pixels of a row and a warp 512
 // adjacent ones, so that loads and stores are vectors of 16 bytes:
 //
-//      row of pixels:  | lane 0: 0..15 | lane 1: 16..31 | ... | lane 31: 496..511 |
+//     row of pixels:  | lane 0: 0..15 | lane 1: 16..31 | ... | lane 31: 496..511 |
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/cuda/kernel/grid.cuh"

@@ -14,9 +14,9 @@ bool is_recording(const Stream& stream);
 /// recorded before the call but not for the other branches; work recorded after the call waits for all
 /// branches.
 ///
-///              +-> body(0) -+
-///      before -+-> body(1) -+-> after
-///              +-> body(2) -+
+///             +-> body(0) -+
+///     before -+-> body(1) -+-> after
+///             +-> body(2) -+
 void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
 
 }  // namespace framewire::cuda

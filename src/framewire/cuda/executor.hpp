@@ -31,8 +31,8 @@ BackendChoice parse_backend(std::string_view text);
 /// keeps a reference to the executor that it was made for and runs on its backend. Move-only, but an executor
 /// that plans refer to must not be moved.
 ///
-///  With CUDA there are three streams, so that copies overlap with kernels:
-///      uploads() -> stream() -> downloads()
+/// With CUDA there are three streams, so that copies overlap with kernels:
+///     uploads() -> stream() -> downloads()
 class Executor {
 public:
     /// Chooses the backend once and logs it. `automatic` chooses CUDA if there is a GPU, else the CPU. `cuda`

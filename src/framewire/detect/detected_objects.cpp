@@ -6,14 +6,14 @@
 namespace framewire {
 namespace {
 
-constexpr int downloaded_at_once = 256;  // objects of each frame that travel before it is known how many there are
+constexpr int downloaded_at_once = 256;  // objects per frame that are copied before their number is known
 
 }  // namespace
 
 DetectedObjects::DetectedObjects(int frames, int capacity, Executor& executor)
     : lists_(executor, frames, capacity), transfer_(executor) {
     if (executor.backend() == Backend::cpu) return;
-    // Copies take along places that no object may have taken yet.
+    // Copies include entries that no object has used yet, so they must be initialised.
     cuda::fill(lists<MemorySpace::device>().components, 0,
                static_cast<std::size_t>(frames) * static_cast<std::size_t>(capacity) * sizeof(Component),
                executor.stream());
@@ -27,6 +27,8 @@ void DetectedObjects::download(int first) {
 
 void DetectedObjects::download() { download(std::min(downloaded_at_once, lists_.host().capacity())); }
 
+// Almost always one copy suffices. Only if a frame has more objects are they copied again, as many as there
+// are.
 void DetectedObjects::wait() {
     transfer_.wait();
     const auto lists = this->lists<MemorySpace::host>();

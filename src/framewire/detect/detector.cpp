@@ -74,7 +74,7 @@ struct MotionDetector::State {
     }
     static const MakeRows& first_of(const MakeRows& make) { return make; }
 
-    // `frames` are views, or make one frame's rows.
+    // `frames` is a view of a batch, or a function that writes the rows of one frame.
     template <MemorySpace space, class Frames>
     void find_foreground(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
@@ -83,6 +83,7 @@ struct MotionDetector::State {
         if constexpr (!std::is_same_v<Frames, MakeChannelRows>) find_difference<space>(frames);
     }
 
+    // With a running mean each frame has its own background; else one picture serves all frames.
     template <MemorySpace space, class Frames>
     void find_difference(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
@@ -97,7 +98,7 @@ struct MotionDetector::State {
         foreground->run(frames, std::as_const(background).view<space>(), mask);
     }
 
-    // The frames about to run, of which some may have no background yet.
+    // Counts how many of the frames about to run have no background yet.
     void count(int frames) {
         without_background = static_cast<int>(std::min<std::int64_t>(background_due, frames));
         background_due -= without_background;
@@ -109,6 +110,7 @@ struct MotionDetector::State {
         run_on<space>([&] { find_foreground<space>(frames); }, into);
     }
 
+    // The four steps of the chain, each reported to the executor: foreground, morphology, labelling.
     template <MemorySpace space, class FindForeground>
     void run_on(FindForeground&& find, const ComponentLists<space>& into) {
         count(shape.frames);
@@ -119,7 +121,7 @@ struct MotionDetector::State {
         if (cleans())
             executor->step("morphology", [&] {
                 clean(std::as_const(foreground_mask).view<space>(), objects_mask.view<space>());
-                if (region) region->apply(objects_mask.view<space>());  // what grew out of it
+                if (region) region->apply(objects_mask.view<space>());  // removes what grew out of the region
             });
         executor->step("labelling", [&] { labelling.run(mask<space>(), into); });
     }
@@ -146,18 +148,18 @@ struct MotionDetector::State {
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
     std::optional<MeanBackground> mean;
-    std::optional<Foreground> difference;      // of blurred frames from those backgrounds
-    std::optional<MaskMorphology> morphology;  // or
+    std::optional<Foreground> difference;      // between blurred frames and their own backgrounds
+    std::optional<MaskMorphology> morphology;  // at most one of these two
     std::optional<MaskMedian> median;
     ComponentLabelling labelling;
     BackendImage background;                    // blurred, gray; one for all frames
-    BackendImage blurred, backgrounds;          // where each frame has a background of its own
-    BackendMask foreground_mask, objects_mask;  // as the threshold leaves it, and as the morphology does
-    DetectedObjects objects;                    // of runs that nobody gave others
+    BackendImage blurred, backgrounds;          // used if each frame has its own background
+    BackendMask foreground_mask, objects_mask;  // after the threshold, and after the morphology
+    DetectedObjects objects;                    // for runs that were given no lists
     bool has_background = false;
-    // In frames from now on; a picture that is yet to be set is replaced by the first frame.
+    // Frames left without a background. A picture that has not been set is replaced by the first frame.
     std::int64_t background_due = std::max<std::int64_t>(1, framewire::frames_before_background(parameters.background));
-    int without_background = 0;  // of the last run
+    int without_background = 0;  // in the last run
 };
 
 MotionDetector::MotionDetector(const DetectorParameters& parameters, const Shape& frames, Executor& executor,

@@ -24,7 +24,7 @@ using Objects = std::vector<Component>;
 
 constexpr int cpu_frames = 8;
 
-// The still room, and the same with objects in it, others in every frame.
+// An empty room, and the same room with objects that differ in every frame.
 struct Scene {
     HostImage room, frames;
 
@@ -42,7 +42,7 @@ void require_objects(const DetectedObjects& objects, int frame, const Objects& w
              objects.of_frame(frame).size(), want.size());
 }
 
-// A frame in, and one bit a pixel twice, would do; what lies between is the method's.
+// The least traffic is one frame read and one bit per pixel written twice; everything else is the method's.
 double bytes_of(const Shape& frame) {
     return static_cast<double>(frame.frame_bytes() + frame.with_channels(1).frame_bytes());
 }
@@ -105,8 +105,8 @@ void bench_gpu(Session& session, const std::string& name, const Shape& frame, co
     session.add({"detector", full_name, "framewire cuda", timing, bytes_of(frame), {}});
 }
 
-// Frames come from pinned host memory and boxes go back, on two streams: one batch travels while the one before is
-// worked on.
+// Frames come from pinned host memory and boxes go back, on two streams: one batch is copied while the one
+// before is processed.
 void bench_from_host(Session& session, const std::string& name, const Shape& frame, const Scene& scene,
                      const std::vector<Objects>& want) {
     constexpr int batch = cpu_frames, buffers = 3;
@@ -135,7 +135,7 @@ void bench_from_host(Session& session, const std::string& name, const Shape& fra
         cuda::upload(std::as_const(frames).view(), in[at].view(), uploads);
         uploaded[at].record(uploads);
         if (index == 0) continue;
-        // The batch before: its upload came first, its boxes are waited for while this one travels.
+        // The batch before: it was uploaded first, and its boxes are waited for while this batch is copied.
         const auto before = static_cast<std::size_t>((index - 1) % buffers);
         uploaded[before].make_wait(stream);
         detector.run(std::as_const(in[before]).view());

@@ -12,8 +12,8 @@
 
 namespace framewire {
 
-/// The objects of masks of 0 and 255 (moving-object report, steps 6 to 8, or a median in place of the sixth). The
-/// parameters' capacity does not count.
+/// Returns the objects in masks of 0 and 255 (moving-object report, steps 6 to 8, with a median if the
+/// parameters say so). The capacity is ignored.
 inline std::vector<std::vector<Component>> objects_of_masks_reference(const DetectorParameters& parameters,
                                                                       HostView<const std::uint8_t> dirty) {
     HostImage clean(dirty.shape());
@@ -36,9 +36,9 @@ inline std::vector<std::vector<Component>> objects_of_masks_reference(const Dete
     return objects;
 }
 
-/// The objects of each frame before a background picture, one obvious step after the other (moving-object report, steps
-/// 2 to 8): what tests and benches compare with. The parameters' capacity does not count, nor their background but for
-/// the morphology that fits it.
+/// Reference implementation: the objects in each frame before a background picture, step by step (moving-object
+/// report, steps 2 to 8). Tests and benchmarks compare with it. The capacity is ignored, and so is the
+/// background, except for the morphology that suits it.
 inline std::vector<std::vector<Component>> detector_reference(const DetectorParameters& parameters,
                                                               HostView<const std::uint8_t> frames,
                                                               HostView<const std::uint8_t> background) {

@@ -23,11 +23,11 @@ namespace detector_test {
 using DetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DetectorTest);
 
-using Objects = std::vector<std::vector<Component>>;  // of each frame
+using Objects = std::vector<std::vector<Component>>;  // per frame
 
 const DetectorParameters report_chain{.background = FirstFrame{}};
 
-// A textured room with sensor noise; from the second frame on, disks and bars that move, touch and leave.
+// A textured room with sensor noise; from the second frame on, disks and bars move, touch and leave.
 HostImage scene(const Shape& shape) {
     HostImage frames(shape), noise(shape);
     kit::fill(noise.view(), kit::Fill::noise, 11);
@@ -49,7 +49,7 @@ HostImage scene(const Shape& shape) {
     return frames;
 }
 
-// What the detector finds in one run.
+// Returns the objects that the detector finds in one run.
 Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, Executor& executor) {
     if (executor.backend() == Backend::cpu) {
         detector.run(frames);
@@ -68,7 +68,7 @@ Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, 
     return objects;
 }
 
-TEST_P(DetectorTest, EqualsTheStepsOneByOne) {
+TEST_P(DetectorTest, EqualsTheSeparateSteps) {
     auto& executor = kit::executor(GetParam());
     std::vector<DetectorParameters> cases(7, report_chain);
     cases[1].shape = ElementShape::ellipse;
@@ -115,7 +115,7 @@ TEST_P(DetectorTest, DefaultsAreAMixtureAndAMedian) {
     }
 }
 
-TEST_P(DetectorTest, BatchesAreFramesInTheirOrder) {
+TEST_P(DetectorTest, BatchesEqualSingleFrames) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 70, 131, 3};
     const auto frames = scene(shape);
@@ -155,7 +155,7 @@ TEST_P(DetectorTest, ComparesWithTheGivenPicture) {
         << "its gray does as well";
 }
 
-TEST_P(DetectorTest, LooksOnlyInItsRegion) {
+TEST_P(DetectorTest, SearchesOnlyItsRegion) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 90, 161, 3};
     const auto frames = scene(shape);
@@ -170,7 +170,7 @@ TEST_P(DetectorTest, LooksOnlyInItsRegion) {
     EXPECT_TRUE(std::ranges::any_of(all[3], [](const auto& object) { return object.x + object.width > 58; }));
 }
 
-TEST_P(DetectorTest, KeepsWhatThereIsRoomFor) {
+TEST_P(DetectorTest, KeepsObjectsUpToItsCapacity) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 90, 201, 3};
     const auto frames = scene(shape);
@@ -204,7 +204,7 @@ TEST_P(DetectorTest, IsTheSameOnAHundredRuns) {
     for (int run = 1; run < runs; ++run) ASSERT_EQ(detected(detector, frames.view(), executor), first) << run;
 }
 
-TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
+TEST_P(DetectorTest, FilterDrawsOrHidesObjects) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{5, 90, 161, 3};
     const auto frames = scene(shape);
@@ -214,7 +214,7 @@ TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
         const auto filter = info.make(
             with_defaults(info, {{"method", "report"}, {"pixelate", std::to_string(pixelate)}}), shape, executor);
         HostImage got(shape), want(shape);
-        // The first frame is the background: who is in it is not known, so all of it is hidden.
+        // The first frame is the background: it is unknown what moves in it, so all of it is hidden.
         box_overlay_reference({.pixelate_px = pixelate}, {0, 0, 255}, want_objects, frames.view(), want.view(), 1);
         if (executor.backend() == Backend::cpu) {
             filter->run(FilterImages<MemorySpace::host>{frames.view(), {}, got.view()});
@@ -233,7 +233,7 @@ TEST_P(DetectorTest, FilterDrawsOrHidesWhatMoves) {
     }
 }
 
-TEST_P(DetectorTest, SaysHowManyFramesCameBeforeTheBackground) {
+TEST_P(DetectorTest, CountsFramesWithoutABackground) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{4, 30, 41, 3};
     const auto frames = scene(shape);
@@ -265,7 +265,7 @@ TEST_P(DetectorTest, SaysHowManyFramesCameBeforeTheBackground) {
     EXPECT_EQ(missing.frames_before_background(), 1) << "until there is one the first frame stands in";
 }
 
-TEST(Detector, RefusesWhatIsNotAllowed) {
+TEST(Detector, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 20, 30, 3};
     const auto refused = [&](auto change) {
@@ -301,7 +301,7 @@ DetectorParameters parameters_of(std::initializer_list<std::pair<std::string, st
     return detector_parameters(with_defaults(detector_fields().infos(), given));
 }
 
-TEST(DetectorParameters, MethodAndBackgroundChooseTheRest) {
+TEST(DetectorParameters, MethodAndBackgroundSetTheDefaults) {
     EXPECT_EQ(parameters_of({}).background, BackgroundModel(MixtureParameters{}));
     EXPECT_EQ(cleaning_of(parameters_of({})), MaskCleaning(MedianWindow{9}));
     for (const auto& report : {parameters_of({{"method", "report"}}), parameters_of({{"background", "first"}})}) {
@@ -317,7 +317,7 @@ TEST(DetectorParameters, MethodAndBackgroundChooseTheRest) {
     EXPECT_EQ(cleaning_of(parameters_of({{"morph", "open"}})), MaskCleaning(MorphologyOperation::open));
 }
 
-TEST(DetectorParameters, RefuseWhatAnotherMakesVoid) {
+TEST(DetectorParameters, RejectValuesWithoutEffect) {
     const auto message = [](std::initializer_list<std::pair<std::string, std::string>> given) -> std::string {
         try {
             parameters_of(given);
@@ -346,7 +346,7 @@ TEST(DetectorParameters, RefuseWhatAnotherMakesVoid) {
     EXPECT_NE(message({{"morph", "mediam"}}).find("did you mean 'median'?"), std::string::npos);
 }
 
-TEST(BoxesFilter, RefusesBackgroundsAndColours) {
+TEST(BoxesFilter, RejectsInvalidBackgroundsAndColours) {
     const auto info = boxes_info();
     const Shape shape{1, 20, 30, 3};
     for (const auto& [key, value] :

@@ -22,7 +22,7 @@ std::string file_of(RecordFormat format) {
     return text + records.end();
 }
 
-TEST(ObjectRecords, JsonLines) {
+TEST(ObjectRecords, WritesJsonLines) {
     EXPECT_EQ(file_of(RecordFormat::jsonl),
               R"({"frame":0,"time":0.000000,"width":64,"height":48,"objects":[]}
 {"frame":2,"time":0.200000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50]},{"id":4,"box":[0,30,5,1],"area":3,"centroid":[2.33,30.00]}]}
@@ -30,7 +30,7 @@ TEST(ObjectRecords, JsonLines) {
 )");
 }
 
-TEST(ObjectRecords, ScoresFollow) {
+TEST(ObjectRecords, AppendsScores) {
     const float scores[] = {1.23456f, -0.5f};
     EXPECT_EQ(
         to_json_line({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects, .scores = scores}),
@@ -38,7 +38,7 @@ TEST(ObjectRecords, ScoresFollow) {
 )");
 }
 
-TEST(ObjectRecords, AnImageIsNamed) {
+TEST(ObjectRecords, NamesTheImage) {
     EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "a \"b\".jpg"}),
               R"({"frame":7,"source":"a \"b\".jpg","time":0.000000,"width":64,"height":48,"objects":[]})"
               "\n");
@@ -47,7 +47,7 @@ TEST(ObjectRecords, AnImageIsNamed) {
               "\"objects\":[]}\n");
 }
 
-TEST(ObjectRecords, Coco) {
+TEST(ObjectRecords, WritesCoco) {
     EXPECT_EQ(file_of(RecordFormat::coco), R"({"categories":[{"id":1,"name":"moving object"}],"annotations":[
 {"id":1,"image_id":2,"category_id":1,"bbox":[3,4,10,20],"area":150,"iscrowd":0},
 {"id":2,"image_id":2,"category_id":1,"bbox":[0,30,5,1],"area":3,"iscrowd":0},
@@ -58,7 +58,7 @@ TEST(ObjectRecords, Coco) {
 )");
 }
 
-TEST(ObjectRecords, CocoWithoutFramesIsWhole) {
+TEST(ObjectRecords, WritesCompleteCocoWithoutFrames) {
     ObjectRecords records(RecordFormat::coco);
     EXPECT_EQ(records.begin() + records.end(),
               "{\"categories\":[{\"id\":1,\"name\":\"moving object\"}],\"annotations\":[],\"images\":[]}\n");
@@ -69,7 +69,7 @@ TEST(ObjectRecords, MotCountsFromOne) {
               "3,-1,4,5,10,20,1,-1,-1,-1\n3,-1,1,31,5,1,1,-1,-1,-1\n4,-1,4,5,10,20,1,-1,-1,-1\n");
 }
 
-TEST(ObjectRecords, RefusesOtherFormats) {
+TEST(ObjectRecords, RejectsOtherFormats) {
     EXPECT_EQ(parse_record_format("coco"), RecordFormat::coco);
     EXPECT_THROW(parse_record_format("xml"), Error);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// For benches that compare with OpenCV's calls.
+// For benchmarks that compare with OpenCV.
 
 #include "framewire/core/component.hpp"
 #include "framewire/detect/detector.hpp"
@@ -13,19 +13,19 @@
 
 namespace framewire {
 
-/// The moving-object report's chain with a background picture by OpenCV's calls (its table 5), one after the other.
+/// The chain of the moving-object report with a background picture, made of OpenCV calls (its table 5).
 class OpencvDetector {
 public:
     explicit OpencvDetector(const DetectorParameters& parameters)
         : parameters_(parameters), element_(opencv_element({parameters.shape, parameters.diameter_px})) {}
 
-    /// A BGR picture without gaps, as frames are.
+    /// `picture` is a BGR image without gaps, as frames are.
     void set_background(HostView<const std::uint8_t> picture) {
         grayscale(picture);
         blur();
         background_ = blurred_.clone();
     }
-    /// All steps; what it finds is not asked for.
+    /// Runs all steps without returning the objects.
     void run(HostView<const std::uint8_t> frame) {
         grayscale(frame);
         blur();
@@ -36,7 +36,7 @@ public:
     }
 
     void grayscale(HostView<const std::uint8_t> frame) {
-        // OpenCV takes no const pixels, but only reads them.
+        // OpenCV has no const pixels, but it only reads them.
         const cv::Mat bgr(frame.shape().height, frame.shape().width, CV_8UC3, const_cast<std::uint8_t*>(frame.data()));
         cv::cvtColor(bgr, gray_, cv::COLOR_BGR2GRAY);
     }
@@ -47,7 +47,7 @@ public:
     void label() {
         count_ = cv::connectedComponentsWithStats(closed_, labels_, figures_, centroids_, parameters_.connectivity);
     }
-    /// Numbered as OpenCV numbers them; without their sums of coordinates.
+    /// Returns the objects with OpenCV's numbers and without the sums of coordinates.
     std::vector<Component> boxes() const {
         std::vector<Component> all;
         for (int id = 1; id < count_; ++id) {

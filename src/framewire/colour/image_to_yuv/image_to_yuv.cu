@@ -8,12 +8,12 @@
 // BGR or gray images to YUV on the GPU. Each lane converts 16 columns. If chroma is halved, a warp handles all
 // image rows that contribute to one row of chroma, and writes the luma of its own rows on the way:
 //
-//      4:2:0, centred rows   reads rows 2c, 2c+1          writes luma 2c, 2c+1 and chroma c
-//      4:2:0, on the upper   reads rows 2c-1, 2c, 2c+1    writes luma 2c, 2c+1 and chroma c
-//      4:2:2                 reads row c                  writes luma c and chroma c
-//      4:4:4, gray           reads row c                  writes all planes of row c
+//     4:2:0, centred rows   reads rows 2c, 2c+1          writes luma 2c, 2c+1 and chroma c
+//     4:2:0, on the upper   reads rows 2c-1, 2c, 2c+1    writes luma 2c, 2c+1 and chroma c
+//     4:2:2                 reads row c                  writes luma c and chroma c
+//     4:4:4, gray           reads row c                  writes all planes of row c
 //
-//  In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
+// In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
 namespace framewire {
 namespace image_to_yuv_kernels {
 namespace {
@@ -99,8 +99,8 @@ __device__ void convert_16(const Planar& pixels, const Component& component, std
 // Adds one row of pixels to the sums of eight chroma samples: sixteen times the mean per channel. Each sample
 // is a dot product of four pixels and packed weights. Of its own pixels p and p+1:
 //
-//      even sample: pixels p-1 .. p+2, weights (left, own, own, 0)
-//      odd sample:  pixels p-2 .. p+1, weights (0, left, own, own)
+//     even sample: pixels p-1 .. p+2, weights (left, own, own, 0)
+//     odd sample:  pixels p-2 .. p+1, weights (0, left, own, own)
 __device__ void add_row(const Planar& pixels, const int (&before)[3], const std::uint32_t (&weights)[2],
                         int (&sums)[3][8]) {
 #pragma unroll
@@ -238,7 +238,7 @@ void launch(Job job, int groups, int frames, Launch&& kernel) {
     });
 }
 
-// The four template instances per chroma layout exist in an aligned and in an unaligned form.
+// Each instance exists for aligned rows, with vector loads and stores, and for any rows.
 void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     launch(job, info.chroma_height(), info.frames, [&](dim3 grid, dim3 block, const Job& part) {
         const auto start = [&](auto* whole, auto* any) {

@@ -14,10 +14,10 @@
 // BGR or gray images to YUV on the CPU. A thread takes a row of chroma with its one or two rows of luma, in
 // segments:
 //
-//      luma_and_sums()   reads each source row once: writes luma, adds up the rows per channel (Sums)
-//      chroma_of_sums()  joins adjacent columns of the sums and writes chroma
+//     luma_and_sums()   reads each source row once: writes luma, adds up the rows per channel (Sums)
+//     chroma_of_sums()  joins adjacent columns of the sums and writes chroma
 //
-//  Vectors keep even and odd pixels apart, so that bytes widen to 16 bits with a mask and a shift.
+// Vectors keep even and odd pixels apart, so that bytes widen to 16 bits with a mask and a shift.
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

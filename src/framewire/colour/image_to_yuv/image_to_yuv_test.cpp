@@ -161,7 +161,7 @@ TEST_P(ImageToYuvTest, RoundTripsGray) {
             GuardedYuv picture(info, {}, GetParam());
             convert(kit::executor(GetParam()), image, picture, info);
             YuvToImage(info, channels, kit::executor(Backend::cpu)).run(picture.host(), back.view());
-            // Limited range has 219 steps for 255.
+            // Limited range has 219 steps for 255 values.
             EXPECT_EQ(kit::first_difference(back.view(), image.view(), coding.full_range ? 0 : 1), std::nullopt)
                 << to_string(coding);
         }

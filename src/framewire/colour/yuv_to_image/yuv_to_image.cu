@@ -9,11 +9,11 @@
 // group of two rows that lie between the same two rows of chroma, so that it loads each row of chroma once per
 // group:
 //
-//      centred rows:     rows 2g-1, 2g    between chroma rows g-1, g
-//      on the upper row: rows 2g, 2g+1    between chroma rows g, g+1
-//      other formats:    row g            with chroma row g, if any
+//     centred rows:     rows 2g-1, 2g    between chroma rows g-1, g
+//     on the upper row: rows 2g, 2g+1    between chroma rows g, g+1
+//     other formats:    row g            with chroma row g, if any
 //
-//  In columns a lane needs 8 samples of chroma and one more on each side.
+// In columns a lane needs 8 samples of chroma and one more on each side.
 namespace framewire {
 namespace yuv_to_image_kernels {
 namespace {

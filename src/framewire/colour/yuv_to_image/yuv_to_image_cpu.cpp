@@ -14,8 +14,8 @@
 
 // YUV pictures to BGR or gray images on the CPU. A thread takes one row of pixels, in segments:
 //
-//      join_rows()         interpolates chroma between two rows of samples (Chroma)
-//      segment_to_image()  loads luma, interpolates chroma between columns, and writes pixels
+//     join_rows()         interpolates chroma between two rows of samples (Chroma)
+//     segment_to_image()  loads luma, interpolates chroma between columns, and writes pixels
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

@@ -1,9 +1,9 @@
 // Small vector helpers over Highway, compiled once per instruction set. Include it in a SIMD source after
 // <hwy/highway.h>. The guard below toggles, so that each pass of foreach_target.h compiles it again.
 //
-//  Several helpers work "in blocks": x86 packs within each 16-byte block of a vector, not across it, and the portable
-//  versions do the same so that results are equal on every target. For two vectors of two blocks, a and b:
-//      a = A0 A1, b = B0 B1  ->  A0 B0 A1 B1 (each narrowed)
+// Several helpers work "in blocks": x86 packs within each 16-byte block of a vector, not across it, and the portable
+// versions do the same so that results are equal on every target. For two vectors of two blocks, a and b:
+//     a = A0 A1, b = B0 B1  ->  A0 B0 A1 B1 (each narrowed)
 
 #if defined(FRAMEWIRE_SIMD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_SIMD_INL_HPP

@@ -6,11 +6,11 @@
 //
 // Every tile has a 64-bit word in global memory with its state and a value:
 //
-//      tile_unknown          nothing yet; readers spin
-//      tile_alone            the tile's own sum; readers add it and look further back
-//      tile_with_all_before  the sum up to and including the tile; readers stop here
+//     tile_unknown          nothing yet; readers spin
+//     tile_alone            the tile's own sum; readers add it and look further back
+//     tile_with_all_before  the sum up to and including the tile; readers stop here
 //
-//  State and value share one word, so relaxed atomic accesses are enough: no other data is published.
+// State and value share one word, so relaxed atomic accesses are enough: no other data is published.
 
 #include "framewire/cuda/kernel/warp.cuh"
 

@@ -13,7 +13,8 @@
 namespace framewire {
 namespace {
 
-// A background by its name, and how its values become a model: in the order of BackgroundModel.
+// A kind of background: its name, its parameters, and how their values become a model. In the order of
+// BackgroundModel.
 struct BackgroundKind {
     std::string_view name;
     std::vector<ParameterInfo> parameters;
@@ -37,15 +38,16 @@ const std::vector<BackgroundKind>& background_kinds() {
              const auto parameters = mixture_fields().from(values);
              if (values.is_given("shadow_threshold") && !parameters.shadows)
                  fail(ErrorCode::usage, "mixture: shadow_threshold does not count without shadows=1");
-             mixture_terms(parameters);  // refuses what does not go together
+             mixture_terms(parameters);  // rejects combinations that are not allowed
              return parameters;
          }},
     };
     return kinds;
 }
 
-// How many frames have a background that is the first one for more than half, where each later one counts `rate` (above
-// 0): that of frame t is the first frame for (1 - rate)^(t - 1).
+// Returns the number of frames whose background consists of the first frame for more than half, if each later
+// frame enters with weight `rate` (above 0): the background of frame t holds the first frame with weight (1 -
+// rate)^(t - 1).
 std::int64_t frames_before_majority(double rate) {
     return rate >= 0.5 ? 2 : 1 + static_cast<std::int64_t>(std::ceil(std::log(0.5) / std::log1p(-rate)));
 }
@@ -85,7 +87,7 @@ std::int64_t frames_before_background(const BackgroundModel& model) {
     double share = 1;
     std::uint64_t frame = 1;
     for (; share > 0.5; ++frame) {
-        // Of rows that take turns, row 0 is the last.
+        // If rows alternate, row 0 is the last of a turn.
         if (const auto step = mixture_step(terms, frame); mixture_learns(terms, step, 0)) share *= step.keep;
     }
     return static_cast<std::int64_t>(frame);

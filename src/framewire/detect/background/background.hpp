@@ -9,38 +9,38 @@
 
 namespace framewire {
 
-/// The first frame.
+/// The background is the first frame.
 struct FirstFrame {
     friend bool operator==(const FirstFrame&, const FirstFrame&) = default;
 };
 
-/// The mean of the frames before, each counting less the older it is.
+/// The background is an exponential running mean of the frames before.
 struct RunningMean {
-    double rate;  ///< share of the newest frame, above 0 up to 1
+    double rate;  ///< weight of the newest frame, above 0 up to 1
     friend bool operator==(const RunningMean&, const RunningMean&) = default;
 };
 
-/// An image the user has.
+/// The background is an image file of the user.
 struct BackgroundImage {
     std::string path;
     friend bool operator==(const BackgroundImage&, const BackgroundImage&) = default;
 };
 
-/// What frames are compared with to find what moves; `--background` on the command line.
+/// The models that frames are compared with to find motion; the option `--background`.
 using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters, BackgroundImage>;
 
-/// Reads "first", "mean:RATE" (mean:0.02), "mixture" with any of MixtureParameters as options by their names
-/// ("mixture:history=200:shadows=0"), or the path of an image, which has a '.' or '/' in it and is not opened here.
-/// Throws Error{usage} on anything else, saying what is allowed.
+/// Parses "first", "mean:RATE" (mean:0.02), "mixture" with any of MixtureParameters as options
+/// ("mixture:history=200:shadows=0"), or the path of an image, which must contain a '.' or '/' and is not
+/// opened here. Throws Error{usage} for anything else; the message lists what is allowed.
 BackgroundModel parse_background(std::string_view text);
 
-/// What such a model is called there; "picture" for a BackgroundImage.
+/// Returns the name of the model in that syntax, or "picture" for a BackgroundImage.
 std::string_view name_of_background(const BackgroundModel& model);
 
-/// How many frames at the start are compared with no background yet, or with one that tells little of the scene:
-/// whoever stands in the first frame is part of it. None for a BackgroundImage. One for FirstFrame: that frame itself.
-/// For a RunningMean and a mixture, those whose background is the first frame for more than half. Of a mixture that
-/// learns nothing the first frame is all there is, so one.
+/// Returns how many frames at the start of a stream have no background yet, or one that says little about the
+/// scene because people in the first frame are part of it. 0 for a BackgroundImage. 1 for FirstFrame: that
+/// frame itself. For a RunningMean and a mixture, the frames whose background is the first frame for more than
+/// half; 1 for a mixture that does not learn, since it never has anything but the first frame.
 std::int64_t frames_before_background(const BackgroundModel& model);
 
 }  // namespace framewire

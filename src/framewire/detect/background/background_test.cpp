@@ -19,7 +19,7 @@ std::string message(std::string_view text) {
     return "";
 }
 
-TEST(Background, ReadsItsForms) {
+TEST(Background, ParsesEveryForm) {
     EXPECT_EQ(parse_background("first"), BackgroundModel(FirstFrame{}));
     EXPECT_EQ(parse_background("mean:0.02"), BackgroundModel(RunningMean{0.02}));
     EXPECT_EQ(parse_background("mean:1"), BackgroundModel(RunningMean{1}));
@@ -30,7 +30,7 @@ TEST(Background, ReadsItsForms) {
               BackgroundModel(MixtureParameters{.history = 300, .var_threshold = 20.5f, .shadows = true}));
 }
 
-TEST(Background, IsThereOnceLaterFramesCountMoreThanTheFirst) {
+TEST(Background, ExistsOnceLaterFramesOutweighTheFirst) {
     const auto frames = [](const char* text) { return frames_before_background(parse_background(text)); };
     EXPECT_EQ(frames("room.png"), 0);
     EXPECT_EQ(frames("first"), 1);

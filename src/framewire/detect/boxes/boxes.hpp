@@ -8,37 +8,38 @@
 
 namespace framewire {
 
-/// Draws boxes around what moves, or hides it under a mosaic: MotionDetector and BoxOverlay one after the other,
-/// without a way over the host. The background is the filter's own; frames are given in the order of time. Frames that
-/// come before there is a background (frames_before_background()) are hidden whole where what moves is hidden: nothing
-/// can be said yet of who is in them.
+/// The filter `boxes`: draws boxes around moving objects, or hides them under a mosaic. It runs a
+/// MotionDetector and a BoxOverlay without copying the objects to the host in between. The filter owns its
+/// background, so frames must be in the order of time. A mosaic hides the first frames
+/// (frames_before_background()) as a whole, because without a background nobody can say what moves in them.
 class Boxes {
 public:
-    /// Throws as MotionDetector and BoxOverlay do.
+    /// Throws what MotionDetector and BoxOverlay throw.
     Boxes(const DetectorParameters& parameters, const BoxStyle& style, const Shape& shape, Executor& executor)
         : detector_(parameters, shape, executor), overlay_(style, shape, executor) {}
 
     Shape output_shape() const { return detector_.shape(); }
 
-    /// Returns when done.
+    /// Processes a batch and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream.
+    /// The same, queued on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// Whether runs from now on are one like the other: all frames have a background.
+    /// Returns true if all later frames have a background, so that all later runs are alike.
     bool is_settled() const { return detector_.has_background(); }
 
-    /// How many objects each frame of the last run has: `objects`. Waits for the executor's stream.
+    /// Returns the number of objects in each frame of the last run, as `objects`. Waits for the executor's
+    /// stream.
     std::vector<FilterFigure> figures() const;
 
 private:
-    // figures() brings them to the host, where they change nothing of what runs see.
+    // figures() copies the objects to the host, which does not affect later runs.
     mutable MotionDetector detector_;
     BoxOverlay overlay_;
     bool has_run_ = false;
 };
 
-/// The registry's entry.
+/// The entry in the registry of filters.
 FilterInfo boxes_info();
 
 }  // namespace framewire

@@ -12,7 +12,8 @@ namespace {
 constexpr int threads_per_block = 256;
 constexpr int word_px = 32;
 
-// A word of 32 pixels a thread.
+// A thread makes one word of the mask, 32 pixels, from four pixels at a time: absolute differences, comparison
+// with the threshold, and a multiplication that gathers the four results in adjacent bits.
 __global__ void __launch_bounds__(threads_per_block)
     difference_kernel(cuda::KernelImage<const std::uint8_t> blurred, cuda::KernelImage<const std::uint8_t> background,
                       bool aligned, DeviceBitMaskView<std::uint32_t> mask, std::uint32_t threshold) {

@@ -18,7 +18,8 @@ namespace foreground_bench {
 constexpr auto gray_frame = bench_frame.with_channels(1);
 constexpr int cpu_frames = 16;
 
-// A scene some moments later, in every frame, the blurred gray image of the scene, and the mask of where they differ.
+// A scene some moments later in every frame, the blurred gray image of the scene, and the mask of their
+// differences.
 struct Scene {
     HostImage frames{bench_frame}, background{gray_frame};
     HostBitMask mask{bench_frame};

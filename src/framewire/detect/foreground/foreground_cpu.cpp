@@ -21,7 +21,7 @@
 
 namespace framewire {
 
-// What a run works on; without a mask it only blurs, and without `blurred` what is blurred is forgotten again.
+// The images of a run. Without a mask it only blurs; without `blurred` the blurred frames are discarded.
 struct ForegroundImages {
     HostView<const std::uint8_t> frames, background;
     HostBitMaskView<std::uint32_t> mask;
@@ -38,7 +38,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bits of `count` pixels, then nothing up to `words` words.
+// Writes the bits of `count` pixels, then zeros up to `words` words.
 void difference_bits(const std::uint8_t* blurred, const std::uint8_t* background, int count, int threshold,
                      std::uint32_t* bits, int words) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -62,6 +62,7 @@ void difference_bits(const std::uint8_t* blurred, const std::uint8_t* background
     std::fill(bytes + x / 8, bytes + 4 * words, std::uint8_t{0});
 }
 
+// Gray, blur and difference of one tile, row by row, so that every row is used while it is in cache.
 template <int fixed_terms>
 void foreground_tile_of(const GaussianWeights& weights, int threshold, const ForegroundImages& images,
                         const WindowTile& tile) {
@@ -74,7 +75,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
         weights, Border::reflect101, shape.with_channels(1), tile,
         [&](int y, const TileColumns& columns, std::uint8_t* gray) {
             const auto* image = images.frames.row(tile.frame, y) + columns.image_begin() * channels;
-            // As for the Gaussian alone.
+            // Prefetches two rows ahead, as the Gaussian does.
             const auto* next = image + (y + 2 < shape.height ? 2 * images.frames.row_stride_bytes() : 0);
             for (int x = 0; x < columns.image_count() * channels; x += 64) hwy::Prefetch(next + x);
             gray_span(GrayMethod::weighted, image, channels, columns.image_count(), 1, gray);
@@ -99,7 +100,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
 
 void foreground_tile(const GaussianWeights& weights, int threshold, const ForegroundImages& images,
                      const WindowTile& tile) {
-    if (weights.terms() == 8)  // size 15, the detector's own
+    if (weights.terms() == 8)  // size 15, the detector's default
         foreground_tile_of<8>(weights, threshold, images, tile);
     else
         foreground_tile_of<0>(weights, threshold, images, tile);

@@ -10,15 +10,15 @@
 
 namespace framewire {
 
-/// The blurred gray images, step by step.
+/// Reference implementation of the blurred gray images, step by step.
 inline void blurred_gray_reference(int blur, HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) {
     HostImage gray(blurred.shape());
     gray_reference(GrayMethod::weighted, frames, gray.view());
     gaussian_reference({.size = blur, .rounding = GaussianRounding::opencv}, gray.view(), blurred);
 }
 
-/// The bits of where blurred gray images differ by more than the threshold from the background, one for all or one
-/// each.
+/// Sets the bits where blurred gray images differ from the background by more than the threshold. There is one
+/// background for all frames or one per frame.
 inline void difference_reference(int threshold, HostView<const std::uint8_t> blurred,
                                  HostView<const std::uint8_t> background, HostBitMaskView<std::uint32_t> mask) {
     const auto& shape = blurred.shape();

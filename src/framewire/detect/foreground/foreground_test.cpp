@@ -19,7 +19,7 @@ namespace foreground_test {
 using ForegroundTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ForegroundTest);
 
-// Everything a run reads and writes, with twins on the GPU where the backend is CUDA.
+// Everything that a run reads and writes, mirrored on the GPU for the CUDA backend.
 struct Images {
     kit::GuardedImage frames, background, blurred;
     HostBitMask mask;
@@ -33,7 +33,7 @@ struct Images {
           backend(on) {
         kit::fill(frames.view(), fill_with, 1);
         kit::fill(background.view(), kit::Fill::noise, 2);
-        // About half of the pixels near what is there after any blur.
+        // About half of the pixels are near the blurred values, whatever the blur.
         for (int frame = 0; frame < background_frames; ++frame)
             for (int y = 0; y < shape.height; ++y)
                 for (int x = 0; x < shape.width; ++x) {
@@ -99,7 +99,7 @@ void check(Backend backend, ForegroundParameters parameters, const Shape& shape,
     }
 }
 
-TEST_P(ForegroundTest, EveryShapeAndLayoutEqualsTheFiltersOneAfterTheOther) {
+TEST_P(ForegroundTest, EqualsTheFiltersForEveryShapeAndLayout) {
     for (const int channels : {3, 1})
         for (const auto& shape : kit::small_shapes(channels, 2))
             for (const auto& layout : kit::layouts())
@@ -109,14 +109,14 @@ TEST_P(ForegroundTest, EveryShapeAndLayoutEqualsTheFiltersOneAfterTheOther) {
                 }
 }
 
-TEST_P(ForegroundTest, EveryBlurEqualsTheFiltersOneAfterTheOther) {
+TEST_P(ForegroundTest, EqualsTheFiltersForEveryBlur) {
     for (int blur = 1; blur <= 255; blur += blur < 40 && !kit::brief() ? 1 : 27) {
         check(GetParam(), {.blur = blur, .threshold = 3}, {1, 70, 331, blur % 3 ? 3 : 1}, {}, kit::Fill::noise);
         if (HasFatalFailure()) return;
     }
 }
 
-TEST_P(ForegroundTest, EveryThresholdEqualsTheFiltersOneAfterTheOther) {
+TEST_P(ForegroundTest, EqualsTheFiltersForEveryThreshold) {
     for (const int threshold : {0, 1, 19, 20, 127, 128, 254, 255})
         for (const int blur : {1, 15}) {
             check(GetParam(), {.blur = blur, .threshold = threshold}, {1, 37, 131, 3}, {}, kit::Fill::checkerboard);
@@ -126,14 +126,14 @@ TEST_P(ForegroundTest, EveryThresholdEqualsTheFiltersOneAfterTheOther) {
 }
 
 // Several tiles, strips and bands, with and without whole vectors at their ends.
-TEST_P(ForegroundTest, LargeFramesEqualTheFiltersOneAfterTheOther) {
+TEST_P(ForegroundTest, EqualsTheFiltersForLargeFrames) {
     for (const auto& shape : {Shape{2, 300, 1920, 3}, Shape{1, 511, 2333, 3}, Shape{3, 720, 1280, 1}}) {
         check(GetParam(), {}, shape, {}, kit::Fill::noise);
         if (HasFatalFailure()) return;
     }
 }
 
-TEST(Foreground, RefusesWhatIsNotAllowed) {
+TEST(Foreground, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{2, 8, 40, 3};
     EXPECT_THROW(Foreground({.blur = 0}, shape, executor), Error);

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-// Union-find whose roots are the smallest of their trees. Many threads unite at once: a parent only ever becomes
-// smaller, by an atomic minimum, and who finds its root joined meanwhile goes on from there (Komura 2015; Playne and
-// Hawick 2018).
+// Only for .cu files: union-find whose root is the smallest node of its tree. Many threads unite at the same
+// time: a parent only ever becomes smaller, by an atomic minimum, and a thread that finds its root already
+// joined continues from there (Komura 2015; Playne and Hawick 2018).
 
 namespace framewire::labelling {
 
-/// A number for each run of a tile, in shared memory, by slot. Lanes are rows: the exclusive or spreads a column of
-/// slots over the banks.
+/// A number per run of a tile, in shared memory, indexed by slot. Lanes are rows; the exclusive or spreads a
+/// column of slots over the memory banks.
 struct RunTable {
     std::uint32_t* numbers;
 
@@ -21,15 +21,15 @@ struct RunTable {
     }
 };
 
-/// The runs of one tile. Parents are read by an atomic too, which here costs no more than a load, so that no plain
-/// access races with another thread's.
+/// Forest of the runs of one tile. Parents are read atomically too, so that no plain access races with another
+/// thread; in shared memory that costs no more than a load.
 struct RunForest : RunTable {
     __device__ std::uint32_t parent(std::uint32_t slot) const { return atomicOr(&(*this)[slot], 0u); }
-    /// Makes `to` the parent where it is smaller than the one before, which is returned.
+    /// Makes `to` the parent if it is smaller than the previous parent, which is returned.
     __device__ std::uint32_t lower(std::uint32_t slot, std::uint32_t to) const { return atomicMin(&(*this)[slot], to); }
 };
 
-/// The components of one frame's tiles, in global memory.
+/// Forest of the components of one frame's tiles, in global memory.
 struct TileForest {
     TileComponent* components;
 
@@ -39,14 +39,14 @@ struct TileForest {
     }
 };
 
-/// A walk to the root of a node while trees are joined; halves the path on its way.
+/// Walks to the root of a node while trees are being joined, and halves the path on the way.
 template <class Forest>
 struct RootWalk {
     std::uint32_t node, parent;
 
     __device__ RootWalk(const Forest& forest, std::uint32_t from) : node(from), parent(forest.parent(from)) {}
     __device__ bool at_root() const { return node == parent; }
-    /// The parent's parent, which a step leads to.
+    /// Returns the grandparent, which is the target of a step.
     __device__ std::uint32_t next(const Forest& forest) const { return at_root() ? node : forest.parent(parent); }
     __device__ void step(const Forest& forest, std::uint32_t next) {
         if (next != parent) forest.lower(node, next);
@@ -55,9 +55,9 @@ struct RootWalk {
     }
 };
 
-/// Makes its root the parent of `node`, whose parent is known, and returns it; for when no trees are joined any more,
-/// and for one thread a node. What it passes on the way is its parent meanwhile, so that threads that walk along one
-/// path shorten it for each other.
+/// Makes its root the parent of `node`, whose parent is known, and returns the root. Only when no trees are
+/// joined any more, and with one thread per node. Each node on the way becomes the parent in the meantime, so
+/// threads on the same path shorten it for each other.
 template <class Forest>
 __device__ std::uint32_t settle(const Forest& forest, std::uint32_t node, std::uint32_t parent) {
     if (parent == node) return node;
@@ -68,7 +68,8 @@ __device__ std::uint32_t settle(const Forest& forest, std::uint32_t node, std::u
     return parent;
 }
 
-/// Makes a and b their roots. The walks go side by side, so that neither waits for the other's loads.
+/// Replaces a and b by their roots. Both walks proceed in parallel, so that neither waits for the other's
+/// loads.
 template <class Forest>
 __device__ void walk_to_roots(const Forest& forest, std::uint32_t& a, std::uint32_t& b) {
     RootWalk of_a(forest, a), of_b(forest, b);
@@ -81,6 +82,7 @@ __device__ void walk_to_roots(const Forest& forest, std::uint32_t& a, std::uint3
     b = of_b.node;
 }
 
+/// Joins the trees of a and b; the larger root gets the smaller one as its parent.
 template <class Forest>
 __device__ void unite(const Forest& forest, std::uint32_t a, std::uint32_t b) {
     while (true) {
@@ -89,17 +91,17 @@ __device__ void unite(const Forest& forest, std::uint32_t a, std::uint32_t b) {
         const auto upper = max(a, b), lower = min(a, b);
         const auto before = forest.lower(upper, lower);
         if (before == upper) return;
-        a = before;  // no root any more: what it was joined with meanwhile still has to be
+        a = before;  // no longer a root: the tree that it joined meanwhile must be united too
         b = lower;
     }
 }
 
 inline constexpr std::uint32_t all_lanes = ~0u;
 
-/// For lanes of a warp that want to add to places, each named by its `place`: calls together(lanes, member), in all
-/// lanes, for the first few places that several lanes want, and alone() in the other lanes that want one. Atomics on
-/// one address wait for each other, so lanes should add up first; but where every lane has a place of its own, going
-/// through them all costs more.
+/// Groups the lanes of a warp that add to the same place. Calls together(lanes, member), in all lanes, for up
+/// to 4 places that at least 3 lanes want, and alone() in the other lanes that want a place. Atomics on one
+/// address are serialised, so lanes should add up their values first; but if every lane has its own place,
+/// going through all of them costs more.
 template <class Together, class Alone>
 __device__ void for_each_group(bool wants, std::uint32_t place, Together&& together, Alone&& alone) {
     constexpr int most_groups = 4, fewest_lanes = 3;

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-// The second and third step of the CUDA labelling: tiles are joined where they meet, and what they found is summed up
-// at the roots.
+// Only for .cu files: the second and third step of the CUDA labelling. Tiles are joined where they touch, and
+// their statistics are added up at the roots.
 
 namespace framewire::labelling {
 
-/// Where one frame of a job lies.
+/// Addresses of one frame of a job.
 struct Frame {
     const std::uint32_t* mask;
     TileComponent* components;
@@ -25,7 +25,7 @@ struct Frame {
 
 inline constexpr int warp_per_tile_threads = 128;
 
-/// For kernels of a warp a tile: which one; nothing where there is none.
+/// For kernels with one warp per tile: the tile of the calling warp, if there is one.
 struct WarpTile {
     std::uint32_t frame, tile;
     __device__ explicit WarpTile(const TileGrid& grid) {
@@ -36,10 +36,17 @@ struct WarpTile {
     }
 };
 
-/// A tile has five edges to join: the words of its first row, and its first column, whose pixels are to the column
-/// beside it what a row's are to the row above.
+/// A tile has five edges to join: the four words of its first row, and its first column. The pixels of the
+/// column relate to the column beside it as those of a row relate to the row above:
+///
+///          word 0   word 1   word 2   word 3      joined with the row above
+///        +--------+--------+--------+--------+
+///     c  |                                   |
+///     o  |   a tile, 32 rows of 4 words      |
+///     l  |                                   |
 inline constexpr std::uint32_t tile_edges = tile_words + 1;
 
+/// Returns the links across one edge of a tile, none at the border of the image.
 template <bool eight>
 __device__ Links links_of_edge(const TileJob& job, const Frame& frame, std::uint32_t tile, std::uint32_t edge) {
     const auto column = tile % job.grid.columns, y = tile / job.grid.columns * tile_rows;
@@ -56,13 +63,13 @@ __device__ Links links_of_edge(const TileJob& job, const Frame& frame, std::uint
     return {};
 }
 
-/// A link across a tile's edge.
+/// A link across the edge of a tile.
 struct EdgeLink {
     std::uint8_t edge, bit;
     std::int8_t shift;
 };
 
-/// The tile component on the tile's own side of a link, or on the other one.
+/// Returns the tile component on the tile's own side of a link, or on the other side.
 template <bool eight>
 __device__ std::uint32_t component_at(const TileJob& job, const Frame& frame, std::uint32_t tile, const EdgeLink& link,
                                       bool other) {
@@ -84,8 +91,8 @@ __device__ std::uint32_t component_at(const TileJob& job, const Frame& frame, st
     return owner * most_in_tile(eight) + frame.slots[std::uint64_t{owner} * tile_slots + slot];
 }
 
-/// A warp a tile joins it with its neighbours: first a lane for each edge and direction lists the links, then a lane a
-/// link.
+/// One warp per tile joins the tile with its neighbours. First one lane per edge and direction lists the links,
+/// then one lane per link unites the components.
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job) {
     constexpr std::uint32_t directions = 3, most_links = tile_edges * directions * word_slots;
@@ -119,13 +126,13 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
             own = component_at<eight>(job, frame, at.tile, link, false);
             other = component_at<eight>(job, frame, at.tile, link, true);
         }
-        // Of lanes with the same two components one joins them.
+        // If several lanes have the same pair of components, one of them unites it.
         const auto same = __match_any_sync(all_lanes, std::uint64_t{own} << 32 | other);
         if (own != other && lowest_bit(same) == static_cast<int>(lane)) unite(forest, own, other);
     }
 }
 
-/// A warp a tile adds its components to their roots.
+/// One warp per tile adds the tile's components to their roots.
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob job) {
     const WarpTile at(job.grid);
@@ -139,7 +146,7 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
         auto root = index;
         if (number < count) {
             const auto parent = forest.parent(index);
-            if (parent != index) part = frame.components[index];  // on its way while the root is looked for
+            if (parent != index) part = frame.components[index];  // loaded while the root is searched for
             root = settle(forest, index, parent);
         }
         const auto add = [&](const TileComponent& sum) {
@@ -155,7 +162,7 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
         for_each_group(
             root != index, root,
             [&](std::uint32_t lanes, bool member) {
-                // A tile's sums fit in 32 bits.
+                // The sums over one tile fit 32 bits.
                 TileComponent sum;
                 sum.first = ~cuda::warp_max(member ? ~part.first : 0);
                 sum.min_x = ~cuda::warp_max(member ? ~part.min_x : 0);

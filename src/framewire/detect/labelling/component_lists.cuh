@@ -6,37 +6,45 @@
 
 #include <cstdint>
 
-// The fourth step of the CUDA labelling: bands of rows number the roots that begin in them and list those of allowed
-// area.
+// Only for .cu files: the fourth step of the CUDA labelling. Each band of rows numbers the roots that begin in
+// it and lists those whose area is allowed.
+//
+//     1. set a bit per root in shared memory, by slot, i.e. in raster order
+//     2. scan the words of bits: number of roots before each word of the band
+//     3. look back over the bands before: number of roots before the band
+//     4. number = roots before the band + before the word + before the bit
 
 namespace framewire::labelling {
 
 inline constexpr int number_threads = 256;
 inline constexpr int number_warps = number_threads / 32;
 
+/// Parameters and destination of the lists.
 struct ListJob {
     std::uint32_t min_area, max_area;
     ComponentLists<MemorySpace::device> lists;
     bool keep_ids;  // for label images
 };
 
-/// Two counts of a band or of all bands up to one, 31 bits each: of components in the lower half, of listed ones above.
-/// What label_tiles() cleared holds them for a look-back.
+/// Two counts of a band, or of all bands up to one, in 31 bits each: all components in the lower half, listed
+/// ones in the upper half. They go through a look-back whose words label_tiles() has cleared.
 inline constexpr int counts_shift = 31;
 
+/// Shared memory of number_roots().
 struct SharedBand {
-    std::uint32_t all[band_words], listed[band_words];  // a bit a slot: where components begin
-    std::uint32_t before[band_words];  // in the band before a word: listed ones above bit 16, all below
+    std::uint32_t all[band_words], listed[band_words];  // one bit per slot: components that begin there
+    std::uint32_t before[band_words];  // counts in the band before a word: listed ones above bit 16, all below
     cuda::BlockScan<std::uint32_t, number_warps> counts;
     unsigned long long bands_before;
 };
 
-/// Lanes that go through a tile's components together. A tile has few as a rule, so that many tiles at once, and not
-/// many components of one, keep few turns of loads one behind the other.
+/// Number of lanes that process the components of one tile together. Tiles usually have few components, so many
+/// tiles at once, rather than many components of one tile, keep the number of dependent loads low.
 inline constexpr int lanes_per_tile = 16;
 
-/// Calls body(root) for every root of the tiles that the band crosses and that begins in the band. A component begins
-/// in the first row of tiles it touches, where its root is too: that is its tile component of the lowest index.
+/// Calls body(root, slot) for every root that begins in the band, in any of the tiles that the band crosses. A
+/// component begins in the first row of tiles that it touches, and so does its root, which is its tile
+/// component with the lowest index.
 template <bool eight, class Body>
 __device__ void for_each_root(const TileJob& job, const Frame& frame, std::uint32_t band, Body&& body) {
     const auto rows = rows_in_band(job.grid);
@@ -53,7 +61,8 @@ __device__ void for_each_root(const TileJob& job, const Frame& frame, std::uint3
         }
 }
 
-/// A block a band. The bands go round the frames, so that neighbours rarely wait for each other.
+/// One block per band. Consecutive blocks are in different frames, so that neighbouring bands rarely wait for
+/// each other.
 template <bool eight>
 __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, ListJob list, std::uint32_t frames) {
     __shared__ SharedBand shared;

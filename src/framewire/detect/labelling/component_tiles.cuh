@@ -6,12 +6,20 @@
 #include <cstdint>
 #include <limits>
 
-// The first step of the CUDA labelling: each block labels the runs of one tile in shared memory and sums up its
-// components.
+// Only for .cu files: the first step of the CUDA labelling. Each block labels the runs of one tile in shared
+// memory and adds up its components.
+//
+//     thread = (row of the tile = lane, word of the row = warp)
+//     plant_runs    each run gets a parent: a run above it, else the one to its left, else itself
+//     join_runs     unites along the remaining links, with atomics
+//     flatten_runs  parent = root; count roots
+//     scan          number of each root in the tile, in raster order
+//     add_runs      box, area and sums per number, in shared memory
 
 namespace framewire::labelling {
 
 inline constexpr int tile_threads = tile_rows * tile_words;
+/// Arguments of all kernels of the labelling.
 struct TileJob {
     const std::uint32_t* mask;
     std::uint32_t width, height;
@@ -19,7 +27,7 @@ struct TileJob {
     TileWorkspace workspace;
 };
 
-/// Components of a tile as they are summed, a number of them at a time. A tile has at most 4096 pixels, so that the
+/// Statistics of the components of a tile, a block's worth at a time. A tile has at most 4096 pixels, so the
 /// area fits above the sum of y, which is below 2^16.
 struct TileSums {
     std::uint32_t first[tile_threads];  ///< slot in the tile
@@ -40,22 +48,23 @@ struct TileSums {
     }
 };
 
+/// Shared memory of label_tiles().
 struct SharedTile {
     std::uint32_t parents[tile_slots];
     TileSums sums;
     cuda::BlockScan<std::uint32_t, tile_words> components;
 };
 
-/// A lane's share of a tile: one word of one row.
+/// The part of a tile that one lane handles: one word of one row.
 struct TileLane {
     std::uint32_t row, column;  ///< in the tile
     WordTriple own, above;
 
-    /// The slot of bit `bit` of the word itself or, with `side` -1, of the one to its left.
+    /// Returns the slot of bit `bit` of the lane's word or, if `side` is -1, of the word to its left.
     __device__ std::uint32_t slot(int side, int bit) const {
         return (row * tile_words + column + side) * word_slots + static_cast<std::uint32_t>(bit) / 2;
     }
-    /// The slot of the run above that has pixel `bit`, -1 to 32.
+    /// Returns the slot of the run in the row above that contains pixel `bit`, from -1 to 32.
     __device__ std::uint32_t slot_above(int bit) const {
         const int side = bit >> 5;
         const auto word = side < 0 ? above.left : side > 0 ? above.right : above.word;
@@ -63,6 +72,8 @@ struct TileLane {
     }
 };
 
+/// Loads the words of a lane and its neighbours. The row above comes from the lane above, so each word is read
+/// once.
 __device__ inline TileLane load_lane(const TileJob& job, std::uint32_t frame, std::uint32_t tile) {
     TileLane lane{threadIdx.x % 32, threadIdx.x / 32, {}, {}};
     const auto y = tile / job.grid.columns * tile_rows + lane.row;
@@ -81,9 +92,9 @@ __device__ inline TileLane load_lane(const TileJob& job, std::uint32_t frame, st
     return lane;
 }
 
-/// Makes a tree of each run and the first run above that it has a link to, or else the one to its left: a parent
-/// everyone can set for its own runs without a race. Takes the links used out of `links`; returns whether the left edge
-/// is still open.
+/// Makes one tree of each run and the first run above that it is linked to, or else of the run and the one to
+/// its left. Every lane sets the parents of its own runs only, so there is no race. Removes the links used from
+/// `links`. Returns true if the link to the left is still open.
 template <bool eight>
 __device__ bool plant_runs(const RunForest& forest, const TileLane& lane, Links& links) {
     bool open_left = false;
@@ -108,7 +119,7 @@ __device__ bool plant_runs(const RunForest& forest, const TileLane& lane, Links&
     return open_left;
 }
 
-/// Joins what plant_runs() left.
+/// Unites along the links that plant_runs() left.
 __device__ inline void join_runs(const RunForest& forest, const TileLane& lane, Links links, bool open_left) {
     while (links.any()) {
         const auto bit = lowest_bit(links.any());
@@ -119,7 +130,7 @@ __device__ inline void join_runs(const RunForest& forest, const TileLane& lane, 
     if (open_left) unite(forest, lane.slot(0, 0), lane.slot(-1, run_begin(lane.own.left, 31)));
 }
 
-/// Sets every run's parent to its root and counts the roots among a lane's runs.
+/// Sets the parent of every run to its root. Returns the number of roots among the lane's runs.
 __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const TileLane& lane) {
     std::uint32_t roots = 0;
     for (auto rest = lane.own.word; rest; rest &= ~lowest_run(rest)) {
@@ -131,7 +142,7 @@ __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const Tile
 
 inline constexpr std::uint32_t numbered = 1u << 31;  // marks a parent that is a number in the tile
 
-/// Adds a run a lane (or none) to the sums at `at`. Lanes that add at one place add as one.
+/// Adds one run per lane, or none, to the sums at `at`. Lanes with the same destination add up first.
 __device__ inline void add_runs(TileSums& sums, const TileLane& lane, std::uint32_t run, std::uint32_t at) {
     const auto area = static_cast<std::uint32_t>(__popc(run));
     const auto x = lane.column * 32;
@@ -150,7 +161,7 @@ __device__ inline void add_runs(TileSums& sums, const TileLane& lane, std::uint3
         [&] { sums.add(at, x + lowest_bit(run), x + highest_bit(run), lane.row, sum_x, area_sum_y); });
 }
 
-/// Writes the component that this thread's sums are of as the root of a tree of its own.
+/// Writes the component whose sums belong to this thread, as the root of its own tree.
 __device__ inline void write_component(const TileJob& job, std::uint32_t tile, const TileSums& sums,
                                        std::uint32_t index, TileComponent* components) {
     const auto at = threadIdx.x;
@@ -169,6 +180,8 @@ __device__ inline void write_component(const TileJob& job, std::uint32_t tile, c
     components[index] = component;
 }
 
+/// Labels one tile per block. `all_slots`: store the number of every run, for label images, not only of those
+/// at the edges.
 template <bool eight, bool all_slots>
 __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     __shared__ SharedTile shared;
@@ -189,7 +202,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     __syncthreads();
     const auto roots = flatten_runs(forest, lane);
 
-    // The roots' numbers.
+    // Numbers the roots.
     const auto in_warp = shared.components.begin(roots);
     shared.sums.clear(threadIdx.x);
     __syncthreads();
@@ -231,7 +244,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
                                    (lane.column == 0 && (run & 1)) || (lane.column == tile_words - 1 && run >> 31)))
                     slots[slot] = static_cast<std::uint16_t>(its_number);
                 if (at >= tile_threads)
-                    run = 0;  // another turn's
+                    run = 0;  // handled in another iteration
                 else if (is_root)
                     shared.sums.first[at] = slot;
             }

@@ -7,19 +7,20 @@
 #include <cstddef>
 #include <cstdint>
 
-// How the CUDA labelling cuts masks into tiles, and which runs of set bits touch. A run is a longest row of set bits
-// within one word. Of two pixels side by side at an even x only one can begin a run, so runs are numbered by half their
-// first x: their slot. Slots in raster order are runs in raster order.
+// How the CUDA labelling divides masks into tiles, and which runs of set bits touch. A run is a maximal
+// sequence of set bits within one word. Of two adjacent pixels x and x + 1 with x even, only one can begin a
+// run, so a run is identified by half its first x: its slot. Slots in raster order are runs in raster order.
 
 namespace framewire::labelling {
 
-/// A tile is as high as a warp has lanes and as wide as its block has warps: a lane has one word.
+/// A tile is as high as a warp has lanes and as wide as its block has warps: each lane has one word.
 inline constexpr int tile_rows = 32;
 inline constexpr int tile_words = 4;
 inline constexpr int tile_width_px = tile_words * 32;
 inline constexpr int word_slots = 16;
 inline constexpr int tile_slots = tile_rows * tile_words * word_slots;
 
+/// The tiles of one frame.
 struct TileGrid {
     std::uint32_t row_words, columns, rows;
 
@@ -30,9 +31,11 @@ struct TileGrid {
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t tiles() const { return columns * rows; }
 };
 
-/// The most components a tile can have: with 8 neighbours each needs 2x2 pixels of its own, with 4 neighbours two.
+/// Returns the most components that a tile can have: with 8 neighbours each needs 2x2 pixels of its own, with 4
+/// neighbours two pixels.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t most_in_tile(bool eight) { return eight ? tile_slots / 2 : tile_slots; }
 
+// Lowest and highest set bit; `bits` must not be 0.
 #ifdef __CUDA_ARCH__
 __device__ inline int lowest_bit(std::uint32_t bits) { return __ffs(static_cast<int>(bits)) - 1; }
 __device__ inline int highest_bit(std::uint32_t bits) { return 31 - __clz(static_cast<int>(bits)); }
@@ -41,34 +44,35 @@ constexpr int lowest_bit(std::uint32_t bits) { return __builtin_ctz(bits); }
 constexpr int highest_bit(std::uint32_t bits) { return 31 - __builtin_clz(bits); }
 #endif
 
-/// The lowest run of `bits`, as a mask; 0 of 0.
+/// Returns the lowest run of `bits` as a mask, 0 for 0.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t lowest_run(std::uint32_t bits) {
-    return bits & ~(bits + (bits & (0u - bits)));  // adding to its lowest bit carries it away
+    return bits & ~(bits + (bits & (0u - bits)));  // adding the lowest bit carries through the run
 }
 
-/// Where the run of `word` that has bit `bit` begins.
+/// Returns the first bit of the run of `word` that contains bit `bit`.
 FRAMEWIRE_HOST_DEVICE constexpr int run_begin(std::uint32_t word, int bit) {
     const auto begins = word & ~(word << 1);
     return highest_bit(begins & (0xFFFFFFFFu >> (31 - bit)));
 }
 
-/// A word of a row and its neighbours in the same row, 0 beyond the tile or image.
+/// A word of a row and its neighbours in the same row; 0 beyond the tile or the image.
 struct WordTriple {
     std::uint32_t left, word, right;
 };
 
-/// Which pixels of a word must be joined with one of the row above for all that touch to be joined: straight up, or,
-/// with 8 neighbours, by a corner. Of the links that others make needless, given that each row's runs are whole, none
-/// is left (as in Playne and Hawick 2018): a run and one above have one link.
+/// The pixels of a word that must be united with a pixel of the row above so that everything that touches is
+/// united: straight up or, with 8 neighbours, diagonally. Redundant links are removed, given that the runs of
+/// each row are whole (as in Playne and Hawick 2018), so a run and a run above it have one link.
 struct Links {
     std::uint32_t up, up_left, up_right;
 
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t any() const { return up | up_left | up_right; }
-    /// How far to the right of pixel `bit`, which has a link, the pixel above is that it leads to.
+    /// Returns the column offset, -1 to 1, of the pixel above to which pixel `bit`, which must have a link, is
+    /// linked.
     FRAMEWIRE_HOST_DEVICE constexpr int shift_at(int bit) const {
         return up >> bit & 1 ? 0 : up_left >> bit & 1 ? -1 : 1;
     }
-    /// Takes the link that shift_at() speaks of away.
+    /// Removes the link that shift_at() returned.
     FRAMEWIRE_HOST_DEVICE constexpr void remove(int bit, int shift) {
         const auto others = ~(1u << bit);
         if (shift == 0) up &= others;
@@ -77,6 +81,7 @@ struct Links {
     }
 };
 
+/// Returns the links of a word to the row above, given both rows.
 template <bool eight>
 FRAMEWIRE_HOST_DEVICE constexpr Links links_up(const WordTriple& own, const WordTriple& above) {
     const auto both = own.word & above.word;
@@ -89,27 +94,28 @@ FRAMEWIRE_HOST_DEVICE constexpr Links links_up(const WordTriple& own, const Word
     return links;
 }
 
-/// Whether the runs left and right of a word's left edge must be joined because no links to the row above join them
-/// already.
+/// Returns true if the runs on both sides of a word's left edge must be united because links to the row above
+/// do not unite them already.
 FRAMEWIRE_HOST_DEVICE constexpr bool joins_left(const WordTriple& own, const WordTriple& above) {
     return (own.word & 1) && own.left >> 31 && !((above.word & 1) && above.left >> 31);
 }
 
-/// What one tile found of a component; those of one component are joined to trees, whose roots collect everything.
+/// Statistics of the part of a component in one tile. The parts of a component form a tree, and its root
+/// collects all of them.
 struct TileComponent {
-    std::uint32_t parent;  ///< index in the frame; a root's is its own
-    std::uint32_t first;   ///< slot in the frame of the first pixel
+    std::uint32_t parent;  ///< index in the frame; a root has its own index
+    std::uint32_t first;   ///< slot, in the frame, of the first pixel
     std::uint32_t min_x, max_x, max_y;
-    std::uint32_t area;  ///< for label images a root's is its component's id once it is listed
+    std::uint32_t area;  ///< for label images a root's area is replaced by the component's id once it is listed
     unsigned long long sum_x, sum_y;
 };
 
-/// How many components a tile found, and its outer columns: bit y of `left` is the pixel (0, y).
+/// Number of components in a tile, and its outer columns: bit y of `left` is pixel (0, y).
 struct TileSummary {
     std::uint32_t components, left, right;
 };
 
-/// Numbers are given by bands of rows, a block each, with one bit a slot in shared memory.
+/// Bands of rows assign the numbers, one block per band, with one bit per slot in shared memory.
 inline constexpr std::uint32_t band_words = 1024;
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t band_row_words(const TileGrid& grid) { return grid.row_words / 2; }
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t rows_in_band(const TileGrid& grid) {
@@ -122,12 +128,13 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t bands_in_frame(const TileGrid& gri
 }
 static_assert(band_words * 2 >= max_side_px / 32 && band_words * 32 < 1 << 16);
 
-/// Device memory the CUDA labelling keeps; every run writes what it reads.
+/// Device memory of the CUDA labelling. Each run writes everything that it reads.
 struct TileWorkspace {
-    TileComponent* components;        ///< a frame: most_in_tile() a tile
-    unsigned long long* band_counts;  ///< a frame: bands_in_frame()
-    TileSummary* summaries;           ///< a frame: a tile each
-    std::uint16_t* slots;             ///< a slot's component's number in its tile, where tiles meet or for label images
+    TileComponent* components;        ///< per frame: most_in_tile() per tile
+    unsigned long long* band_counts;  ///< per frame: bands_in_frame()
+    TileSummary* summaries;           ///< per frame: one per tile
+    /// Per slot the number of its component in the tile; only where tiles meet, or for label images.
+    std::uint16_t* slots;
 
     TileWorkspace(std::uint8_t* memory, const Shape& shape, bool eight) {
         const TileGrid grid(shape);

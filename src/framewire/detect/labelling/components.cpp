@@ -16,7 +16,7 @@ void download(const DeviceComponents& from, HostComponents& to, int first, const
     cuda::download(source.found, target.found, static_cast<std::size_t>(from.frames()) * 2 * sizeof(std::int32_t),
                    stream);
     if (first == 0) return;
-    // The beginnings of the lists are rows of an image with gaps behind them.
+    // The starts of the lists are the rows of an image with gaps after them.
     const Shape shape{1, from.frames(), first * static_cast<int>(sizeof(Component)), 1};
     const auto stride_bytes = std::int64_t{from.capacity()} * static_cast<std::int64_t>(sizeof(Component));
     cuda::download(DeviceView<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(source.components), shape,

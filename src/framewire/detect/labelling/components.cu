@@ -6,18 +6,24 @@
 
 #include <cstdint>
 
-// Four launches for a batch: tiles are labelled each on its own (component_tiles.cuh), joined where they meet and
-// summed up at the roots (component_joins.cuh), numbered and listed (component_lists.cuh). A fifth writes label images.
+// Connected components on the GPU in four launches per batch, and a fifth for label images:
+//
+//     label_tiles      component_tiles.cuh  each tile on its own, in shared memory
+//     join_tiles       component_joins.cuh  unites components across tile edges
+//     gather_at_roots  component_joins.cuh  adds statistics up at the roots
+//     number_roots     component_lists.cuh  numbers and lists the components
+//     write_labels     here                 optional
 
 namespace framewire {
 namespace labelling {
 namespace components_kernels {
 namespace {
 
-// A block a tile: first each lane looks up the ids of the runs of its word, then a thread writes four pixels at a time.
+// One block per tile. First each lane looks up the ids of the runs in its word, then each thread writes four
+// pixels at a time.
 template <bool eight>
 __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::int32_t* labels, bool aligned) {
-    __shared__ std::uint32_t words[tile_words][tile_rows + 1];  // one more, so that columns begin in different banks
+    __shared__ std::uint32_t words[tile_words][tile_rows + 1];  // one more, so that columns start in different banks
     __shared__ std::uint32_t ids_of_runs[tile_slots];
     const RunTable ids{ids_of_runs};
     const auto frame_index = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();
@@ -44,7 +50,7 @@ __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::i
         const auto word = words[column][row], pixels = word >> bit & 15;
         int4 four{};
         if (pixels) {
-            // Of two pixels side by side at most one run has any: the last that begins at or before the second.
+            // At most one run covers any of two adjacent pixels: the last run that begins at or before the second one.
             const auto begins = word & ~(word << 1);
             const auto id_below = [&](std::uint32_t below) {
                 const auto slot = static_cast<std::uint32_t>(highest_bit(begins & below)) / 2 % word_slots;

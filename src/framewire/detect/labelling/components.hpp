@@ -13,8 +13,9 @@
 
 namespace framewire {
 
-/// The components of a batch of masks in one memory space: `capacity` places a frame, of which frame f uses the first
-/// min(found[f], capacity). found[f] is how many components of allowed area the frame has, total[f] how many of any.
+/// The components of a batch of masks in one memory space: `capacity` entries per frame, of which frame f uses
+/// the first min(found[f], capacity). found[f] is the number of components of allowed area in the frame,
+/// total[f] the number of all components.
 template <MemorySpace space>
 struct ComponentLists {
     Component* components;
@@ -22,15 +23,18 @@ struct ComponentLists {
     std::int32_t* total;
     int capacity;
 
+    /// Returns the entries of one frame.
     constexpr Component* of_frame(int frame) const { return components + std::int64_t{frame} * capacity; }
 };
 
-/// Owns room for the components of a batch, uninitialised. Move-only.
+/// Owns memory for the components of a batch, uninitialised. Move-only.
 template <MemorySpace space>
 class ComponentBuffer {
 public:
     ComponentBuffer() = default;
     template <class... Memory>
+    /// Makes lists for `frames` frames with `capacity` entries each. `memory` is optional: the allocator of a
+    /// host buffer.
     explicit ComponentBuffer(int frames, int capacity, Memory&... memory)
         : frames_(frames),
           capacity_(capacity),
@@ -53,44 +57,48 @@ private:
 using HostComponents = ComponentBuffer<MemorySpace::host>;
 using DeviceComponents = ComponentBuffer<MemorySpace::device>;
 
-/// Queues copies of all counts and of the first `first` components of every frame (two copies whatever the batch; both
-/// buffers have the same frames and capacity). With a `first` that is usually enough nothing else needs to travel;
-/// where found[f] says there were more, ask again for all of them.
+/// Queues copies of all counts and of the first `first` components of every frame, two copies whatever the size
+/// of the batch. Both buffers must have the same frames and capacity; throws Error{usage} if not. Choose
+/// `first` so that it is usually enough; if found[f] is larger, call again with a larger one.
 void download(const DeviceComponents& from, HostComponents& to, int first, const cuda::Stream& stream);
 
+/// Parameters of ComponentLabelling.
 struct ComponentLabellingParameters {
-    int connectivity = 8;  ///< 8, or 4: whether pixels that touch at corners belong together
+    int connectivity = 8;  ///< 8, or 4: only pixels that share an edge belong together
     int min_area = 1;      ///< components of fewer pixels are counted and numbered but not listed; 0 and up
-    int max_area = std::numeric_limits<std::int32_t>::max();  ///< likewise of more
-    int capacity = 4096;                                      ///< components listed of each frame, 1 and up
-    bool label_images = false;                                ///< whether run() also writes label images
+    int max_area = std::numeric_limits<std::int32_t>::max();  ///< the same for components of more pixels
+    int capacity = 4096;                                      ///< components listed per frame, 1 and up
+    bool label_images = false;                                ///< run() also writes label images
 };
 
-/// A batch of label images in one memory space, 32 bits a pixel without gaps: 0 where the mask is 0, else the id of the
-/// pixel's component, whatever its area.
+/// A batch of label images in one memory space, 32 bits per pixel without gaps: 0 where the mask is 0, else the
+/// id of the pixel's component, whatever its area.
 template <MemorySpace space>
 struct LabelImages {
     std::int32_t* labels = nullptr;
 };
 
-/// Finds the connected components of bit masks, numbered from 1 in raster order of their first pixels: the same
-/// numbers, boxes and sums from every backend and every run.
-/// CPU: runs joined row by row with union-find in bands of rows, then bands joined (He, Chao, Suzuki, "A run-based
-/// two-scan labeling algorithm", 2008). CUDA: union-find of runs in shared memory a tile, then between tiles by atomic
-/// minima (after Komura 2015 and Playne and Hawick 2018), statistics summed in each tile first.
+/// Finds the connected components of bit masks, numbered from 1 in raster order of their first pixels. Numbers,
+/// boxes and sums are the same on every backend and in every run.
+///
+/// CPU: union-find of runs, row by row in bands of rows, then across bands (He, Chao, Suzuki, "A run-based two-scan
+/// labeling algorithm", 2008). CUDA: union-find of runs in shared memory per tile, then between tiles with atomic
+/// minima (after Komura 2015 and Playne and Hawick 2018); statistics are added up within each tile first.
 class ComponentLabelling {
 public:
-    /// For batches of `shape`, whose channels do not matter. Throws Error{usage} on parameters or a shape that are not
-    /// allowed, Error{config} when the memory for the worst mask is not there: on the CPU up to 18 bytes for each pixel
-    /// of one frame, on CUDA 12 for each of all frames, and twice that with 4 neighbours.
+    /// Prepares labelling of batches of `shape`; its channels are ignored. Throws Error{usage} if the
+    /// parameters or the shape are not allowed, Error{config} if there is not enough memory for the worst mask:
+    /// on the CPU up to 18 bytes per pixel of one frame, on CUDA 12 bytes per pixel of all frames, and twice as
+    /// much with 4 neighbours.
     ComponentLabelling(ComponentLabellingParameters parameters, const Shape& shape, Executor& executor);
 
     const ComponentLabellingParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
 
-    /// Fills `lists`, whose capacity is the plan's, and, when the plan is for label images, `images`. Host: returns
-    /// when done. Device: queued on the executor's stream, four launches, five with label images. Throws Error{usage}
-    /// on a mask of another shape, another capacity, or label images missing or not asked for.
+    /// Fills `lists`, whose capacity must be the plan's, and, if the plan is for label images, `images`. On the
+    /// host the call returns when done. On the device it is queued on the executor's stream: four launches, or
+    /// five with label images. Throws Error{usage} if the shape of the mask or the capacity differs, or if
+    /// label images are missing or unexpected.
     void run(HostBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::host>& lists,
              LabelImages<MemorySpace::host> images = {});
     void run(DeviceBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::device>& lists,
@@ -102,7 +110,7 @@ private:
     ComponentLabellingParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    BackendBuffer workspace_;  // what bands of rows found, on CUDA what tiles found
+    BackendBuffer workspace_;  // results of bands of rows or, on CUDA, of tiles
 };
 
 }  // namespace framewire

@@ -17,7 +17,7 @@
 namespace framewire::bench {
 namespace components_bench {
 
-// Every bit of the mask is read, and for label images every pixel written.
+// Every bit of the mask is read and, for label images, every pixel written.
 double fewest_bytes(const Shape& shape, bool label_images) {
     return static_cast<double>(bit_mask_bytes(shape)) +
            (label_images ? 4.0 * static_cast<double>(shape.frame_bytes()) : 0);
@@ -27,7 +27,7 @@ std::string operation_of(const Case& bench, bool label_images) {
     return fmt::format("{}, {}", label_images ? "labels and boxes" : "boxes", bench.name);
 }
 
-// Labelling turn by turn over the scenes, one frame a turn.
+// Labels one frame per iteration, alternating between the scenes.
 class CpuRunner {
 public:
     CpuRunner(Session& session, const Case& bench, const Masks& masks, bool label_images)
@@ -63,7 +63,7 @@ void bench_cpu(Session& session, const Case& bench, const Masks& masks) {
     cv::Mat peer_labels, statistics, centroids;
     int turn = 0;
     candidates.push_back([&, images = masks.images.view()] {
-        // OpenCV takes no const pixels, but only reads them.
+        // OpenCV has no const pixels, but it only reads them.
         const cv::Mat mask(bench.shape.height, bench.shape.width, CV_8UC1,
                            const_cast<std::uint8_t*>(images.row(turn, 0)));
         cv::connectedComponentsWithStats(mask, peer_labels, statistics, centroids, 8, CV_32S, cv::CCL_DEFAULT);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Timing of component labelling, for the suite of operations and the lab's count of components.
+// Timing of component labelling, for the suite of operations and for the lab's count of components.
 
 #include "framewire/core/error.hpp"
 #include "framewire/detect/labelling/components.hpp"
@@ -19,14 +19,15 @@ namespace framewire::bench::components_bench {
 inline constexpr int capacity = 8192;
 inline constexpr int scenes = 4;  // different masks; batches repeat them
 
+/// One case of the benchmark.
 struct Case {
     const char* suite;
     std::string name;
-    Shape shape;  ///< of one mask
+    Shape shape;  ///< shape of one mask
     std::function<void(HostView<std::uint8_t> masks)> fill;
 };
 
-/// The masks of a case, as images and packed, and what is to be found in them.
+/// The masks of a case, as images and packed, and the expected components.
 struct Masks {
     HostImage images;
     HostBitMask packed;
@@ -42,7 +43,7 @@ struct Masks {
     }
     HostBitMaskView<const std::uint32_t> mask(int scene) const { return packed.view().frames(scene, 1); }
 
-    // Throws unless frame f of `lists` and of `images`, where there are, is scene f modulo their number.
+    // Throws unless frame f of `lists`, and of `images` if given, equals scene f modulo the number of scenes.
     void require_found(const std::string& operation, int frames, const ComponentLists<MemorySpace::host>& lists,
                        const std::int32_t* label_images) const {
         for (int frame = 0; frame < frames; ++frame) {
@@ -59,9 +60,9 @@ struct Masks {
     }
 };
 
-/// Adds the rows of the CPU and of OpenCV.
+/// Adds the rows for the CPU and for OpenCV.
 void bench_cpu(Session& session, const Case& bench, const Masks& masks);
-/// Adds a row of the GPU, in launches of so many frames.
+/// Adds a row for the GPU, with `frames` frames per launch.
 void bench_gpu(Session& session, const Case& bench, const Masks& masks, int frames, bool label_images);
 
 }  // namespace framewire::bench::components_bench

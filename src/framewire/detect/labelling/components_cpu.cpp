@@ -9,7 +9,8 @@ namespace framewire {
 namespace labelling {
 namespace {
 
-// Writes where the runs of a row begin and end, one after the other, and returns behind the last.
+// Writes begin and end of each run of a row, in order, and returns the end of the list. Two words are read at a
+// time; their set bits after the exclusive or with the shifted word are the edges of the runs.
 Run* find_runs(const std::uint32_t* words, int row_words, Run* runs) {
     static_assert(std::endian::native == std::endian::little && sizeof(Run) == 2 * sizeof(std::uint16_t));
     auto* edges = reinterpret_cast<std::uint16_t*>(runs);
@@ -25,6 +26,7 @@ Run* find_runs(const std::uint32_t* words, int row_words, Run* runs) {
     return reinterpret_cast<Run*>(edges);
 }
 
+// Returns the root and halves the path to it.
 std::uint32_t root_of(BandComponent* components, std::uint32_t at) {
     while (components[at].parent != at) {
         components[at].parent = components[components[at].parent].parent;
@@ -33,7 +35,7 @@ std::uint32_t root_of(BandComponent* components, std::uint32_t at) {
     return at;
 }
 
-// The root of both trees together: the smaller root.
+// Unites two trees and returns their root: the smaller of both roots.
 std::uint32_t unite(BandComponent* components, std::uint32_t a, std::uint32_t b) {
     a = root_of(components, a);
     b = root_of(components, b);
@@ -42,7 +44,7 @@ std::uint32_t unite(BandComponent* components, std::uint32_t a, std::uint32_t b)
     return a;
 }
 
-// Adds what `part` holds to `whole`.
+// Adds the statistics of `part` to `whole`.
 void add(const BandComponent& part, BandComponent& whole) {
     whole.min_x = std::min(whole.min_x, part.min_x);
     whole.end_x = std::max(whole.end_x, part.end_x);
@@ -53,7 +55,7 @@ void add(const BandComponent& part, BandComponent& whole) {
     whole.sum_y += part.sum_y;
 }
 
-// Moves what `part` holds to `whole`; an area of 0 says that nothing is left.
+// Moves the statistics of `part` to `whole`; an area of 0 marks `part` as empty.
 void give_to(BandComponent& part, BandComponent& whole) {
     if (part.area == 0) return;
     add(part, whole);
@@ -65,20 +67,21 @@ BandComponent component_of(const Run& run, std::int32_t y) {
     return {0, 0, begin, end, y, y + 1, area, std::int64_t{area} * (begin + end - 1) / 2, std::int64_t{area} * y};
 }
 
-// Calls touch(run index) for each run of the row above that `run` touches, and moves `above` on to the first that the
-// next run of the row may touch. `reach` is how far runs reach sideways: 1 with 8 neighbours, else 0.
+// Calls touch(run index) for each run of the row above that touches `run`, and advances `above` to the first
+// run that the next run of the row can touch. `reach` is the horizontal reach of a run: 1 with 8 neighbours,
+// else 0.
 template <class Touch>
 void for_each_touched(const Run& run, int reach, const Run* runs, std::int64_t& above, std::int64_t above_end,
                       Touch&& touch) {
     while (above < above_end && runs[above].end + reach <= run.begin) ++above;
     for (; above < above_end && runs[above].begin < run.end + reach; ++above) {
         touch(above);
-        if (runs[above].end >= run.end) break;  // reaches as far: the next run may touch it too
+        if (runs[above].end >= run.end) break;  // extends at least as far: the next run may touch it too
     }
 }
 
-// Finds the runs of a band, gives each the component of what it touches in the row above, or a new one, and sums them
-// up.
+// Finds the runs of a band. Each run joins the component of the runs that it touches in the row above, or
+// starts a new one, and its statistics are added.
 void label_band(HostBitMaskView<const std::uint32_t> mask, int frame, const BandCut& cut, std::int64_t band,
                 const BandWorkspace& workspace) {
     auto* const components = workspace.components;
@@ -107,11 +110,11 @@ void label_band(HostBitMaskView<const std::uint32_t> mask, int frame, const Band
             workspace.run_components[index] = at;
         }
         workspace.row_ends[y] = row_end;
-        above = above_end;  // the row just done
+        above = above_end;  // the row that has just been labelled
         row_begin = row_end;
     }
     workspace.band_counts[band] = next - first;
-    // Parents are smaller than their children, so one pass in order makes all trees flat.
+    // Parents are smaller than their children, so one pass in order flattens all trees.
     for (auto at = first; at < next; ++at) {
         auto& component = components[at];
         if (component.parent == at) continue;
@@ -120,7 +123,7 @@ void label_band(HostBitMaskView<const std::uint32_t> mask, int frame, const Band
     }
 }
 
-// Joins the last row of the band before with the first of `band`.
+// Unites the last row of the band before with the first row of `band`.
 void join_bands(const BandCut& cut, std::int64_t band, const BandWorkspace& workspace) {
     const auto y = cut.first_row(band);
     auto above = y - 1 > cut.first_row(band - 1) ? workspace.row_ends[y - 2] : cut.first_run(band - 1);
@@ -141,7 +144,7 @@ void for_each_component(const BandCut& cut, const BandWorkspace& workspace, Body
     }
 }
 
-// Sums up what bands found, numbers the roots in order, which is raster order, and lists them.
+// Adds up the statistics of all bands, numbers the roots in order, which is raster order, and lists them.
 void list_components(const ComponentLabellingParameters& parameters, const BandCut& cut, const BandWorkspace& workspace,
                      int frame, const ComponentLists<MemorySpace::host>& lists) {
     std::int32_t total = 0, found = 0;
@@ -171,13 +174,14 @@ void list_components(const ComponentLabellingParameters& parameters, const BandC
     lists.total[frame] = total;
 }
 
+// Writes the label image of one band.
 void write_labels(const BandCut& cut, std::int64_t band, const BandWorkspace& workspace, int width,
                   std::int32_t* labels) {
     auto index = cut.first_run(band);
     for (auto y = cut.first_row(band); y < cut.first_row(band + 1); ++y) {
         auto* const row = labels + y * width;
-        // Runs and gaps are written from left to right, eight pixels at a time whatever their length: what is too much
-        // is written over by the next. How long they are is what a branch predictor cannot guess.
+        // Runs and gaps are written from left to right, eight pixels at a time whatever their length; the next one
+        // overwrites the excess. A loop over the exact length would suffer from branch mispredictions.
         const auto put = [&](int begin, int end, std::int32_t id) {
             constexpr int step = 8;
             if (end > width - step) return static_cast<void>(std::fill(row + begin, row + end, id));

@@ -9,8 +9,8 @@
 
 namespace framewire {
 
-/// All components of one frame of a mask by flood fill from each pixel in raster order that has no number yet, and, in
-/// `labels`, the frame's label image.
+/// Reference implementation: finds all components of one frame by flood fill from each unlabelled pixel in
+/// raster order. `labels` receives the frame's label image.
 inline std::vector<Component> components_reference(HostBitMaskView<const std::uint32_t> mask, int frame,
                                                    int connectivity, std::vector<std::int32_t>& labels) {
     const int width = mask.shape().width, height = mask.shape().height;

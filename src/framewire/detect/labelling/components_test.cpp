@@ -16,14 +16,14 @@
 namespace framewire {
 namespace components_test {
 
-// What a run left on the host.
+// Result of a run on the host.
 struct Labelled {
     HostComponents components;
-    std::vector<std::int32_t> labels;  // with a guard behind the last
+    std::vector<std::int32_t> labels;  // with a guard after the last
 };
 constexpr std::int32_t guard = 0x5A5A5A5A;
 
-// Runs the plan, on CUDA with the mask uploaded and everything brought back, over memory that holds other things.
+// Runs the plan over memory with other contents; on CUDA uploads the mask and downloads all results.
 Labelled run(ComponentLabelling& labelling, Executor& executor, const HostBitMask& mask) {
     const auto& parameters = labelling.parameters();
     const auto frames = labelling.shape().frames;
@@ -52,7 +52,7 @@ Labelled run(ComponentLabelling& labelling, Executor& executor, const HostBitMas
     return result;
 }
 
-// Compares what a run left of one frame with the reference's.
+// Compares the result for one frame with the reference.
 void expect_frame(const Labelled& got, const ComponentLabellingParameters& parameters, const HostBitMask& mask,
                   int frame) {
     SCOPED_TRACE(fmt::format("frame {}", frame));
@@ -97,7 +97,7 @@ void check_mask(Backend backend, const Shape& shape, const ComponentLabellingPar
     HostBitMask mask(shape);
     pack_mask(image.view(), mask.view());
     ComponentLabelling labelling(parameters, shape, executor);
-    run(labelling, executor, mask);  // the second run finds the first one's leavings
+    run(labelling, executor, mask);  // the second run finds the memory that the first one used
     const auto got = run(labelling, executor, mask);
     for (int frame = 0; frame < shape.frames; ++frame) expect_frame(got, parameters, mask, frame);
     ASSERT_EQ(got.labels.back(), guard) << "wrote behind the label image";
@@ -109,7 +109,7 @@ void check_mask(Backend backend, const Shape& shape, const ComponentLabellingPar
 using ComponentsTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ComponentsTest);
 
-// Shapes that end in, at and behind words, tiles and bands, besides the usual ones.
+// Shapes that end in, at and after words, tiles and bands, in addition to the usual ones.
 std::vector<Shape> shapes_to_label(int frames) {
     auto shapes = kit::small_shapes(1, frames);
     for (const auto& [height, width] : {std::pair{32, 128}, {33, 129}, {31, 127}, {64, 256}, {100, 390}})
@@ -122,7 +122,7 @@ TEST_P(ComponentsTest, EqualFloodFillOnEveryShapeAndPattern) {
         for (const auto& shape : shapes_to_label(frames))
             for (const int connectivity : {4, 8})
                 for (const auto pattern : kit::all_patterns) {
-                    if (HasFailure()) return;  // the first one says enough
+                    if (HasFailure()) return;  // one failure is enough
                     check_mask(GetParam(), shape,
                                {.connectivity = connectivity, .capacity = 50'000, .label_images = true},
                                kit::to_string(pattern), [&](auto image) { kit::fill(image, pattern); });
@@ -142,7 +142,7 @@ TEST_P(ComponentsTest, EqualFloodFillOnNoiseOfEveryDensity) {
                 }
 }
 
-TEST_P(ComponentsTest, LargeMasks) {
+TEST_P(ComponentsTest, EqualFloodFillOnLargeMasks) {
     for (const int connectivity : {4, 8}) {
         const ComponentLabellingParameters parameters{
             .connectivity = connectivity, .capacity = 200'000, .label_images = true};
@@ -154,7 +154,7 @@ TEST_P(ComponentsTest, LargeMasks) {
                    [](auto image) { kit::fill(image, kit::Pattern::full); });
         check_mask(GetParam(), {1, 720, 1280, 1}, parameters, "spiral",
                    [](auto image) { kit::fill(image, kit::Pattern::spiral); });
-        // So wide that a row of tiles is numbered in several bands, so high that there are many.
+        // So wide that several bands number a row of tiles, and so high that there are many bands.
         check_mask(GetParam(), {1, 70, 16384, 1}, parameters, "wide noise",
                    [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); });
         check_mask(GetParam(), {1, 16384, 33, 1}, parameters, "high noise",
@@ -162,13 +162,13 @@ TEST_P(ComponentsTest, LargeMasks) {
     }
 }
 
-TEST_P(ComponentsTest, ReportsRandomSquares) {
+TEST_P(ComponentsTest, FindRandomSquares) {
     for (const int count : {0, 1, 500, 3600})
         check_mask(GetParam(), {1, 2048, 2048, 1}, {}, fmt::format("{} squares", count),
                    [&](auto image) { EXPECT_EQ(kit::fill_squares(image, count, kit::seed()), count); });
 }
 
-TEST_P(ComponentsTest, ListsOnlyAllowedAreasAndCountsAll) {
+TEST_P(ComponentsTest, ListOnlyAllowedAreasAndCountAll) {
     const auto noise = [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); };
     for (const int connectivity : {4, 8})
         for (const auto& [min_area, max_area] :
@@ -182,14 +182,14 @@ TEST_P(ComponentsTest, ListsOnlyAllowedAreasAndCountsAll) {
                            fmt::format("areas {} to {}", min_area, max_area), noise);
 }
 
-TEST_P(ComponentsTest, CountsWhatDoesNotFit) {
+TEST_P(ComponentsTest, CountComponentsBeyondTheCapacity) {
     for (const int capacity : {1, 2, 7, 100})
         check_mask(GetParam(), {3, 123, 321, 1}, {.min_area = 2, .capacity = capacity, .label_images = true},
                    fmt::format("room for {}", capacity),
                    [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); });
 }
 
-TEST_P(ComponentsTest, TheSameOnAHundredRuns) {
+TEST_P(ComponentsTest, AreEqualInAHundredRuns) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 360, 640, 1};
     const ComponentLabellingParameters parameters{.capacity = 100'000, .label_images = true};
@@ -212,8 +212,8 @@ TEST_P(ComponentsTest, TheSameOnAHundredRuns) {
     }
 }
 
-TEST(Components, DownloadsTheBeginningsOfLists) {
-    // Lists on the GPU are what it is about; where one is required (FRAMEWIRE_REQUIRE_GPU) nothing is skipped.
+TEST(Components, DownloadsTheStartOfEachList) {
+    // The test is about lists on the GPU. If a GPU is required (FRAMEWIRE_REQUIRE_GPU), nothing is skipped.
     if (const auto reason = kit::why_not(Backend::cuda)) GTEST_SKIP() << *reason;
     auto& executor = kit::executor(Backend::cuda);
     constexpr int frames = 3, capacity = 10, first = 4;
@@ -237,7 +237,7 @@ TEST(Components, DownloadsTheBeginningsOfLists) {
     EXPECT_THROW(download(device, smaller, first, executor.stream()), Error);
 }
 
-TEST(Components, RefusesWhatIsNotAllowed) {
+TEST(Components, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{2, 10, 20, 1};
     EXPECT_THROW(ComponentLabelling({.connectivity = 6}, shape, executor), Error);

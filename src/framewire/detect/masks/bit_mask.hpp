@@ -11,22 +11,24 @@
 
 namespace framewire {
 
-/// Words of 32 pixels in a row of a bit mask: a multiple of 4, so that every row begins on 16 bytes.
+/// Returns the words, of 32 pixels each, in a row of a bit mask: a multiple of 4, so that every row starts at a
+/// multiple of 16 bytes.
 FRAMEWIRE_HOST_DEVICE constexpr int mask_row_words(int width_px) { return (width_px + 127) / 128 * 4; }
 
-/// A batch of masks of one size, one bit a pixel: rows of mask_row_words() words, without gaps between rows and frames.
-/// Bit 0 of a word is its leftmost pixel. Bits to the right of the image are 0; whoever writes a mask keeps them so.
-/// `Word` is std::uint32_t or const std::uint32_t; the data is aligned to 16 bytes. Does not own.
+/// A batch of masks of one size with one bit per pixel: rows of mask_row_words() words, without gaps between
+/// rows and frames. Bit 0 of a word is its leftmost pixel. Bits to the right of the image are 0, and every
+/// writer of a mask must keep them 0. `Word` is std::uint32_t or const std::uint32_t. The data is aligned to 16
+/// bytes. Does not own.
 template <class Word, MemorySpace space>
 class BitMaskView {
     static_assert(std::is_same_v<std::remove_const_t<Word>, std::uint32_t>);
 
 public:
     constexpr BitMaskView() = default;
-    /// `shape` has one channel.
+    /// `shape` must have one channel.
     constexpr BitMaskView(Word* data, Shape shape) : data_(data), shape_(shape) {}
 
-    /// A mask to change is a mask to read.
+    /// A mask to write converts to a mask to read.
     template <class Const>
     requires(std::is_same_v<Const, const Word> && !std::is_const_v<Word>) constexpr operator BitMaskView<Const, space>()
         const {
@@ -39,9 +41,11 @@ public:
     FRAMEWIRE_HOST_DEVICE constexpr std::int64_t frame_words() const {
         return std::int64_t{row_words()} * shape_.height;
     }
+    /// Returns row `y` of frame `frame`. Indices are not checked.
     FRAMEWIRE_HOST_DEVICE constexpr Word* row(int frame, int y) const {
         return data_ + frame * frame_words() + std::int64_t{y} * row_words();
     }
+    /// Returns a view of `count` frames, starting with frame `first`.
     constexpr BitMaskView frames(int first, int count) const {
         return {data_ + first * frame_words(), shape_.with_frames(count)};
     }
@@ -60,12 +64,14 @@ namespace detail {
 void validate_mask(const void* data, const Shape& have, const Shape& want, const char* what);
 }
 
-/// Throws Error{usage} unless `mask` has `shape` and lies somewhere. `what` names the mask in the message.
+/// Throws Error{usage} unless `mask` has the shape `shape` and aligned memory. `what` names the mask in the
+/// message.
 template <class Word, MemorySpace space>
 void validate(const BitMaskView<Word, space>& mask, const Shape& shape, const char* what) {
     detail::validate_mask(mask.data(), mask.shape(), shape, what);
 }
 
+/// Returns the size of a batch of masks of `shape`.
 constexpr std::size_t bit_mask_bytes(const Shape& shape) {
     return static_cast<std::size_t>(shape.rows()) * static_cast<std::size_t>(mask_row_words(shape.width)) * 4;
 }
@@ -75,8 +81,8 @@ template <MemorySpace space>
 class BitMask {
 public:
     BitMask() = default;
-    /// Throws Error{usage} on a shape that is not allowed; a mask has one channel whatever the shape says. `memory`:
-    /// where a host's mask comes from, as in HostBuffer.
+    /// Makes masks of `shape`; their number of channels becomes 1. `memory` is optional: the allocator of a
+    /// mask on the host, as in HostBuffer. Throws Error{usage} if the shape is not allowed.
     template <class... Memory>
     explicit BitMask(Shape shape, Memory&... memory)
         : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), memory...) {}
@@ -90,16 +96,17 @@ private:
     BufferIn<space> buffer_;
 };
 
-/// The same where an executor's backend works.
+/// Owns a batch of bit masks in the memory of an executor's backend, uninitialised. Move-only.
 class BackendMask {
 public:
     BackendMask() = default;
+    /// Makes masks of `shape`; their number of channels becomes 1. `executor` must outlive the object.
     BackendMask(const Shape& shape, const Executor& executor)
         : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), executor) {}
 
     const Shape& shape() const { return shape_; }
     const BackendBuffer& memory() const { return buffer_; }
-    /// `space` is the backend's.
+    /// Returns a view of the masks. `space` must be the backend's memory space.
     template <MemorySpace space>
     BitMaskView<std::uint32_t, space> view() {
         return {buffer_.as<std::uint32_t>(), shape_};
@@ -117,9 +124,11 @@ private:
 using HostBitMask = BitMask<MemorySpace::host>;
 using DeviceBitMask = BitMask<MemorySpace::device>;
 
-/// Sets the bits of the pixels that are not 0. `from`: one channel, any strides; both have one shape.
+/// Sets the bit of every pixel that is not 0. `from` has one channel and any strides. Throws Error{usage} if
+/// the shapes differ.
 void pack_mask(HostView<const std::uint8_t> from, HostBitMaskView<std::uint32_t> to);
-/// 255 where the bit is set, else 0. `to`: one channel, any strides; both have one shape.
+/// Writes 255 where the bit is set, else 0. `to` has one channel and any strides. Throws Error{usage} if the
+/// shapes differ.
 void unpack_mask(HostBitMaskView<const std::uint32_t> from, HostView<std::uint8_t> to);
 
 }  // namespace framewire

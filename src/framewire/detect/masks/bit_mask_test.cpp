@@ -29,7 +29,7 @@ TEST(BitMask, PacksAndUnpacks) {
     }
 }
 
-TEST(BitMask, RefusesOtherShapes) {
+TEST(BitMask, RejectsOtherShapes) {
     HostBitMask mask({1, 4, 4, 1});
     HostImage wide({1, 4, 5, 1}), colour({1, 4, 4, 3});
     EXPECT_THROW(pack_mask(wide.view(), mask.view()), Error);

@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <cstdint>
 
-// A warp holds a row of a strip, two words a thread: the first and the last thread have the words beside the strip, out
-// of which elements reach 31 bits in each of the at most two phases of a launch. The rows of a block's tile lie in
-// shared memory; one phase's result is the next one's tile. An erosion dilates complements, so tiles are complemented
-// between phases where one of them erodes, and nothing is set outside the image in either form.
+// Morphology of bit masks on the GPU. A warp holds one row of a strip, two words per thread. The first and the
+// last thread hold the words beside the strip, from which elements reach in by at most 31 bits in each of the
+// at most two phases of a launch:
+//
+//     lane:   0     | 1 ... 30          | 31
+//     words:  halo  | strip of 60 words | halo
+//
+// A block's tile of rows is in shared memory; the result of one phase is the tile of the next. An erosion dilates the
+// complement, so tiles are complemented between phases if one of them erodes, and pixels outside of the image are unset
+// in either form.
 
 namespace framewire {
 namespace mask_morphology_kernels {
@@ -19,22 +25,23 @@ constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_threads;
 constexpr int words_per_thread = 2;
 constexpr int strip_words = (warp_threads - 2) * words_per_thread;
-constexpr int rows_per_turn = 2;  // of a warp's results, which see the same rows but for two
+constexpr int rows_per_turn = 2;  // rows of a warp's results, which see the same rows except for two
 
 constexpr int most_phases = 2;
 constexpr int most_band_rows = 64;
-constexpr int most_shared_rows = 192;  // 48 KiB of tiles, which every GPU grants
-// A second phase in the same launch spares a mask between, and costs every band the rows around it once more.
+constexpr int most_shared_rows = 192;  // 48 KiB of tiles, which every GPU provides
+// A second phase in the same launch saves a mask in between, but every band computes its halo once more.
 constexpr int largest_fused_radius = 15;
 
 struct Job {
     DeviceBitMaskView<const std::uint32_t> in;
     DeviceBitMaskView<std::uint32_t> out;
     DilationSteps steps;
-    std::uint32_t flip[most_phases + 1];  // of what is read, of the first phase's result, of the second's: ~0 or 0
+    std::uint32_t flip[most_phases + 1];  // ~0 or 0: complement what is read, the first phase's result, the second's
     int strips, bands, band_rows;
 };
 
+// Returns the mask of the pixels of a word that are inside the image.
 __device__ std::uint32_t pixels_inside(int word, int width_px) {
     const int pixels = width_px - 32 * word;
     return word < 0 || pixels <= 0 ? 0u : pixels >= 32 ? ~0u : (1u << pixels) - 1;
@@ -45,17 +52,19 @@ __device__ void join(uint2& words, uint2 others) {
     words.y |= others.y;
 }
 
+// Joins each pixel with those `shift_px` to its left and right; the neighbouring words come from the lanes
+// beside.
 __device__ uint2 dilate_along(uint2 words, int shift_px) {
     const auto left = __shfl_up_sync(~0u, words.y, 1), right = __shfl_down_sync(~0u, words.x, 1);
     return {words.x | __funnelshift_l(left, words.x, shift_px) | __funnelshift_r(words.x, words.y, shift_px),
             words.y | __funnelshift_l(words.x, words.y, shift_px) | __funnelshift_r(words.y, right, shift_px)};
 }
 
-// Two rows of the result, from `row` on, of a tile's column; `row` is the first one's in the tile.
+// Computes two rows of the result for one column of a tile; `row` points to the first one in the tile.
 __device__ void dilate_rows(const DilationSteps& steps, const uint2* row, uint2 (&result)[rows_per_turn]) {
     result[0] = row[0];
     result[1] = row[warp_threads];
-    // The outermost rows so far: the one above was the first row's, and is the second row's next one.
+    // The outermost rows so far. `above` belongs to the first row and is the next one of the second row.
     auto above = result[0], below = result[1];
     int distance = 1;
     const auto *up = row, *down = row + warp_threads;
@@ -76,6 +85,7 @@ __device__ void dilate_rows(const DilationSteps& steps, const uint2* row, uint2 
     }
 }
 
+// One block per strip and band. Rows are loaded, dilated in one or two phases, and stored.
 template <int phases>
 __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint2 shared[];
@@ -90,7 +100,7 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     const int radius = job.steps.radius;
 
     int y_begin = band * job.band_rows - phases * radius;  // of the tile
-    int rows = job.band_rows + 2 * phases * radius;        // even, as are those of all tiles
+    int rows = job.band_rows + 2 * phases * radius;        // even for all tiles
     for (int row = warp; row < rows; row += warps_per_block) {
         const int y = y_begin + row;
         uint2 words{};
@@ -127,7 +137,7 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     }
 }
 
-// Of all tiles of a block: each has the rows around the next one's too.
+// Returns the number of rows of all tiles of a block: each tile has the halo of the next one too.
 constexpr int shared_rows(int band_rows, int radius, int phases) {
     return phases * band_rows + phases * (phases + 1) * radius;
 }
@@ -148,7 +158,8 @@ void launch(const Job& job, const cuda::Stream& stream) {
 void MaskMorphology::plan_for_cuda() {
     using namespace mask_morphology_kernels;
     const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
-    // Higher bands load and dilate fewer rows twice; low ones make enough blocks for a GPU where the frames do not.
+    // Higher bands load and dilate fewer rows twice; low bands make enough blocks for a GPU if the frames do
+    // not.
     constexpr std::int64_t wanted_blocks = 512;
     const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{strips} * shape_.frames);
     const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));

@@ -10,35 +10,37 @@
 
 namespace framewire {
 
-/// Dilation, erosion and what is made of them on bit masks (moving-object report's step 6). Outside the image is
-/// neutral: nothing for a dilation, all set for an erosion, and for each phase of an open or close anew. In and out:
-/// one shape, no overlap. The method, shifts of whole words, is that of DilationSteps.
+/// Dilation, erosion, opening and closing of bit masks (moving-object report, step 6). Pixels outside of the
+/// image are neutral in every phase: unset for a dilation, set for an erosion. Input and output have the same
+/// shape and must not overlap. The method, shifts of whole words, is that of DilationSteps.
 class MaskMorphology {
 public:
-    /// Throws Error{usage} on a shape that is not allowed.
+    /// Prepares an operation on masks of `shape`; its channels are ignored. Throws Error{usage} if the shape is
+    /// not allowed.
     MaskMorphology(MorphologyOperation operation, const StructuringElement& element, const Shape& shape,
                    Executor& executor);
 
     const Shape& shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done. Throws Error{usage} on masks of another shape.
+    /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another
+    /// shape.
     void run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out);
-    /// Queued on the executor's stream.
+    /// The same, queued on the executor's stream.
     void run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out);
 
 private:
-    /// How the blocks of a launch share the masks, for CUDA.
+    /// Division of the masks among the blocks of a launch, for CUDA.
     struct Bands {
         int strips = 0, bands = 0, band_rows = 0;
     };
-    /// Of launches with one phase and with two.
+    /// Chooses the bands for launches with one phase and with two.
     void plan_for_cuda();
 
     MorphologyPhases phases_;
     DilationSteps steps_;
     Shape shape_;
     Executor* executor_;
-    BackendMask between_;  // what one phase leaves for the next
+    BackendMask between_;  // result of one phase for the next
     Bands bands_[2];
 };
 

@@ -23,7 +23,7 @@ struct Operation {
     int diameter;
 };
 
-// What moved in front of the synthetic scene, in blobs and specks: 0 or 255.
+// A mask of 0 and 255 with blobs and specks that move in front of the synthetic scene.
 HostImage moving_mask() {
     HostImage before(frame_shape), blobs(frame_shape), specks(frame_shape);
     fill_scene(before.view(), 1);
@@ -36,7 +36,7 @@ HostImage moving_mask() {
     return specks;
 }
 
-// `mask` in every frame.
+// Returns a batch with `mask` in every frame.
 HostBitMask repeated(HostView<const std::uint8_t> mask, int frames) {
     HostBitMask masks(mask.shape().with_frames(frames));
     for (int frame = 0; frame < frames; ++frame) pack_mask(mask, masks.view().frames(frame, 1));

@@ -14,13 +14,16 @@
 
 namespace framewire {
 
-// A tile of one frame's result, with all it needs in L1. Its rows lie one behind the other as a single string of bits,
-// each between two words of its neighbours, from which elements reach 31 bits at most: what the shifts bring over from
-// other rows does not come further.
+// A tile of one frame's result; everything it needs is in L1. Its rows are stored one after another as a single string
+// of bits, each between a word of its left and one of its right neighbour. Elements reach at most 31 bits into those, so
+// bits that shifts bring in from other rows do not get further than the halo:
+//
+//     | halo | row 0 of the tile | halo | halo | row 1 of the tile | halo | ...
+
 inline constexpr int mask_tile_rows = 32;
 inline constexpr int mask_tile_words = 64;
 inline constexpr int mask_tile_stride_words = mask_tile_words + 2;
-// Vectors read and write up to their length behind the last row, and read one 64-bit word before the first.
+// Vectors read and write up to one vector length after the last row, and read one 64-bit word before the first.
 inline constexpr int mask_tile_slack_words = 32;
 
 struct MaskTile {
@@ -45,7 +48,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D64 = hn::ScalableTag<std::uint64_t>;
 
-// The words first..first + count of a row of the image, complemented where `flip` is all ones; nothing outside.
+// Copies words first to first + count - 1 of a row, complemented if `flip` is all ones; words outside of the
+// image are 0.
 void copy_words(const std::uint32_t* row, int first, int count, int width_px, std::uint32_t flip, std::uint32_t* out) {
     const int inside_end = std::clamp((width_px + 31) / 32 - first, 0, count);
     const hn::CappedTag<std::uint32_t, 4> d32;  // a row has few words
@@ -56,11 +60,11 @@ void copy_words(const std::uint32_t* row, int first, int count, int width_px, st
         hn::StoreU(hn::Xor(hn::LoadU(d32, row + word), flips), d32, out + word);
     for (; word < inside_end; ++word) out[word] = row[word] ^ flip;
     std::fill(out + inside_end, out + count, 0u);
-    const int last_px = width_px - 32 * (first + inside_end - 1);  // of the last word's pixels, in the image
+    const int last_px = width_px - 32 * (first + inside_end - 1);  // pixels of the last word that are inside the image
     if (inside_end > 0 && last_px < 32) out[inside_end - 1] &= (1u << last_px) - 1;
 }
 
-// The tile's rows and those that the element sees above and below them.
+// Loads the tile's rows and the rows above and below that the element covers.
 void load_tile(const MaskPhase& phase, const MaskTile& tile, int radius, int stride, std::uint32_t* out) {
     const auto& shape = phase.in.shape();
     const std::uint32_t flip = phase.erodes ? ~0u : 0u;
@@ -76,7 +80,7 @@ void load_tile(const MaskPhase& phase, const MaskTile& tile, int radius, int str
     }
 }
 
-// Words joined with those at the same distances of rows above and below.
+// Joins words with those at equal distances above and below, for distances rows_begin to rows_end - 1.
 template <class V>
 HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int rows_end, std::int64_t stride_64) {
     const D64 d64;
@@ -85,6 +89,7 @@ HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int ro
     return joined;
 }
 
+// Joins each pixel with those `shift_px` to its left and right.
 HWY_INLINE hn::Vec<D64> dilate_along(const std::uint64_t* at, int shift_px) {
     const D64 d64;
     const auto words = hn::LoadU(d64, at);
@@ -97,17 +102,18 @@ HWY_INLINE hn::Vec<D64> dilate_along(const std::uint64_t* at, int shift_px) {
 
 }  // namespace
 
+// Computes one tile: complement if eroding, dilate in steps between two buffers, complement back, store.
 void mask_tile(const DilationSteps& steps, const MaskPhase& phase, const MaskTile& tile) {
     HWY_ALIGN std::uint32_t
         source[(mask_tile_rows + max_element_px - 1) * mask_tile_stride_words + mask_tile_slack_words];
     HWY_ALIGN std::uint32_t buffers[2][mask_tile_rows * mask_tile_stride_words + 2 * mask_tile_slack_words];
 
-    const int stride = tile.words + 2;  // even, as the words of all rows are
+    const int stride = tile.words + 2;  // even, as the number of words of every row is
     const std::int64_t stride_64 = stride / 2, words_64 = stride_64 * tile.rows;
     load_tile(phase, tile, steps.radius, stride, source);
     const D64 d64;
     const auto step_64 = static_cast<std::int64_t>(hn::Lanes(d64));
-    // What is read behind the last row does not reach the result, but shall be defined.
+    // Bits read after the last row do not reach the result, but they must be initialised.
     std::fill_n(source + (tile.rows + 2 * steps.radius) * stride, mask_tile_slack_words, 0u);
     for (auto& buffer : buffers) {
         std::fill_n(buffer, mask_tile_slack_words, 0u);
@@ -171,8 +177,8 @@ void MaskMorphology::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskVie
     validate(in, shape_, "morphology's mask");
     validate(out, shape_, "morphology's result");
     if (phases_.count == 0) std::memcpy(out.data(), in.data(), bit_mask_bytes(shape_));
-    // The last phase writes the result, those before it in turn what is between and, in the result's place, what is not
-    // the result yet.
+    // The last phase writes the result. The phases before it alternate between the intermediate mask and the
+    // result's memory.
     for (int index = 0; index < phases_.count; ++index) {
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? out : between_.view<MemorySpace::host>();
         run_phase(steps_, {in, to, phases_.erodes(index)}, executor_->pool());

@@ -21,7 +21,7 @@ using enum MorphologyOperation;
 using MaskMorphologyTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MaskMorphologyTest);
 
-// Few pixels set, few left out, and as many of both: 0 or 255.
+// Fills a mask of 0 and 255 with few pixels set, few unset, or half of each.
 void fill_mask(HostView<std::uint8_t> image, int percent) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()) + static_cast<unsigned>(percent));
     for (int frame = 0; frame < image.shape().frames; ++frame)
@@ -42,7 +42,7 @@ void run(MaskMorphology& plan, Executor& executor, const HostBitMask& in, HostBi
     executor.stream().synchronize();
 }
 
-// Whole words, those outside the image too.
+// Compares whole words, including those outside of the image.
 void check(Backend backend, MorphologyOperation operation, const StructuringElement& element, const Shape& shape,
            int percent) {
     SCOPED_TRACE(fmt::format("operation {}, diameter {}, {}, {} % set, seed {}", static_cast<int>(operation),
@@ -68,7 +68,7 @@ void check(Backend backend, MorphologyOperation operation, const StructuringElem
     });
 }
 
-TEST_P(MaskMorphologyTest, EveryShapeEqualsTheDefinition) {
+TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryShape) {
     for (const int frames : {1, 3})
         for (const auto& shape : kit::small_shapes(1, frames))
             for (const auto operation : {none, dilate, erode, open, close, close_open})
@@ -78,8 +78,9 @@ TEST_P(MaskMorphologyTest, EveryShapeEqualsTheDefinition) {
                 }
 }
 
-TEST_P(MaskMorphologyTest, EveryElementEqualsTheDefinition) {
-    // Large enough that the inside of an image is seen as well as all its borders, and cut strips, bands and words.
+TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryElement) {
+    // Large enough to cover the inside of an image as well as its borders, and parts of strips, bands and
+    // words.
     const Shape shapes[] = {{1, 131, 149, 1}, {1, 70, 16, 1}};
     for (const auto element_shape : {ElementShape::disc, ElementShape::ellipse, ElementShape::rect})
         for (int diameter = 1; diameter <= max_element_px; diameter += kit::brief() ? 12 : 2)
@@ -91,13 +92,13 @@ TEST_P(MaskMorphologyTest, EveryElementEqualsTheDefinition) {
 }
 
 // Rows of several strips, and frames of several bands of every tiling.
-TEST_P(MaskMorphologyTest, LargeMasksEqualTheDefinition) {
+TEST_P(MaskMorphologyTest, EqualsTheDefinitionForLargeMasks) {
     check(GetParam(), close_open, {ElementShape::disc, 15}, {1, 150, 4100, 1}, 3);
     check(GetParam(), close_open, {ElementShape::disc, 33}, {2, 70, 2100, 1}, 1);
     check(GetParam(), close, {ElementShape::ellipse, 5}, {40, 141, 70, 1}, 20);
 }
 
-TEST(MaskMorphology, RefusesOtherShapes) {
+TEST(MaskMorphology, RejectsOtherShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const StructuringElement element(ElementShape::disc, 15);
     EXPECT_THROW(MaskMorphology(close, element, {1, 0, 4, 1}, executor), Error);
@@ -108,7 +109,7 @@ TEST(MaskMorphology, RefusesOtherShapes) {
     EXPECT_THROW(plan.run(fitting.view(), HostBitMaskView<std::uint32_t>(nullptr, {1, 4, 40, 1})), Error);
 }
 
-TEST(MaskMorphology, ReadsItsOperationsNames) {
+TEST(MaskMorphology, ParsesOperationNames) {
     for (const auto& [name, operation] : {std::pair{"none", none},
                                           {"dilate", dilate},
                                           {"erode", erode},

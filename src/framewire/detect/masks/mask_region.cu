@@ -9,7 +9,7 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// Both in fours of words, which rows are multiples of.
+// Each thread keeps the region's bits of four words; rows are multiples of four words.
 __global__ void __launch_bounds__(threads_per_block)
     keep_kernel(const uint4* region, std::int64_t frame_quads, uint4* masks, std::int64_t quads) {
     const auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x;

@@ -9,17 +9,19 @@
 
 namespace framewire {
 
-/// The part of an image in which objects are looked for: everything outside it is taken out of masks.
+/// The part of an image that is searched for objects: clears all bits of masks outside of it.
 class MaskRegion {
 public:
-    /// The pixels of `image` that are not 0 (one channel, one frame), for masks of its size.
+    /// The region is the pixels of `image` that are not 0 (one channel, one frame), for masks of the same size.
     MaskRegion(HostView<const std::uint8_t> image, Executor& executor);
-    /// The pixels in any of the zones, cut at the image's edges. Throws Error{usage} on a zone wholly outside.
+    /// The region is the union of the zones, clipped to the image. Throws Error{usage} if a zone is completely
+    /// outside.
     MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor& executor);
 
-    /// Clears the bits outside the region in every frame. Throws Error{usage} on masks of another size.
+    /// Clears the bits outside of the region in every frame. Throws Error{usage} if the masks have another
+    /// size.
     void apply(HostBitMaskView<std::uint32_t> masks) const;
-    /// Queued on the executor's stream.
+    /// The same, queued on the executor's stream.
     void apply(DeviceBitMaskView<std::uint32_t> masks) const;
 
 private:

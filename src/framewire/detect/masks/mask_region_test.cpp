@@ -31,7 +31,7 @@ HostImage applied(const MaskRegion& region, HostView<const std::uint8_t> image, 
     return result;
 }
 
-TEST_P(MaskRegionTest, KeepsWhatIsInside) {
+TEST_P(MaskRegionTest, ClearsBitsOutsideTheRegion) {
     auto& executor = kit::executor(GetParam());
     for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 37, 131, 1}, Shape{2, 64, 128, 1}}) {
         HostImage image(shape), want(shape), keep(shape.with_frames(1));
@@ -53,7 +53,7 @@ TEST_P(MaskRegionTest, KeepsWhatIsInside) {
     }
 }
 
-TEST(MaskRegion, RefusesWhatDoesNotFit) {
+TEST(MaskRegion, RejectsMismatchedSizes) {
     auto& executor = kit::executor(Backend::cpu);
     const Zone outside{64, 0, 5, 5};
     EXPECT_THROW(MaskRegion({&outside, 1}, {1, 48, 64, 3}, executor), Error);

@@ -8,6 +8,7 @@
 namespace framewire {
 namespace {
 
+// The gray value of a colour, with the weights of the filter `gray`.
 Pixel as_gray(Pixel color) {
     constexpr auto weights = gray_weights(GrayMethod::weighted);
     const auto value = (weights.b * channel_of(color, 0) + weights.g * channel_of(color, 1) +
@@ -23,6 +24,7 @@ void fill_rectangle(HostView<std::uint8_t> image, int frame, int x_begin, int x_
         for (int x = x_begin; x < x_end; ++x) store_pixel(color, channels, image.row(frame, y) + x * channels);
 }
 
+// Fills one cell with its mean, per channel, rounded half up.
 void fill_cell_with_mean(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame, int x_begin, int x_end,
                          int y_begin, int y_end) {
     const int channels = in.shape().channels;
@@ -59,7 +61,7 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
     if (style.pixelate_px < 0 || style.pixelate_px > max_pixelate_px)
         fail(ErrorCode::usage, "boxes pixelated in cells of {} px; allowed are 0 (not at all) to {}", style.pixelate_px,
              max_pixelate_px);
-    if (shape.channels == 1) style_.color = as_gray(style.color);  // of a gray value once more it is that value
+    if (shape.channels == 1) style_.color = as_gray(style.color);  // converting a gray value again does not change it
     if (style.pixelate_px == 0) return;
     const auto cells = std::size_t{static_cast<unsigned>(cells_across())} * static_cast<unsigned>(cells_down());
     const auto cell_bytes =

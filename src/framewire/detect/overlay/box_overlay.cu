@@ -10,7 +10,7 @@ namespace box_overlay_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
-// How many boxes there are only the GPU knows: a fixed grid takes turns with them.
+// Only the GPU knows the number of boxes, so a grid of fixed size loops over them.
 constexpr int blocks_per_frame = 32;
 
 struct Picture {
@@ -31,7 +31,7 @@ struct Boxes {
     }
 };
 
-// A block takes every blocks_per_frame'th box. Where outlines cross, all of them write the same colour.
+// Each block draws every blocks_per_frame-th box. Where outlines cross, all blocks write the same colour.
 __global__ void __launch_bounds__(threads_per_block) outline_kernel(Picture picture, Boxes boxes, BoxStyle style) {
     const int frame = picture.first_frame + static_cast<int>(blockIdx.y);
     const int count = boxes.count(frame);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads_per_block) outline_kernel(Picture pict
     }
 }
 
-// Two boxes that touch one cell write the same word.
+// Marks the cells that boxes touch. Blocks that mark the same cell write the same word.
 __global__ void __launch_bounds__(threads_per_block)
     touch_kernel(Boxes boxes, int first_frame, int cell, int cells_across, int cells, std::uint32_t* hidden) {
     const int frame = first_frame + static_cast<int>(blockIdx.y);
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads_per_block)
     }
 }
 
-// A warp takes a cell.
+// Replaces the marked cells by their means, one warp per cell.
 __global__ void __launch_bounds__(threads_per_block)
     mean_kernel(Picture picture, int cell, int cells_across, int cells, const std::uint32_t* hidden) {
     const auto lane = threadIdx.x % 32;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads_per_block)
                      static_cast<std::int64_t>(x_begin) * picture.channels;
     auto* out = picture.out.data + frame * picture.out.frame_stride + y_begin * picture.out.row_stride +
                 static_cast<std::int64_t>(x_begin) * picture.channels;
-    // Lanes 0 to 29 keep to one channel each, whether there are one or three.
+    // Lanes 0 to 29 keep to one channel each, with one channel or three.
     constexpr int lanes = 30;
     std::uint64_t sum = 0;
     if (lane < lanes)
@@ -123,7 +123,7 @@ void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<Mem
     cuda::copy(in, out, stream);
     const Boxes boxes{lists.components, lists.found, lists.capacity};
     if (style_.pixelate_px > 0) {
-        // What is not 0 is hidden.
+        // Any value but 0 hides the cell.
         const auto whole_bytes = hidden_.bytes() / static_cast<std::size_t>(shape_.frames) *
                                  static_cast<std::size_t>(std::clamp(whole_frames, 0, shape_.frames));
         if (whole_bytes > 0) cuda::fill(hidden_.data(), 1, whole_bytes, stream);

@@ -7,8 +7,8 @@
 
 namespace framewire {
 
-/// The definition, pixel by pixel: what tests compare with. `color` has a value for each channel of the image; the
-/// first `whole_frames` frames are hidden whole.
+/// Reference implementation, pixel by pixel. `color` has one value per channel of the image. The first
+/// `whole_frames` frames are hidden completely.
 inline void box_overlay_reference(const BoxStyle& style, const std::vector<std::uint8_t>& color,
                                   const std::vector<std::vector<Component>>& boxes, HostView<const std::uint8_t> in,
                                   HostView<std::uint8_t> out, int whole_frames = 0) {

@@ -17,7 +17,7 @@ namespace box_overlay_test {
 using BoxOverlayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BoxOverlayTest);
 
-// Boxes of every size anywhere in the image, single pixels and the whole image among them.
+// Boxes of every size anywhere in the image, including single pixels and the whole image.
 std::vector<Component> random_boxes(const Shape& shape, int count, std::mt19937& random) {
     std::vector<Component> boxes;
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -91,7 +91,7 @@ TEST_P(BoxOverlayTest, EqualsTheDefinition) {
                     for (int frame = 0; frame < shape.frames; ++frame)
                         boxes.push_back(random_boxes(shape, count, random));
                     run_overlay(style, kit::executor(GetParam()), in, boxes, 16, out);
-                    // The gray value of the colour is what BGR2GRAY gives.
+                    // The gray value of the colour is what BGR2GRAY computes.
                     const std::vector<std::uint8_t> color =
                         shape.channels == 3
                             ? std::vector<std::uint8_t>{static_cast<std::uint8_t>(channel_of(style.color, 0)),
@@ -105,7 +105,7 @@ TEST_P(BoxOverlayTest, EqualsTheDefinition) {
                 }
 }
 
-TEST_P(BoxOverlayTest, DrawsWhatThereIsPlaceFor) {
+TEST_P(BoxOverlayTest, DrawsBoxesUpToTheCapacity) {
     const Shape shape{1, 30, 40, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     kit::fill(in.view(), kit::Fill::noise, 4);
@@ -117,7 +117,7 @@ TEST_P(BoxOverlayTest, DrawsWhatThereIsPlaceFor) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST_P(BoxOverlayTest, HidesFirstFramesWhole) {
+TEST_P(BoxOverlayTest, HidesTheFirstFramesCompletely) {
     std::mt19937 random(6);
     for (const int channels : {3, 1})
         for (const int whole : {0, 1, 2, 3}) {
@@ -139,7 +139,7 @@ TEST_P(BoxOverlayTest, HidesFirstFramesWhole) {
         }
 }
 
-TEST_P(BoxOverlayTest, HidesAFrameWholeThatHasMoreBoxesThanThereIsPlaceFor) {
+TEST_P(BoxOverlayTest, HidesAFrameCompletelyBeyondTheCapacity) {
     const Shape shape{2, 30, 40, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     kit::fill(in.view(), kit::Fill::noise, 4);
@@ -152,7 +152,7 @@ TEST_P(BoxOverlayTest, HidesAFrameWholeThatHasMoreBoxesThanThereIsPlaceFor) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(BoxOverlay, RefusesStyles) {
+TEST(BoxOverlay, RejectsInvalidStyles) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(BoxOverlay({.line_px = 0}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(BoxOverlay({.line_px = 65}, {1, 4, 4, 3}, executor), Error);

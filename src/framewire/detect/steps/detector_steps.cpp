@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint8_t passed_over_gray = 72;
 
-// Neighbouring numbers lie far apart on the wheel of colours, which the golden ratio goes around.
+// Multiples of the golden ratio around the colour wheel: adjacent numbers get very different colours.
 std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
     const auto turn = static_cast<std::uint32_t>(number) * 0x9E3779B9u;
     const int hue = static_cast<int>((turn >> 16) * 6 * 256 >> 16);  // 0..1535
@@ -64,7 +64,8 @@ void draw_labels(std::span<const std::int32_t> labels, std::span<const Component
                  HostView<std::uint8_t> picture) {
     const auto& shape = picture.shape();
     std::vector<bool> is_object;
-    if (!objects.empty()) is_object.resize(static_cast<std::size_t>(objects.back().id) + 1);  // they are in order
+    // Objects are in ascending order.
+    if (!objects.empty()) is_object.resize(static_cast<std::size_t>(objects.back().id) + 1);
     for (const auto& object : objects) is_object[static_cast<std::size_t>(object.id)] = true;
     auto label = labels.begin();
     for (int y = 0; y < shape.height; ++y) {

@@ -16,39 +16,41 @@ namespace framewire {
 
 class MaskRegion;
 
-/// What a detector of these parameters does one after the other: `gray`, `blur`, `background`, `difference`,
-/// `threshold`, `morphology` and `labels`. A mixture takes frames as they are: it has no `gray`, `blur` and
-/// `difference`. Where the morphology is none, it is left out.
+/// Returns the names of the steps of a detector in order: `gray`, `blur`, `background`, `difference`,
+/// `threshold`, `morphology` and `labels`. A mixture uses frames as they are and has no `gray`, `blur` and
+/// `difference`. `morphology` is missing if it is none.
 std::vector<std::string_view> detector_step_names(const DetectorParameters& parameters);
 
-/// One step's picture: 1 channel, or 3 of `labels` and of a mixture's `background` where frames have 3.
+/// The picture of one step: 1 channel, or 3 for `labels`, and for the `background` of a mixture if the frames
+/// have 3.
 struct DetectorStep {
     std::string_view name;
     HostImage picture;
 };
 
-/// Colours the objects of a frame by their numbers, and what is in the label image beside them, too small or too large,
-/// in dark gray: the same colour for a number whenever it comes. `labels`: as of LabelImages; `picture`: one frame of
-/// 3 channels, any strides.
+/// Colours the objects of a frame by their numbers, the same colour whenever a number occurs, and components
+/// that are too small or too large in dark gray. `labels` is as in LabelImages; `picture` is one frame of 3
+/// channels with any strides.
 void draw_labels(std::span<const std::int32_t> labels, std::span<const Component> objects,
                  HostView<std::uint8_t> picture);
 
-/// Pictures of all steps of a detector, for people to look at: those of a MotionDetector of its own on the CPU, whose
-/// masks are the same bytes on every backend.
+/// Makes pictures of all steps of a detector, for people to look at. It runs its own MotionDetector on the CPU,
+/// whose masks are the same bytes as on any backend.
 class DetectorSteps {
 public:
-    /// `frame`: of one frame, 1 or 3 channels. `executor` is of the CPU. Throws as MotionDetector does, and
-    /// Error{internal} on another executor.
+    /// `frame` has one frame and 1 or 3 channels. Throws what MotionDetector throws, and Error{internal} unless
+    /// `executor` uses the CPU backend.
     DetectorSteps(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
                   const MaskRegion* region = nullptr);
     ~DetectorSteps();
     DetectorSteps(DetectorSteps&&) noexcept;
 
-    /// See MotionDetector.
+    /// See MotionDetector::set_background().
     void set_background(HostView<const std::uint8_t> picture) { detector_.set_background(picture); }
-    /// The next frame, in the order of time; any strides.
+    /// Processes the next frame in the order of time; any strides.
     void run(HostView<const std::uint8_t> frame);
-    /// Of the last frame, in the order of detector_step_names(); before the first of no defined content.
+    /// Returns the pictures of the last frame, in the order of detector_step_names(). Undefined before the
+    /// first frame.
     std::span<const DetectorStep> steps() const { return steps_; }
 
 private:
@@ -59,7 +61,7 @@ private:
     ComponentLabelling labelling_;
     HostComponents components_;
     HostBuffer labels_;
-    std::optional<Foreground> blurring_;  // not of a mixture
+    std::optional<Foreground> blurring_;  // empty for a mixture
     std::vector<DetectorStep> steps_;
 };
 

@@ -38,7 +38,7 @@ const DetectorStep& step(const DetectorSteps& steps, std::string_view name) {
     fail(ErrorCode::internal, "no step {}", name);
 }
 
-TEST(DetectorSteps, OfTheReportsChainAreItsSteps) {
+TEST(DetectorSteps, ShowTheStepsOfTheReportsChain) {
     auto& executor = kit::executor(Backend::cpu);
     const DetectorParameters parameters{.background = FirstFrame{}, .blur_px = 3};
     EXPECT_EQ(detector_step_names(parameters),
@@ -71,7 +71,7 @@ TEST(DetectorSteps, OfTheReportsChainAreItsSteps) {
                       std::abs(blurred.view().row(0, y)[x] - still.view().row(0, y)[x]));
 }
 
-TEST(DetectorSteps, LabelsColourObjectsAndGrayWhatIsPassedOver) {
+TEST(DetectorSteps, LabelsColourObjectsAndGrayOthers) {
     auto& executor = kit::executor(Backend::cpu);
     DetectorParameters parameters{.background = FirstFrame{}, .blur_px = 1, .morphology = MorphologyOperation::none};
     DetectorSteps steps(parameters, shape, executor);
@@ -91,7 +91,7 @@ TEST(DetectorSteps, LabelsColourObjectsAndGrayWhatIsPassedOver) {
     for (const auto name : detector_step_names(parameters)) EXPECT_NE(name, "morphology");
 }
 
-TEST(DetectorSteps, OfAMixtureAreItsBackgroundAndMasks) {
+TEST(DetectorSteps, ShowBackgroundAndMasksOfAMixture) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_EQ(detector_step_names({}),
               (std::vector<std::string_view>{"background", "threshold", "morphology", "labels"}));

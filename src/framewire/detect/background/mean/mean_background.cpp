@@ -31,6 +31,7 @@ MeanBackground::MeanBackground(double rate, const Shape& shape, Executor& execut
     reset();
 }
 
+// Every byte of `no_mean` is 0xFF.
 void MeanBackground::reset() { means_.fill(no_mean & 0xFF); }
 
 }  // namespace framewire

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+// Running mean on the GPU. A thread owns four adjacent pixels of one row through a whole batch:
+//
+//     means (global) -> registers -> frame 0: write background, update -> frame 1: ... -> means (global)
 namespace framewire {
 namespace mean_background_kernels {
 namespace {
@@ -17,7 +20,7 @@ struct Images {
     int count, height, width;
 };
 
-// Four bytes of a row from pixel x on, those behind it 0.
+// Loads four bytes of a row, starting with pixel x; bytes after the end of the row are 0.
 template <bool aligned>
 __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width) {
     if (aligned && x + pixels_per_thread <= width) return __ldg(reinterpret_cast<const std::uint32_t*>(row + x));
@@ -27,6 +30,7 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width) {
     return four;
 }
 
+// Stores four bytes, without those after the end of the row.
 template <bool aligned>
 __device__ void store_four(std::uint32_t four, std::uint8_t* row, int x, int width) {
     if (aligned && x + pixels_per_thread <= width) {
@@ -37,7 +41,7 @@ __device__ void store_four(std::uint32_t four, std::uint8_t* row, int x, int wid
         if (x + i < width) row[x + i] = static_cast<std::uint8_t>(four >> (8 * i));
 }
 
-// A thread has four pixels, whose means stay in registers from the first frame of a batch to the last.
+// The means of a thread's four pixels stay in registers from the first frame of a batch to the last.
 template <bool aligned>
 __global__ void __launch_bounds__(threads_per_block)
     mean_kernel(Images images, std::uint32_t* means, std::uint32_t rate) {
@@ -53,7 +57,7 @@ __global__ void __launch_bounds__(threads_per_block)
     auto next = load_four<aligned>(in, x, images.width);
     for (int frame = 0; frame < images.count; ++frame) {
         const auto four = next;
-        // The next frame's pixels are on their way meanwhile.
+        // Prefetches the pixels of the next frame.
         if (frame + 1 < images.count) next = load_four<aligned>(in += images.frames.frame_stride, x, images.width);
         std::uint32_t background = 0;
 #pragma unroll

@@ -12,19 +12,20 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// mean_after for the even 32-bit lanes, as 64-bit ones that hold what is added to the mean in their lower halves.
+// The step of mean_after() for the even 32-bit lanes, computed in 64 bits; the lower halves hold what is added
+// to the mean.
 template <class V>
 HWY_INLINE auto even_steps(V differences, V rates) {
     const hn::RepartitionToWide<hn::DFromV<V>> d;
     const auto half = hn::Set(d, std::int64_t{1} << (mean_fraction_bits - 1));
-    // The upper half of the sum is not kept, so it does not matter that 0 comes into it where its sign belongs.
+    // The shift fills with 0 instead of the sign, but only the lower half of the result is kept.
     const auto bits = hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), hn::Add(hn::MulEven(differences, rates), half));
     return hn::BitCast(hn::DFromV<V>(), hn::ShiftRight<mean_fraction_bits>(bits));
 }
 
 }  // namespace
 
-// Writes the background of a run of pixels, then takes their values in.
+// Writes the background of some pixels, then updates their means.
 void update_means(std::uint32_t* means, const std::uint8_t* values, std::uint8_t* background, std::int64_t pixels,
                   std::uint32_t rate) {
     const hn::ScalableTag<std::int32_t> d;
@@ -65,7 +66,7 @@ void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint
     validate(frames, shape, "the frames of the background's mean");
     validate(backgrounds, shape, "the backgrounds");
     const auto update = HWY_DYNAMIC_DISPATCH(update_means);
-    // A row goes through all frames while its mean is in a core's cache.
+    // A row passes through all frames while its means are in a core's cache.
     constexpr std::int64_t pixels_each = 32 * 1024;
     executor_->pool().for_chunks(
         shape.height, pixels_each / shape.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {

@@ -10,7 +10,7 @@
 namespace framewire {
 namespace mean_background_test {
 
-// The formula in double, which holds all its numbers exactly.
+// The formula in double precision, which represents all its numbers exactly.
 HostImage reference(double rate, HostView<const std::uint8_t> frames) {
     constexpr double unit = 65536;
     const double rate_units = std::max(std::round(rate * unit), 1.0);
@@ -26,7 +26,7 @@ HostImage reference(double rate, HostView<const std::uint8_t> frames) {
     return backgrounds;
 }
 
-// The frames in batches of `batch`, the last one maybe shorter.
+// Runs the frames in batches of `batch`; the last batch can be shorter.
 void run(MeanBackground& mean, Backend backend, const kit::GuardedImage& frames, const kit::GuardedImage& backgrounds,
          int batch) {
     const auto count = frames.view().shape().frames;
@@ -80,8 +80,8 @@ TEST_P(MeanBackgroundTest, EqualsTheFormula) {
             }
 }
 
-// Full range, long: the means come to rest where they should.
-TEST_P(MeanBackgroundTest, EqualsTheFormulaForLong) {
+// The full range over many frames: the means must converge to the right values.
+TEST_P(MeanBackgroundTest, EqualsTheFormulaOverManyFrames) {
     const Shape shape{1000, 2, 67, 1};
     const kit::GuardedImage frames(shape, {}), backgrounds(shape, {});
     kit::fill(frames.view(), kit::Fill::noise, 5);
@@ -91,12 +91,12 @@ TEST_P(MeanBackgroundTest, EqualsTheFormulaForLong) {
     MeanBackground mean(0.02, shape, kit::executor(GetParam()));
     run(mean, GetParam(), frames, backgrounds, 32);
     EXPECT_EQ(kit::first_difference(backgrounds.view(), want.view()), std::nullopt);
-    // Of what came before, whatever it was, 0.98^199 is left after the white frames and 0.98^299 after the black ones.
+    // The share of earlier frames is 0.98^199 after the white frames and 0.98^299 after the black ones.
     EXPECT_GE(backgrounds.view().row(699, 1)[0], 250);
     EXPECT_LE(backgrounds.view().row(999, 1)[0], 1);
 }
 
-TEST(MeanBackground, RefusesWhatIsNotAllowed) {
+TEST(MeanBackground, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 40, 1};
     for (const double rate : {0.0, -0.1, 1.01, std::nan("")})

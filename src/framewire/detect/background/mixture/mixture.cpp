@@ -16,7 +16,7 @@ ParameterInfo real(std::string_view name, std::string_view help, double minimum,
     return {.name = name, .help = help, .minimum = minimum, .maximum = maximum};
 }
 
-// Of two variances that are allowed, the first may not be above the second.
+// Throws if a variance that must not be above another one is.
 void require_order(std::string_view less, double smaller, std::string_view more, double larger) {
     if (smaller > larger)
         fail(ErrorCode::usage, "mixture: {} {} is above {}, which is {}", less, smaller, more, larger);
@@ -71,7 +71,7 @@ MixtureTerms mixture_terms(const MixtureParameters& parameters) {
         .history = static_cast<float>(parameters.history),
         .learning_rate = parameters.learning_rate,
         .complexity_reduction = parameters.complexity_reduction,
-        // Distances are squared, so in units of 1/256 squared.
+        // Distances are squared, hence in units of 1/256 squared.
         .background_distance = parameters.var_threshold * value_unit,
         .near_distance = parameters.var_threshold_gen * value_unit,
         .background_weight = parameters.background_ratio * weight_unit,
@@ -115,13 +115,14 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
 }
 
 void MixtureBackground::reset() {
-    // On the CPU a block's number of Gaussians says which weights there are.
+    // On the CPU the number of Gaussians of a block says which weights are valid.
     const auto weights = executor_->backend() == Backend::cpu ? layout_.weights(1, 0) : layout_.features(0, 0);
     model_.fill(0, static_cast<std::size_t>(weights) * sizeof(std::uint16_t));
     clock_.fill(0);
     std::ranges::fill(kinds_, std::uint8_t{0});
 }
 
+// Gaussians are sorted by weight, so the first one of a pixel is its background.
 void MixtureBackground::draw_background(HostView<std::uint8_t> picture) const {
     validate(picture, shape_, "the mixture's background");
     const auto* model = model_.as<std::uint16_t>();

@@ -2,10 +2,15 @@
 #include "framewire/cuda/kernel/kernel_image.hpp"
 #include "framewire/detect/background/mixture/mixture.hpp"
 
-// Compiled without fused multiplication and addition (-fmad=false): every operation rounds as on the CPU.
+// Mixture of Gaussians on the GPU. Compiled without fused multiply-add (-fmad=false), so that every operation
+// rounds as on the CPU.
 //
-// A warp has a block of 32 pixels, a thread a pixel, whose model stays in registers from the first frame of a batch to
-// the last. Only modes in use are read and written.
+// A warp owns a block of 32 pixels of one row, and a thread one pixel. The model stays in registers from the
+// first frame of a batch to the last; only Gaussians ("modes") in use are read and written:
+//
+//     model (global) -> registers -> frame 0 -> ... -> frame n-1 -> model (global)
+//                                      |                  |
+//                                 1 word of mask     1 word of mask     by __ballot_sync(), bit = lane
 
 namespace framewire {
 namespace mixture_kernels {
@@ -14,7 +19,7 @@ namespace {
 constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / 32;
 constexpr int block_px = MixtureLayout::block_px;
-// Of 64 registers a thread: a few spill, which costs less than a quarter fewer warps at a time.
+// 64 registers per thread. A few values spill, which costs less than running a quarter fewer warps.
 constexpr int blocks_per_multiprocessor = 4;
 constexpr int steps_at_once = 32;
 static_assert(block_px == 32, "a warp has a block");
@@ -26,16 +31,17 @@ struct Frames {
 
 struct Masks {
     std::uint32_t* foreground;
-    std::uint32_t* shadows;  // or none
+    std::uint32_t* shadows;  // or null
     int row_words;
 };
 
-// Rounds to nearest; `value` is 0 to 65535.
+// Adds the dithering offset and rounds to nearest; `value` is 0 to 65535.
 __device__ float stored(float value, float offset) {
-    constexpr float whole = 12582912;  // from here on floats are integers
+    constexpr float whole = 12582912;  // from 1.5 * 2^23 on, floats are integers
     return value + offset + whole - whole;
 }
 
+// Dot product. The order of the operations is fixed; see MixtureBackground.
 template <int channels>
 __device__ float product(const float (&a)[channels], const float (&b)[channels]) {
     float sum = a[0] * b[0];
@@ -48,11 +54,13 @@ struct Mode {
     float weight, variance, mean[channels];
 };
 
+// Model of one pixel and the verdict on its current value.
 template <int channels>
 struct Pixel {
     Mode<channels> modes[most_mixtures];
     bool background, shadow;
 
+    // Loads all weights first: their loads do not depend on each other. A weight of 0 ends the list of modes.
     __device__ void load(const std::uint16_t* model, const MixtureLayout& layout, std::int64_t block, int lane) {
 #pragma unroll
         for (int index = 0; index < most_mixtures; ++index) {
@@ -84,7 +92,7 @@ struct Pixel {
         }
     }
 
-    // What moves of a row that does not learn from the frame: its background modes are compared with in whole levels.
+    // For rows that do not learn from the frame: compares with the background modes in whole levels.
     __device__ void classify(const MixtureTerms& terms, const float (&values)[channels]) {
         background = shadow = false;
         float total = 0;
@@ -103,6 +111,8 @@ struct Pixel {
         if (!background && terms.shadows) shadow = is_shadow(terms, values);
     }
 
+    // Updates the model by one frame: all weights decay, the first mode near enough learns, weights are
+    // normalised, and a pixel without a near mode starts a new one.
     __device__ void update(const MixtureTerms& terms, const MixtureStep& step, const float (&values)[channels]) {
         background = modes[0].weight == 0;
         shadow = false;
@@ -122,7 +132,8 @@ struct Pixel {
             }
         }
         if (modes[1].weight == 0) {
-            // An only mode's weight is all there is: what the division below comes to.
+            // The weight of an only mode is the total weight: the result of the division below, without
+            // dividing.
             modes[0].weight = modes[0].weight > 0 ? most_stored : 0;
         } else {
             const float factor = weight_unit / total;
@@ -136,7 +147,7 @@ struct Pixel {
     }
 
 private:
-    // Whether the pixel belongs to the mode, which then learns from it.
+    // Returns true if the pixel belongs to the mode, which then learns from it.
     __device__ bool learn(Mode<channels>& mode, const MixtureTerms& terms, const MixtureStep& step,
                           const float (&values)[channels], float total) {
         float difference[channels];
@@ -154,7 +165,7 @@ private:
         return true;
     }
 
-    // Brings a mode that has gained weight before those it is no lighter than.
+    // Moves a mode that has gained weight before all modes that are not heavier.
     __device__ void promote(int from) {
 #pragma unroll
         for (int index = most_mixtures - 1; index > 0; --index) {
@@ -166,7 +177,7 @@ private:
         }
     }
 
-    // Whether the pixel is a darker version of one of its background modes.
+    // Returns true if the pixel is a darker version of one of its background modes (Prati et al. 2003).
     __device__ bool is_shadow(const MixtureTerms& terms, const float (&values)[channels]) const {
         float total = 0;
 #pragma unroll
@@ -187,7 +198,7 @@ private:
         return false;
     }
 
-    // A pixel that belongs to no mode begins one, in place of the lightest where there are as many as may be.
+    // Starts a mode for a pixel that belongs to none, replacing the lightest mode if all are in use.
     __device__ void begin_mode(const MixtureTerms& terms, const MixtureStep& step, const float (&values)[channels]) {
 #pragma unroll
         for (int index = 0; index < most_mixtures; ++index) {
@@ -197,7 +208,7 @@ private:
         Mode<channels> fresh{modes[0].weight > 0 ? step.gain : most_stored, terms.var_init, {}};
 #pragma unroll
         for (int c = 0; c < channels; ++c) fresh.mean[c] = values[c];
-            // From the last place up: it goes before those that are no heavier, which make room.
+            // From the last place up: the new mode goes before all modes that are not heavier, which move back.
 #pragma unroll
         for (int index = most_mixtures - 1; index >= 0; --index) {
             if (index > 0 && !(modes[index - 1].weight > fresh.weight))
@@ -215,6 +226,7 @@ __device__ void load_values(const Frames& frames, int frame, int y, int x, std::
     for (int c = 0; c < channels; ++c) values[c] = __ldg(pixel + c);
 }
 
+// One thread per pixel. Steps are computed once per block for up to `steps_at_once` frames, in shared memory.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
     mixture_kernel(Frames frames, Masks masks, MixtureTerms terms, MixtureLayout layout, std::uint16_t* model,
@@ -226,7 +238,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
     const bool warp_has_block = block < layout.blocks;
     const int y = warp_has_block ? static_cast<int>(block / layout.row_blocks) : 0;
     const int word = warp_has_block ? static_cast<int>(block % layout.row_blocks) : 0;
-    // Lanes to the right of the image repeat its last pixel and leave no bits.
+    // Lanes to the right of the image repeat its last pixel; their bits are masked out.
     const int x = min(word * block_px + lane, frames.width - 1);
     const auto inside = __ballot_sync(~0u, word * block_px + lane < frames.width);
     const int own_words = word == layout.row_blocks - 1 ? masks.row_words - word : 1;
@@ -247,7 +259,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
             float values[channels];
 #pragma unroll
             for (int c = 0; c < channels; ++c) values[c] = value_unit * static_cast<float>(next[c]);
-            // The next frame's pixel is on its way meanwhile.
+            // Prefetches the pixel of the next frame.
             load_values(frames, min(frame + 1, frames.count - 1), y, x, next);
             if (mixture_learns(terms, steps[index], y))
                 pixel.update(terms, steps[index], values);
@@ -256,7 +268,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
             const auto foreground = __ballot_sync(~0u, !pixel.background && !pixel.shadow) & inside;
             const auto shadows = __ballot_sync(~0u, pixel.shadow) & inside;
             const auto at = (static_cast<std::int64_t>(frame) * frames.height + y) * masks.row_words + word + lane;
-            // The words behind the row's last block are empty.
+            // Words after the last block of the row are empty.
             if (lane < own_words) {
                 masks.foreground[at] = lane == 0 ? foreground : 0;
                 if (masks.shadows) masks.shadows[at] = lane == 0 ? shadows : 0;
@@ -265,11 +277,14 @@ __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
     }
     if (warp_has_block) pixel.store(model, layout, block, lane);
 
+    // The last block to finish counts the frames. The count lives on the GPU so that a replayed graph continues
+    // it.
     __syncthreads();
     if (threadIdx.x == 0 && atomicInc(&clock->blocks_done, gridDim.x - 1) == gridDim.x - 1)
         clock->frames_seen = frames_seen + frames.count;
 }
 
+// Writes the mean of the heaviest mode of each pixel.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block)
     background_kernel(MixtureLayout layout, const std::uint16_t* model, std::uint8_t* picture, std::int64_t row_stride,

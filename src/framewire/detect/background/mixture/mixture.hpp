@@ -14,45 +14,48 @@
 
 namespace framewire {
 
-/// What moves before a background whose light changes and whose leaves stir: an adaptive mixture of Gaussians for each
-/// pixel, whose number adapts too (Zivkovic, "Improved adaptive Gaussian mixture model for background subtraction",
-/// ICPR 2004; Zivkovic and van der Heijden, "Efficient adaptive density estimation per image pixel", Pattern
-/// Recognition Letters 27, 2006), with detection of shadows (Prati et al., PAMI 25, 2003). Parameters are those of
-/// OpenCV's BackgroundSubtractorMOG2, and so is the method but for this:
-/// - a pixel's model is 16-bit numbers, rounded by an offset that goes around with the frames' number, so that even
-/// what
-///   a low learning rate changes is kept on average (mixture_model.hpp);
-/// - a pixel that has no Gaussian yet is background: on the first frame nothing moves;
-/// - after the first frames a row learns from one of `learn_every` frames, rows by turns, as much as from all of them.
-///   Otherwise its pixels are only compared with their background Gaussians, in whole levels;
-/// - a pixel is no shadow of the Gaussian that it has just begun itself, which hides what moves in OpenCV's frames 2
-/// to 5.
+/// Background subtraction for scenes whose light changes and whose leaves move: an adaptive mixture of
+/// Gaussians per pixel, whose number adapts too (Zivkovic, "Improved adaptive Gaussian mixture model for
+/// background subtraction", ICPR 2004; Zivkovic and van der Heijden, "Efficient adaptive density estimation per
+/// image pixel", Pattern Recognition Letters 27, 2006), with shadow detection (Prati et al., PAMI 25, 2003).
+/// The parameters are those of OpenCV's BackgroundSubtractorMOG2, and so is the method, with these exceptions:
+/// - The model of a pixel is stored in 16-bit numbers. A dithering offset that cycles with the frame number is added
+///   before rounding, so that the small changes of a low learning rate are kept on average (mixture_model.hpp).
+/// - A pixel that has no Gaussian yet is background: nothing moves in the first frame.
+/// - After the first frames a row learns from one of `learn_every` frames, rows alternating, with the weight of all of
+///   them. In the other frames its pixels are only compared with their background Gaussians, in whole levels.
+/// - A pixel is never a shadow of the Gaussian that it has just started itself. In OpenCV this hides moving objects in
+///   frames 2 to 5.
 ///
-/// The model belongs to the plan, on CUDA in device memory: 10 bytes (gray: 6) a pixel and Gaussian, of which only
-/// those in use are touched. All arithmetic is single operations of IEEE floats in one order: the same masks and models
-/// on every backend and instruction set, whether frames come one by one or in batches.
+/// The plan owns the model, in device memory on CUDA: 10 bytes (gray: 6) per pixel and Gaussian, of which only
+/// those in use are touched. All arithmetic consists of single IEEE float operations in a fixed order, so masks
+/// and models are equal on every backend and instruction set, whether frames come one by one or in batches.
 class MixtureBackground {
 public:
-    /// `shape`: height, width and channels (BGR or gray) of the frames; how many there are does not matter. Throws
-    /// Error{usage} on a shape or parameters that are not allowed, Error{config} when there is no memory on the GPU.
+    /// `shape` gives height, width and channels (BGR or gray) of the frames; its number of frames is ignored.
+    /// Throws Error{usage} if the shape or the parameters are not allowed, Error{config} if there is not enough
+    /// GPU memory.
     MixtureBackground(const MixtureParameters& parameters, const Shape& shape, Executor& executor);
 
-    /// Forgets all it has seen. On CUDA queued on the executor's stream.
+    /// Forgets all frames. On CUDA the call is queued on the executor's stream.
     void reset();
 
-    /// Takes a batch of any number of frames in their order, each of which changes the model for the next one.
-    /// `foreground` gets one mask a frame: what is neither background nor shadow; `shadows`, where given, what is
-    /// shadow. Frames: any strides, any alignment. On the executor's threads; returns when done.
+    /// Processes a batch of any number of frames in order; each frame updates the model for the next one.
+    /// `foreground` receives one mask per frame, with a bit set where a pixel is neither background nor shadow;
+    /// `shadows`, if given, has the bits of shadow pixels. Frames may have any strides and alignment. Runs on
+    /// the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
              HostBitMaskView<std::uint32_t> shadows = {});
-    /// The same for one frame whose rows `make` makes, each once, on the executor's threads. Of the CPU backend.
+    /// The same for one frame whose rows `make` writes, each exactly once, on the executor's threads. CPU
+    /// backend only.
     void run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground);
-    /// Queued on the executor's stream in one launch, which a CUDA graph may hold and repeat.
+    /// The same, queued on the executor's stream in one launch, which a CUDA graph may hold and replay.
     void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
              DeviceBitMaskView<std::uint32_t> shadows = {});
 
-    /// The background as a picture of the frames' height, width and channels: the mean of each pixel's weightiest
-    /// Gaussian, rounded to nearest, half up; 0 before the first frame. Any strides.
+    /// Draws the background as a picture with the frames' height, width and channels: the mean of each pixel's
+    /// heaviest Gaussian, rounded half up; 0 before the first frame. Any strides. On CUDA the call is queued on
+    /// the executor's stream.
     void draw_background(HostView<std::uint8_t> picture) const;
     void draw_background(DeviceView<std::uint8_t> picture) const;
 
@@ -76,11 +79,11 @@ private:
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    // On the CPU, what is known of blocks between frames (MixtureBlocks).
+    // CPU only: what is known about blocks between frames (MixtureBlocks).
     std::vector<std::uint8_t> kinds_, compared_, nearest_;
     HostBuffer means_, reaches_;
-    RowStrips strips_;     // likewise, for rows whose channels lie apart
-    BackendBuffer clock_;  // a MixtureClock: on CUDA a graph's replay counts on
+    RowStrips strips_;     // CPU only: rows with planar channels
+    BackendBuffer clock_;  // a MixtureClock; on CUDA a replayed graph continues its count
 };
 
 }  // namespace framewire

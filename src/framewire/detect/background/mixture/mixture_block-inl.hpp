@@ -1,4 +1,8 @@
-// A block of pixels and the Gaussians of each on the CPU: include inside a SIMD source, after <hwy/highway.h>.
+// Blocks of 32 pixels and their Gaussians ("modes") on the CPU. Include it inside a SIMD source, after
+// <hwy/highway.h>.
+//
+// All decisions are masks: each step computes both outcomes for a vector of pixels and selects per lane. Block handles
+// any model; SoleBlock is the fast path for pixels with a single mode of weight 1.
 
 #if defined(FRAMEWIRE_MIXTURE_BLOCK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_MIXTURE_BLOCK_INL_HPP
@@ -29,7 +33,8 @@ using Words = hn::Repartition<std::uint16_t, Floats>;
 using V = hn::VFromD<Floats>;
 using M = hn::MFromD<Floats>;
 
-// Vectors of floats hold every other pixel of twice as many: that is how words become floats by a mask and a shift.
+// A vector of floats holds every other pixel of a vector of words of the same size, so that words become floats
+// with a mask and a shift.
 constexpr int lanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int parts = block_px / lanes, pair_px = 2 * lanes;
 static_assert(block_px % pair_px == 0);
@@ -38,7 +43,7 @@ HWY_INLINE V set(float value) { return hn::Set(Floats(), value); }
 HWY_INLINE M none() { return hn::Gt(hn::Zero(Floats()), hn::Zero(Floats())); }
 HWY_INLINE bool any(M mask) { return !hn::AllFalse(Floats(), mask); }
 
-// The even and the odd ones of a vector of words.
+// Converts the even and the odd lanes of a vector of words to floats.
 HWY_INLINE void split(hn::VFromD<Words> words, V* to) {
     const auto both = hn::BitCast(Unsigned(), words);
     to[0] = hn::ConvertTo(Floats(), hn::BitCast(Ints(), hn::And(both, hn::Set(Unsigned(), 0xFFFF))));
@@ -46,9 +51,9 @@ HWY_INLINE void split(hn::VFromD<Words> words, V* to) {
 }
 HWY_INLINE void load(const std::uint16_t* from, V* to) { split(hn::Load(Words(), from), to); }
 
-// Rounds to nearest; the values are 0 to 65535.
+// Rounds to nearest and joins even and odd lanes; the values are 0 to 65535.
 HWY_INLINE hn::VFromD<Words> joined(const V* values) {
-    // From here on floats are integers: the lowest bits of the sum are the number.
+    // From 1.5 * 2^23 on, floats are integers: the lowest bits of the sum are the number.
     const auto number = [](V value) HWY_ATTR { return hn::BitCast(Unsigned(), hn::Add(value, set(12582912))); };
     const auto odd = hn::BitCast(Words(), hn::ShiftLeft<16>(number(values[1])));
     return hn::OddEven(odd, hn::BitCast(Words(), number(values[0])));
@@ -60,6 +65,7 @@ HWY_INLINE void store_where(const M* mask, const V* yes, const V* no, std::uint1
 }
 HWY_INLINE bool any_of_pair(const M* mask) { return any(hn::Or(mask[0], mask[1])); }
 
+// Returns the mask of a pair of vectors as bits in pixel order.
 HWY_INLINE std::uint32_t bits(const M* mask) {
     const auto ones = [](M pixels) HWY_ATTR { return hn::BitCast(Words(), hn::VecFromMask(Floats(), pixels)); };
     std::uint8_t bytes[8] = {};
@@ -69,12 +75,13 @@ HWY_INLINE std::uint32_t bits(const M* mask) {
     return all;
 }
 
-// The values of a pair of vectors of pixels, 256 times their bytes.
+// Loads the values of a pair of vectors of pixels: 256 times their bytes.
 HWY_INLINE void load_values(const std::uint8_t* pixels, V* to) {
     const auto bytes = hn::LoadU(hn::Rebind<std::uint8_t, Words>(), pixels);
     split(hn::ShiftLeft<8>(hn::PromoteTo(Words(), bytes)), to);
 }
 
+// New mean and variance of a mode, not yet rounded; `share` is its learning rate.
 HWY_INLINE V learned_mean(const MixtureStep& step, V mean, V difference, V share) {
     return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step.offset));
 }
@@ -84,31 +91,32 @@ HWY_INLINE V learned_variance(const MixtureTerms& terms, const MixtureStep& step
     return hn::Add(hn::Min(hn::Max(moved, set(terms.var_min)), set(terms.var_max)), set(step.offset));
 }
 
-// What a mode's pixels of that variance are compared with (mixture_reach()).
+// Returns what pixels are compared with for a mode of that variance; see mixture_reach().
 HWY_INLINE V reach_of(const MixtureTerms& terms, V variance) {
-    // A squared distance is whole: it is below a reach where it is below the next whole number.
+    // Squared distances are whole numbers, so comparing with the next whole number gives the same result.
     const auto whole =
         hn::Ceil(hn::Mul(hn::Mul(set(terms.background_distance), variance), set(1 / (value_unit * value_unit))));
     return hn::Min(whole, set(most_reach));
 }
-// Stored means as whole levels.
+// Stores means as whole levels.
 HWY_INLINE void store_levels(hn::VFromD<Words> means, std::uint8_t* to) {
     const auto level = hn::ShiftRight<8>(hn::Add(means, hn::Set(Words(), 128)));
     const hn::Rebind<std::uint8_t, Words> bytes;
     hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<Words>(), level)), bytes, to);
 }
 
-// A block whose pixels have one mode each, of weight 1: most blocks. A pair of vectors goes through all steps in
-// registers.
+// A block whose pixels have one mode each, of weight 1, as most blocks do. A pair of vectors passes through all
+// steps in registers.
 template <int channels>
 class SoleBlock {
 public:
-    // As of Block.
+    // Parameters as for Block.
     HWY_INLINE SoleBlock(const MixtureTerms& terms, const MixtureStep& step, const std::uint8_t* pixels,
                          std::int64_t channel_stride, std::uint16_t* features)
         : terms_(terms), step_(step), pixels_(pixels), channel_stride_(channel_stride), features_(features) {}
 
-    // Learns by `share` where all pixels are near their modes. Otherwise false, and nothing has changed.
+    // If all pixels are near their modes, learns with weight `share` and returns true. Otherwise returns false
+    // and changes nothing.
     HWY_INLINE bool update(V share) const {
         hn::VFromD<Words> learned[1 + channels][pairs];
         auto all_near = hn::Not(none());
@@ -139,7 +147,7 @@ public:
         return true;
     }
 
-    // As Block::keep(); gives the least of the reaches, 255 at most, spread over a vector.
+    // Like Block::keep(). Returns the smallest reach, at most 255, spread over a vector.
     HWY_INLINE hn::VFromD<Words> keep(std::uint8_t* means, std::uint16_t* reaches) const {
         auto least = hn::Set(Words(), 255);
         for (int pair = 0; pair < pairs; ++pair) {
@@ -169,13 +177,14 @@ private:
     std::uint16_t* features_;
 };
 
-// A block of pixels, its model in memory and its weights in registers. The vectors of a block go through each step
-// together: what must be decided is decided once for all of them, where a wrong guess of the processor costs less.
+// A block of pixels, with its model in memory and its weights in registers. All vectors of the block pass
+// through each step together, so that each branch is taken once for all of them, which makes a misprediction
+// cheaper.
 template <int channels>
 class Block {
 public:
-    // `pixels`: block_px bytes for each channel. `weights` and `features` are those of the first mode; the strides lead
-    // to the next channels and modes. No pixel uses more than the first `modes`.
+    // `pixels`: block_px bytes per channel. `weights` and `features` point to those of the first mode; the
+    // strides lead to the next channel or mode. No pixel uses more than the first `modes` modes.
     HWY_INLINE Block(const MixtureTerms& terms, const MixtureStep& step, const std::uint8_t* pixels,
                      std::int64_t channel_stride, int modes, std::uint16_t* weights, std::int64_t weight_stride,
                      std::uint16_t* features, std::int64_t feature_stride)
@@ -191,7 +200,8 @@ public:
                 load_values(pixels + c * channel_stride + part * lanes, values_[c] + part);
     }
 
-    // Gives the bits of the pixels that are neither background nor shadow, and of those that are shadow.
+    // Updates the model and returns the bits of the pixels that are neither background nor shadow, and of those
+    // that are shadow.
     HWY_INLINE void update(std::uint32_t& foreground, std::uint32_t& shadow) {
         foreground = shadow = 0;
         if (modes_ == 0)
@@ -226,7 +236,8 @@ public:
         store_weights();
     }
 
-    // The bits of the pixels that are shadow where they are not background, of a block that does not learn.
+    // Returns the bits of the pixels that are shadow unless they are background, for a block that does not
+    // learn.
     HWY_INLINE std::uint32_t shadows() {
         for (int mode = 0; mode < modes_; ++mode) load_weights<false>(mode);
         std::uint32_t all = 0;
@@ -237,8 +248,9 @@ public:
         return all;
     }
 
-    // After an update, of mode `mode`: what pixels are compared with where they do not learn (MixtureBlocks). `total`:
-    // the weights of the modes before. False where the mode is no pixel's background: then nothing is kept.
+    // After an update, stores what pixels are compared with in frames that they do not learn from
+    // (MixtureBlocks), for mode `mode`. `total` holds the weights of the modes before. Returns false and stores
+    // nothing if the mode is not background for any pixel.
     HWY_INLINE bool keep(int mode, V* total, std::uint8_t* means, std::uint16_t* reaches) const {
         M counts[parts];
         auto any_counts = none();
@@ -266,9 +278,9 @@ public:
         return true;
     }
 
-    // After an update: how many modes any of its pixels may use.
+    // After an update: returns how many modes its pixels use at most.
     HWY_INLINE int modes() const { return modes_; }
-    // Likewise: whether all its pixels have one mode of weight 1.
+    // After an update: returns true if every pixel has a single mode of weight 1.
     HWY_INLINE bool is_sole() const {
         if (modes_ != 1) return false;
         auto sole = hn::Not(none());
@@ -281,17 +293,18 @@ public:
     }
 
 private:
-    // Mode `mode` of the pixels of `part` and the next one: the variances, and behind them the means of each channel.
+    // Features of mode `mode` for vectors `part` and `part` + 1: number 0 is the variances, then the means of
+    // each channel.
     HWY_INLINE std::uint16_t* feature(int mode, int part, int number) const {
         return features_ + mode * feature_stride_ + number * block_px + part * lanes;
     }
 
     HWY_INLINE V decayed(V weight) const { return hn::Sub(hn::Mul(set(step_.keep), weight), set(step_.decay)); }
-    // Without those that complexity reduction has brought to an end.
+    // Zeroes weights that complexity reduction has used up.
     HWY_INLINE V kept(V weight) const { return hn::IfThenZeroElse(hn::Lt(weight, set(step_.decay)), weight); }
     HWY_INLINE V share_of(V gained) const { return hn::Min(hn::Div(set(step_.gain), gained), set(1)); }
 
-    // Loads a mode's weights and lets them decay; false where no pixel uses it.
+    // Loads the weights of a mode and lets them decay. Returns false if no pixel uses the mode.
     template <bool decays = true>
     HWY_INLINE bool load_weights(int mode) {
         auto used = none();
@@ -321,8 +334,9 @@ private:
             }
     }
 
-    // Each pixel finds its first mode near enough, which learns from it; all weights decay. Here the first modes. True
-    // where these are near for all pixels, as for most blocks, and so all is background and the update complete.
+    // Each pixel learns into its first mode that is near enough, and all weights decay. This function handles
+    // the first modes. It returns true if they are near for all pixels, as in most blocks: then every pixel is
+    // background and the update is complete.
     HWY_INLINE bool match_firsts() {
         V variance[parts], mean[channels][parts], difference[channels][parts], distance[parts];
         for (int part = 0; part < parts; part += 2) {
@@ -371,7 +385,7 @@ private:
         return true;
     }
 
-    // The same for the other modes, of pixels that do not belong to the first.
+    // The same for the other modes and the pixels that do not belong to their first mode.
     HWY_INLINE void match_others() {
         const int held = modes_;
         for (modes_ = std::min(held, 1); modes_ < held && load_weights(modes_); ++modes_) {
@@ -391,8 +405,8 @@ private:
         }
     }
 
-    // Leaves of the lanes of `open`, a pair, those that belong to the mode; updates its mean, variance and weight
-    // there.
+    // Reduces the mask `open`, a pair, to the pixels that belong to the mode, and updates its mean, variance
+    // and weight for them.
     HWY_INLINE void learn(int mode, int part, M* open) {
         V variance[2], mean[channels][2], difference[channels][2], distance[2];
         load(feature(mode, part, 0), variance);
@@ -423,7 +437,8 @@ private:
         store_where(open, learned, variance, feature(mode, part, 0));
     }
 
-    // Brings a mode that has gained weight before those it is no lighter than, where `near` says, for a pair.
+    // Moves a mode that has gained weight before all modes that are not heavier, for the pixels in `near`, a
+    // pair.
     HWY_INLINE void promote(int mode, int part, M* near) {
         for (; mode > 0; --mode) {
             auto *here = weight_[mode] + part, *before = weight_[mode - 1] + part;
@@ -446,7 +461,7 @@ private:
 
     HWY_INLINE void normalize() {
         for (int part = 0; part < parts; ++part) {
-            // Pixels without any mode have weights of 0, whatever they are divided by.
+            // Pixels without a mode have weights of 0, whatever the divisor.
             const auto total = hn::IfThenElse(hn::Gt(total_[part], hn::Zero(Floats())), total_[part], set(1));
             const auto factor = hn::Div(set(weight_unit), total);
             for (int mode = 0; mode < modes_; ++mode)
@@ -454,7 +469,7 @@ private:
         }
     }
 
-    // The lanes of `open` that are a darker version of one of their background modes.
+    // Returns the pixels of `open` that are a darker version of one of their background modes.
     HWY_INLINE M shadowed(int part, M open) const {
         const auto zero = hn::Zero(Floats());
         auto total = zero;
@@ -484,14 +499,14 @@ private:
         return found;
     }
 
-    // Of one part alone.
+    // Loads a feature for a single vector.
     HWY_INLINE V one_of(int mode, int part, int number) const {
         V both[2];
         load(feature(mode, part / 2 * 2, number), both);
         return both[part % 2];
     }
 
-    // Pixels that belong to no mode begin one, in place of the lightest where there are as many as may be.
+    // Starts a mode for pixels that belong to none, replacing the lightest mode if all are in use.
     HWY_INLINE void begin_modes(const M* fresh) {
         const int last = terms_.mixtures - 1;
         if (modes_ <= last) {
@@ -505,7 +520,7 @@ private:
             if (any_of_pair(fresh + part)) begin_mode(part, fresh + part);
     }
 
-    // For a pair.
+    // The same for a pair of vectors.
     HWY_INLINE void begin_mode(int part, const M* fresh) {
         V new_weight[2];
         for (int i = 0; i < 2; ++i) {
@@ -516,7 +531,7 @@ private:
             const auto others = hn::Gt(weight_[0][part + i], hn::Zero(Floats()));
             new_weight[i] = hn::IfThenElse(others, set(step_.gain), set(most_stored));
         }
-        // From the last place up: it goes before those that are no heavier, which make room.
+        // From the last place up: the new mode goes before all modes that are not heavier, which move back.
         for (int mode = modes_ - 1; mode >= 0; --mode) {
             auto* const weight = weight_[mode] + part;
             M here[2], moved[2];
@@ -570,7 +585,7 @@ private:
     V weight_[most_mixtures][parts];
     V total_[parts];
     M used_[parts], matched_[parts], background_[parts];
-    int modes_;  // that any of the pixels may use
+    int modes_;  // number of modes that any of the pixels may use
 };
 
 }  // namespace mixture_block

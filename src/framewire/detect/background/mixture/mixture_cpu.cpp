@@ -12,19 +12,23 @@
 #include <algorithm>
 #include <atomic>
 
+// Mixture of Gaussians on the CPU. A thread owns a strip of rows and takes each row through all frames:
+//
+//     the row learns from the frame:  RowModel::learn()     reads and writes the 16-bit model
+//     it does not (most frames):      RowModel::classify()  reads only levels and reaches, 5 bytes per pixel and mode
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
 
 using namespace mixture_block;
 
-constexpr std::int64_t blocks_ahead = 4;  // to prefetch: 2 to 8 do about as well
+constexpr std::int64_t blocks_ahead = 4;  // blocks to prefetch ahead; 2 to 8 are about equally fast
 
 using Bytes = hn::CappedTag<std::uint8_t, block_px>;
 using B = hn::VFromD<Bytes>;
 constexpr int byte_lanes = static_cast<int>(hn::MaxLanes(Bytes()));
 
-// The pixels of a block, whose channels lie apart.
+// The pixels of a block, in planar order.
 struct BlockPixels {
     const std::uint8_t* first;
     std::int64_t channel_stride;
@@ -32,7 +36,7 @@ struct BlockPixels {
     HWY_INLINE const std::uint8_t* of(int channel) const { return first + channel * channel_stride; }
 };
 
-// Calls body(channel) for each: compilers leave loops over three channels as loops.
+// Calls body(channel) for each channel: compilers do not unroll loops over three channels.
 template <int channels, class Body>
 HWY_INLINE void for_channels(Body&& body) {
     body(0);
@@ -42,11 +46,11 @@ HWY_INLINE void for_channels(Body&& body) {
     }
 }
 
-// Squared differences of levels below 15; from there on all that a byte holds.
+// Squared differences of levels below 15; the last entry stands for all larger ones.
 HWY_ALIGN constexpr std::uint8_t squares[16] = {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 255};
 
-// Whether all pixels of a block are nearer than `nearest` to their first modes. Where not, they may be background
-// nevertheless.
+// Returns true if all pixels of a block are nearer than `nearest` to their first modes. If false, they may
+// still be background.
 template <int channels>
 HWY_INLINE bool all_near(const BlockPixels& pixels, const std::uint8_t* means, std::uint8_t nearest) {
     const Bytes d;
@@ -67,7 +71,7 @@ HWY_INLINE bool all_near(const BlockPixels& pixels, const std::uint8_t* means, s
 using Levels = hn::CappedTag<std::uint16_t, block_px>;
 constexpr int level_lanes = static_cast<int>(hn::MaxLanes(Levels()));
 
-// The bits of a block's pixels that no mode reaches. The strides lead from mode to mode.
+// Returns the bits of a block's pixels that are out of reach of every mode. The strides lead from mode to mode.
 template <int channels>
 HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, const std::uint8_t* means,
                                       std::int64_t mean_stride, const std::uint16_t* reaches,
@@ -76,7 +80,7 @@ HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, cons
     const hn::Rebind<std::uint8_t, Levels> bytes;
     std::uint32_t all = 0;
     for (int x = 0; x < block_px; x += level_lanes) {
-        auto reached = hn::Zero(d);  // not 0 where
+        auto reached = hn::Zero(d);  // not 0 where a mode reaches the pixel
         hn::VFromD<Levels> own[channels];
         for_channels<channels>([&](int c) HWY_ATTR { own[c] = hn::PromoteTo(d, hn::LoadU(bytes, pixels.of(c) + x)); });
         for (int mode = 0; mode < modes; ++mode) {
@@ -96,8 +100,9 @@ HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, cons
     return all;
 }
 
-// The share of a pixel's difference that its mode learns, where that is its sole one, of weight 1; negative where a
-// pixel may belong to its first mode and not be background, or where that does not leave such a weight as it is.
+// Returns the share of a pixel's difference that its only mode, of weight 1, learns. Returns a negative number
+// if a pixel can belong to its first mode without being background, or if the update would not leave the weight
+// as it is.
 float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
     const float gained = step.keep * most_stored - step.decay + step.gain;
     const bool stays = gained >= step.decay && gained > 0;
@@ -105,16 +110,17 @@ float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
     return stays && is_background ? std::min(step.gain / gained, 1.0f) : -1;
 }
 
-// What is known of a block from one frame to the next: how many modes its pixels use at most, or that each has but one,
-// of weight 1.
+// State of a block between frames: the most modes that any of its pixels uses, or this value if each pixel has
+// a single mode of weight 1.
 constexpr std::uint8_t sole_modes = most_mixtures + 1;
 
-// A row of an image, and of the masks of it.
+// A row of an image and of its masks.
 struct MixtureRow {
-    BlockPixels pixels;  // of the first block; there are whole blocks, whatever the width
+    BlockPixels pixels;  // of the first block; whole blocks are readable, whatever the width
     int width;
-    std::uint32_t *foreground, *shadows;  // or no shadows
+    std::uint32_t *foreground, *shadows;  // `shadows` may be null
 
+    // Stores one word of both masks, without the bits to the right of the image.
     void put(int word, std::uint32_t moving, std::uint32_t dark) const {
         const auto inside = ~0u >> std::max((word + 1) * block_px - width, 0);
         foreground[word] = moving & inside;
@@ -122,7 +128,7 @@ struct MixtureRow {
     }
 };
 
-// The models of a row of blocks, which learn from its pixels or only tell what of them moves.
+// The models of a row of blocks. They learn from its pixels or only classify them.
 template <int channels>
 class RowModel {
 public:
@@ -135,7 +141,7 @@ public:
           row_(row),
           first_(std::int64_t{y} * layout.row_blocks) {}
 
-    // `keeps`: whether the row does not learn from the next frame.
+    // `keeps`: the row does not learn from the next frame, so what classify() needs is stored.
     void learn(bool keeps) {
         const auto sole_share = share_of_sole(terms_, step_);
         for (int word = 0; word < layout_.row_blocks; ++word) {
@@ -153,10 +159,11 @@ public:
         }
     }
 
-    // Looks at all blocks first: meanwhile the models of those that need them come from memory.
+    // Passes over all blocks first; meanwhile the models that the second pass needs arrive from memory.
     void classify() {
         constexpr std::uint32_t open = 1;
-        constexpr auto means_ahead = 16 * block_px * channels;  // bytes: a block is done too soon for fewer
+        // Bytes; with a shorter distance the block is done before its data arrives.
+        constexpr auto means_ahead = 16 * block_px * channels;
         for (int word = 0; word < layout_.row_blocks; ++word) {
             const auto block = first_ + word;
             hwy::Prefetch(means(block) + means_ahead);
@@ -182,16 +189,16 @@ private:
     HWY_INLINE std::uint16_t* reaches(std::int64_t block) const { return blocks_.reaches + block * block_px; }
     HWY_INLINE std::int64_t mean_stride() const { return layout_.blocks * block_px * channels; }
     HWY_INLINE std::int64_t reach_stride() const { return layout_.blocks * block_px; }
-    // A block's number, which a thread that does the rows above may look at meanwhile, for what to prefetch: the old
-    // one will do for that, too.
+    // Stores a number of a block. The thread of the rows above may read it at the same time to decide what to
+    // prefetch, for which the old value is good enough.
     HWY_INLINE static void tell(std::uint8_t& number, int value) {
         std::atomic_ref(number).store(static_cast<std::uint8_t>(value), std::memory_order_relaxed);
     }
     HWY_INLINE static int told(std::uint8_t& number) { return std::atomic_ref(number).load(std::memory_order_relaxed); }
     HWY_INLINE static int modes_of_kind(int kind) { return kind == sole_modes ? 1 : kind; }
     HWY_INLINE int modes_of(std::int64_t block) const { return modes_of_kind(blocks_.kinds[block]); }
-    // Of a block whose pixels have one mode each, of weight 1, and are background where they are near it. False where
-    // not all are: then nothing has changed.
+    // Learns for a block whose pixels have a single mode each, of weight 1, and are background if they are near
+    // it. Returns false and changes nothing if some pixel is not near.
     HWY_INLINE bool learn_sole(int word, float share, bool keeps) const {
         const auto block = first_ + word;
         const SoleBlock<channels> here(terms_, step_, pixels(word).first, row_.pixels.channel_stride, features(block));
@@ -226,8 +233,8 @@ private:
                                layout_.features(1, 0) - layout_.features(0, 0));
     }
 
-    // Has what a block will need brought near: its weights, the features of its first mode, and of the second where
-    // there is one, and what is kept of it. Processors do not follow that many streams.
+    // Prefetches what a block will need: its weights, the features of its first mode and of its second if there is one,
+    // and its stored levels. Hardware prefetchers do not follow that many streams.
     HWY_INLINE void prefetch(std::int64_t block, bool keeps) const {
         const int kind = told(blocks_.kinds[block]), modes = modes_of_kind(kind);
         if (kind != sole_modes)
@@ -240,7 +247,7 @@ private:
         for (int mode = 0; mode < compared; ++mode) prefetch_levels(block, mode);
     }
 
-    // The same of a block that does not learn, and has not all pixels near their first modes.
+    // The same for a block that does not learn and whose pixels are not all near their first modes.
     HWY_INLINE void prefetch_levels(std::int64_t block) const {
         if (blocks_.compared[block] > 0) hwy::Prefetch(reaches(block));
         for (int mode = 1; mode < blocks_.compared[block]; ++mode) prefetch_levels(block, mode);
@@ -256,7 +263,7 @@ private:
     const MixtureLayout& layout_;
     const MixtureBlocks& blocks_;
     const MixtureRow& row_;
-    const std::int64_t first_;  // block
+    const std::int64_t first_;  // first block of the row
 };
 
 template <int channels>
@@ -279,7 +286,7 @@ void update_row(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayo
     update(terms, seen, layout, blocks, y, {{row, channel_stride}, width, foreground, shadows});
 }
 
-// The bytes of each channel apart.
+// Separates the channels of a row of BGR pixels.
 void split_three(const std::uint8_t* row, int width, std::uint8_t* to, std::int64_t channel_stride) {
     const Bytes d;
     int x = 0;
@@ -311,7 +318,7 @@ void split_channels(const std::uint8_t* row, int width, int channels, const Chan
         std::copy_n(row, width, rows.row(y));
 }
 
-// In the memory of a strip.
+// Lays out planar rows in the memory of a strip.
 ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) const {
     const auto stride = std::int64_t{layout_.row_blocks} * MixtureLayout::block_px;
     return {strip.view.data(), stride, stride * layout_.channels, strip.range()};
@@ -322,6 +329,7 @@ RowStrips MixtureBackground::make_strips() const {
     return {{1, shape_.height, row_bytes, 1}, executor_->pool(), rows_in_cache(shape_.width)};
 }
 
+// Pixels to the right of the image are set to 0 so that whole blocks can be read.
 void MixtureBackground::update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
                                    std::uint32_t* shadows, int row_words) {
     const auto padding = static_cast<std::size_t>(rows.channel_stride - shape_.width);
@@ -342,7 +350,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     check(frames, foreground, shadows);
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    // A row goes through all frames while its model is in a core's cache.
+    // A row passes through all frames while its model is in a core's cache.
     strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
         const auto rows = rows_in(strip);
         for (int y = rows.range.begin; y < rows.range.end; ++y)

@@ -11,8 +11,8 @@
 
 namespace framewire {
 
-/// The mixture of Gaussians as its papers have it, one pixel after the other: what tests and benches compare with.
-/// Needs to be compiled without fused multiplication and addition (-ffp-contract=off).
+/// Reference implementation: the mixture of Gaussians as in the papers, pixel by pixel. Tests and benchmarks
+/// compare with it. It must be compiled without fused multiply-add (-ffp-contract=off).
 class MixtureReference {
 public:
     struct Mode {
@@ -28,7 +28,7 @@ public:
           shape_(shape.with_frames(1)),
           pixels_(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width)) {}
 
-    /// 255 in `foreground` and `shadows` where they are; both have one channel.
+    /// Writes 255 to `foreground` and `shadows` for such pixels, else 0; both have one channel.
     void run(HostView<const std::uint8_t> frames, HostView<std::uint8_t> foreground, HostView<std::uint8_t> shadows) {
         for (int frame = 0; frame < frames.shape().frames; ++frame, ++seen_) {
             const auto step = mixture_step(terms_, seen_);
@@ -109,7 +109,7 @@ private:
         return verdict;
     }
 
-    // What moves of a row that does not learn: its background modes are compared with in whole levels.
+    // For rows that do not learn: compares with the background modes in whole levels.
     Verdict classify(const Pixel& pixel, const float* values) const {
         const auto& modes = pixel.modes;
         float total = 0;

@@ -13,8 +13,8 @@
 namespace framewire {
 namespace mixture_test {
 
-// A pixel shows one of three colours of its own, seldom another one, at times at seven tenths of its light, always with
-// noise: modes come, gain, change places and go.
+// Each pixel shows one of its three colours, rarely another one, sometimes at seven tenths of its light, always
+// with noise: modes appear, gain weight, change places and disappear.
 void fill_flicker(HostView<std::uint8_t> frames, std::uint64_t salt) {
     std::mt19937_64 random(kit::seed() * 0x9E3779B97F4A7C15u + salt);
     const auto& shape = frames.shape();
@@ -47,7 +47,7 @@ Results reference(const MixtureParameters& parameters, HostView<const std::uint8
     return results;
 }
 
-// The frames in batches of `batch`, the last one maybe shorter, on either backend.
+// Runs the frames in batches of `batch` on either backend; the last batch can be shorter.
 class Runner {
 public:
     Runner(Backend backend, const MixtureParameters& parameters, const Shape& shape)
@@ -127,7 +127,7 @@ kit::GuardedImage flicker(const Shape& shape, kit::Layout layout = {}) {
     return frames;
 }
 
-// Under tools that slow everything down, fewer frames.
+// Fewer frames under tools that slow the test down.
 int frame_count(int usual) { return kit::brief() ? usual / 4 : usual; }
 
 using MixtureTest = kit::BackendTest;
@@ -147,7 +147,7 @@ TEST_P(MixtureTest, EqualsTheReference) {
             }
 }
 
-TEST_P(MixtureTest, EqualsTheReferenceForLong) {
+TEST_P(MixtureTest, EqualsTheReferenceOverManyFrames) {
     const Shape shape{frame_count(1200), 9, 61, 3};
     const auto frames = flicker(shape);
     const auto want = reference(opencv_mixture, frames.view());
@@ -192,9 +192,9 @@ TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
     }
 }
 
-// A still picture with little noise, in which at times a few pixels change: blocks come to have one Gaussian each, of
-// weight 1, leave that and come back to it.
-TEST_P(MixtureTest, EqualsTheReferenceWhereMostRests) {
+// A still picture with little noise in which a few pixels change at times: blocks get a single Gaussian of
+// weight 1 per pixel, lose that state and return to it.
+TEST_P(MixtureTest, EqualsTheReferenceInAStillScene) {
     const MixtureParameters others[] = {
         {},
         {.history = 500, .var_threshold = 4},
@@ -223,7 +223,7 @@ TEST_P(MixtureTest, EqualsTheReferenceWhereMostRests) {
     }
 }
 
-TEST_P(MixtureTest, BatchesAreFramesInTheirOrder) {
+TEST_P(MixtureTest, BatchesEqualSingleFrames) {
     const auto frames = flicker({37, 33, 97, 3}, {3, 13, 2});
     Runner run(GetParam(), opencv_mixture, frames.view().shape());
     const auto whole = run(frames, 37);
@@ -234,26 +234,27 @@ TEST_P(MixtureTest, BatchesAreFramesInTheirOrder) {
     }
 }
 
-TEST_P(MixtureTest, ShadowsNeedNotBeAskedFor) {
+TEST_P(MixtureTest, ShadowMaskIsOptional) {
     const auto frames = flicker({20, 16, 65, 3});
     auto want = reference(opencv_mixture, frames.view());
     kit::fill(want.shadows.view(), kit::Fill::zeros);
     expect_equal(Runner(GetParam(), opencv_mixture, frames.view().shape())(frames, 20, false), want);
 }
 
-// Thousands of frames of a pixel that grows brighter by one, at a rate by which no step reaches a unit of storage.
-TEST_P(MixtureTest, KeepsWhatIsSmallerThanAUnit) {
+// Thousands of frames of a pixel that becomes brighter by one, at a rate so low that no step reaches a unit of
+// storage.
+TEST_P(MixtureTest, AccumulatesStepsBelowAUnit) {
     const Shape shape{2000, 1, 32, 1};
     kit::GuardedImage frames(shape, {});
     for (int frame = 0; frame < shape.frames; ++frame)
         std::fill_n(frames.view().row(frame, 0), shape.width, static_cast<std::uint8_t>(frame < 1 ? 100 : 102));
-    // 100 + 2 (1 - (1 - 1 / 2000)^2000) is 101.26; each step adds a quarter of a unit and less.
+    // 100 + 2 (1 - (1 - 1 / 2000)^2000) is 101.26; each step adds at most a quarter of a unit.
     const auto results = Runner(GetParam(), {.learning_rate = 1 / 2000.0f}, shape)(frames, 100);
     EXPECT_EQ(results.background.view().data()[0], 101);
 }
 
-// Light that comes on slowly is background, what passes in front is not, and its shadow is neither.
-TEST_P(MixtureTest, TellsMovingFromLightAndShadow) {
+// A slow change of light is background; an object that passes is not, and its shadow is neither.
+TEST_P(MixtureTest, SeparatesMotionFromLightAndShadow) {
     const Shape shape{400, 40, 100, 3};
     kit::GuardedImage frames(shape, {});
     std::mt19937 random(7);
@@ -280,7 +281,7 @@ TEST_P(MixtureTest, TellsMovingFromLightAndShadow) {
             }
 }
 
-TEST(Mixture, RefusesWhatIsNotAllowed) {
+TEST(Mixture, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 40, 3};
     for (const auto& parameters :

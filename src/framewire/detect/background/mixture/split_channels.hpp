@@ -6,8 +6,8 @@
 
 namespace framewire {
 
-/// Row `y`, of `width` pixels of `channels` bytes each, 1 or 3, to where `rows` has it: the bytes of each channel
-/// apart. No overlap. On the calling thread.
+/// Writes row `y`, `width` pixels of 1 or 3 `channels`, to `rows` in planar order, on the calling thread. No
+/// overlap.
 void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y);
 
 }  // namespace framewire

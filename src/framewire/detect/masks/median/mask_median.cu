@@ -6,8 +6,13 @@
 #include <bit>
 #include <cstdint>
 
-// A warp holds a row of a strip, 64 pixels a thread, of which the first and the last thread have those beside the strip
-// that windows reach into. The counts of its columns stay in registers while it goes down its rows.
+// Median of bit masks on the GPU. A warp holds a row of a strip, 64 pixels per thread; the first and the last
+// thread hold the pixels beside the strip that windows reach. The counts of the columns stay in registers, in
+// binary digits, while the warp moves down the rows of its band:
+//
+//     counts[column] += row y + radius, -= row y - radius - 1      number of set pixels in `size` rows
+//     sums = counts of `size` adjacent columns, by doubling        number of set pixels in the window
+//     median = sums > size * size / 2
 
 namespace framewire {
 namespace mask_median_kernels {
@@ -19,7 +24,7 @@ constexpr int warp_threads = 32;
 constexpr int threads_per_block = 128;
 constexpr int word_px = 64;
 constexpr int strip_words = warp_threads - 2;
-constexpr int median_band_rows = 8;  // of a warp; the rows around them only add to the counts, which costs little
+constexpr int median_band_rows = 8;  // rows per warp; the rows around them only add to the counts, which is cheap
 
 struct MedianJob {
     DeviceBitMaskView<const std::uint32_t> in;
@@ -27,7 +32,7 @@ struct MedianJob {
     int size_px, strips, bands;
 };
 
-// The pixels of a word of a row, with its edge pixels repeated beyond the image.
+// Returns the pixels of a word of a row; edge pixels are replicated beyond the image.
 __device__ Word median_word(const std::uint32_t* row, int word, int width_px) {
     const int last = width_px - 1;
     const int inside = width_px - word_px * word;
@@ -38,13 +43,14 @@ __device__ Word median_word(const std::uint32_t* row, int word, int width_px) {
     return inside < word_px ? pixels | last_pixel() << inside : pixels;
 }
 
-// The pixels `shift_px` to the right of each, below 64.
+// Returns, for each pixel, the pixel `shift_px` (below 64) to its right.
 __device__ Word pixels_right(Word word, int shift_px) {
     const Word next = __shfl_down_sync(~0u, word, 1);
     return word >> shift_px | next << (word_px - shift_px);
 }
 
-// sums(x) + more(x + shift), which have `digits` and `more_digits` digits, into one more digit.
+// Computes sums(x) + more(x + shift) for numbers of `digits` and `more_digits` digits; the sum has one more
+// digit.
 template <int digits, int more_digits, int room, int more_room>
 __device__ void add_shifted(Word (&sums)[room], const Word (&more)[more_room], int shift_px) {
     static_assert(digits < room && more_digits <= more_room);
@@ -58,8 +64,9 @@ __device__ void add_shifted(Word (&sums)[room], const Word (&more)[more_room], i
     sums[digits] = carry;
 }
 
-// Of one column, and from there by doubling of as many as the size's digits say. The first `done` of them, so below
-// 2^done columns, have come: their sums have column_digits + done digits.
+// Starts with the sums of one column and doubles the number of columns, adding one more where the size has a
+// binary 1. After `done` digits there are fewer than 2^done columns, so the sums have column_digits + done
+// digits.
 template <int column_digits, int done, int room>
 __device__ void add_columns(Word (&sums)[room], const Word (&counts)[column_digits], int size_px, int columns) {
     if constexpr (done < column_digits) {
@@ -82,7 +89,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
                       static_cast<int>(threadIdx.x) / warp_threads;
     const int strip = static_cast<int>(warp % job.strips), band = static_cast<int>(warp / job.strips % job.bands);
     const auto frame = static_cast<int>(warp / job.strips / job.bands);
-    if (frame >= shape.frames) return;  // of all its threads
+    if (frame >= shape.frames) return;  // true for the whole warp
     const int word = strip * strip_words + lane - 1, radius = job.size_px / 2;
     const int half = job.size_px * job.size_px / 2;
     const int inside = shape.width - word_px * word;

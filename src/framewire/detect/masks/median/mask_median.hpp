@@ -9,24 +9,27 @@ namespace framewire {
 
 inline constexpr int least_mask_median_px = 3, most_mask_median_px = 63;
 
-/// The median of bit masks: a pixel is set where more than half are of a square window around it, beyond the image
-/// those at its edge (what OpenCV's medianBlur gives of 0 and 255). Specks go and pinholes close, and edges stay where
-/// they are. In and out: one shape, no overlap.
+/// Median filter of bit masks: a pixel is set if more than half of the pixels in a square window around it are
+/// set; edge pixels are replicated beyond the image. Equals OpenCV's medianBlur() on images of 0 and 255. It
+/// removes specks and closes pinholes while edges stay in place. Input and output have the same shape and must
+/// not overlap.
 ///
-/// Pixels are counted 32 and more at a time, by numbers whose binary digits are words (bit-sliced adders): those of a
-/// column go along with the rows, and those of a window come of the columns' by doubling.
+/// Pixels are counted 32 or more at a time with bit-sliced adders: a count is stored as words that each hold
+/// one binary digit of many pixels. The counts of the columns are updated from row to row, and those of a
+/// window are made from the columns by doubling.
 class MaskMedian {
 public:
-    /// `size_px`: side of the window, odd, least_mask_median_px to most_mask_median_px. Throws Error{usage} on others,
-    /// and on a shape that is not allowed.
+    /// `size_px` is the side of the window, odd, from least_mask_median_px to most_mask_median_px. Throws
+    /// Error{usage} if the size or the shape is not allowed.
     MaskMedian(int size_px, const Shape& shape, Executor& executor);
 
     const Shape& shape() const { return shape_; }
     int size_px() const { return size_px_; }
 
-    /// On the executor's threads; returns when done. Throws Error{usage} on masks of another shape.
+    /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another
+    /// shape.
     void run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out) const;
-    /// Queued on the executor's stream.
+    /// The same, queued on the executor's stream.
     void run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) const;
 
 private:

@@ -20,7 +20,7 @@ namespace mask_median_bench {
 
 constexpr auto frame_shape = bench_frame.with_channels(1);
 
-// Blobs that moved, with specks in and beside them: 0 or 255.
+// A mask of 0 and 255 with moving blobs, and specks in and beside them.
 HostImage moving_mask() {
     HostImage before(frame_shape), blobs(frame_shape), specks(frame_shape);
     fill_scene(before.view(), 1);

@@ -15,8 +15,9 @@
 
 namespace framewire {
 
-// A tile of one frame's result, whose counts stay in L1. A row of it is 64-bit words with one on either side, which a
-// window reaches 31 bits into, and a vector's length behind, which is read and written but means nothing.
+// A tile of one frame's result, whose counts stay in L1. A row of it consists of 64-bit words: one word on
+// either side, into which a window reaches by 31 bits, and a vector length after the last, which is read and
+// written but never used.
 inline constexpr int median_tile_rows = 64;
 inline constexpr int median_tile_words_64 = 32;
 inline constexpr int median_slack_words_64 = 8;
@@ -43,8 +44,8 @@ using MedianTag = hn::ScalableTag<std::uint64_t>;
 using MedianVector = hn::Vec<MedianTag>;
 using MedianRow = std::uint64_t[median_row_words_64];
 
-// A row of the image as 64-bit words, from the one before the tile's first to the one after its last, with its edge
-// pixels repeated beyond the image. Whether any pixel is set.
+// Loads a row of the image as 64-bit words, from the word before the tile's first to the word after its last;
+// edge pixels are replicated beyond the image. Returns true if any pixel is set.
 bool load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& tile, int y, std::uint64_t* out) {
     const auto& shape = in.shape();
     const auto* row = in.row(tile.frame, std::clamp(y, 0, shape.height - 1));
@@ -69,7 +70,7 @@ bool load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& 
     return any_behind != 0 || !hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
 }
 
-// The columns' counts with a row that comes and one that goes.
+// Updates the counts of the columns with the row that enters the window and the row that leaves it.
 HWY_INLINE void roll_columns(const MedianRow& comes, const MedianRow& goes, int digits, int words_64,
                              MedianRow* counts) {
     const MedianTag d;
@@ -98,15 +99,15 @@ HWY_INLINE void add_row_to_columns(const MedianRow& comes, int digits, int words
     }
 }
 
-// The words `shift_px` to the right, below 64, of those at `at`.
+// Returns the words `shift_px` (below 64) to the right of those at `at`.
 HWY_INLINE MedianVector words_right(const std::uint64_t* at, int shift_px) {
     const MedianTag d;
     return hn::Or(hn::ShiftRightSame(hn::LoadU(d, at), shift_px),
                   hn::ShiftLeftSame(hn::LoadU(d, at + 1), 64 - shift_px));
 }
 
-// sums(x) + more(x + shift): numbers of `digits` and of up to as many, into one more digit. In place of the sums, for
-// words are done from the left and need those to the right.
+// Computes sums(x) + more(x + shift) for numbers of `digits` and at most as many digits; the sum has one more
+// digit. In-place is possible because words are processed from the left and read only words to their right.
 HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, int more_digits, int shift_px,
                             int words_64) {
     const MedianTag d;
@@ -139,8 +140,8 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
     for (auto& row : sums) std::fill(std::begin(row), std::end(row), 0);
     std::fill(std::begin(majority), std::end(majority), 0);
 
-    // Of rows whose windows are empty, as most of a quiet camera's are, nothing is counted.
-    int empty_rows = 0;  // so many have come since one that was not
+    // Rows whose windows are empty, as most are with a quiet camera, are not counted.
+    int empty_rows = 0;  // number of empty rows since the last row that was not
     for (int y = tile.y_begin - radius; y <= tile.y_begin + radius; ++y) {
         empty_rows = load_median_row(in, tile, y, comes) ? 0 : empty_rows + 1;
         add_row_to_columns(comes, digits, words_64, counts);
@@ -156,7 +157,8 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             load_median_row(in, tile, y - radius - 1, goes);
             roll_columns(comes, goes, digits, words_64, counts);
         }
-        // From the window's left column on: of one column, then by doubling of as many as the size's digits say.
+        // From the window's left column on: start with one column and double, adding one more where the size
+        // has a binary 1.
         for (int digit = 0; digit < digits; ++digit) std::copy_n(counts[digit], words_64, sums[digit]);
         int columns = 1, sum_digits = digits;
         const auto take = [&](const MedianRow* more, int more_digits, int more_columns) {
@@ -168,7 +170,7 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             take(sums, sum_digits, columns);
             if ((size_px >> bit & 1) != 0) take(counts, digits, 1);
         }
-        // Where the count is above the half: digit by digit from the lowest, the higher one deciding.
+        // Compares the count with the half, digit by digit from the lowest; the higher digit decides.
         const int half = size_px * size_px / 2;
         for (int at = 0; at < words_64; at += step) {
             auto above = hn::Zero(d);
@@ -179,7 +181,7 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             hn::StoreU(above, d, majority + at);
         }
         auto* row = out.row(tile.frame, y) + 2 * tile.first_word_64;
-        // What was counted from a window's left column on belongs to its middle.
+        // The result was computed at the left column of each window; move it to the middle.
         for (int at = 0; at < tile.words_64; at += step) {
             const auto here = hn::LoadU(d, majority + at), next = hn::LoadU(d, majority + at + 1);
             hn::StoreU(hn::Or(hn::ShiftLeftSame(next, radius), hn::ShiftRightSame(here, 64 - radius)), d, middles + at);

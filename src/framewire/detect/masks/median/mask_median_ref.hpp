@@ -7,8 +7,8 @@
 
 namespace framewire {
 
-/// The median of a mask of 0 and 255, one pixel after the other: what tests and benches compare with. In and out: one
-/// channel, one shape.
+/// Reference implementation: the median of a mask of 0 and 255, pixel by pixel. Tests and benchmarks compare
+/// with it. Both images have one channel and the same shape.
 inline void mask_median_reference(int size_px, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     const int radius = size_px / 2;

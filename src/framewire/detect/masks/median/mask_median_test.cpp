@@ -17,7 +17,7 @@ namespace mask_median_test {
 using MaskMedianTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MaskMedianTest);
 
-// So many of a hundred pixels set; in patches, so that a window's majority is near the half.
+// Sets `percent` of the pixels, in patches, so that the majority of a window is near the half.
 void fill_mask(HostView<std::uint8_t> image, int percent) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()) + static_cast<unsigned>(percent));
     for (int frame = 0; frame < image.shape().frames; ++frame)
@@ -40,7 +40,7 @@ void run(const MaskMedian& plan, Executor& executor, const HostBitMask& in, Host
     executor.stream().synchronize();
 }
 
-// Whole words, those outside the image too.
+// Compares whole words, including those outside of the image.
 void check(Backend backend, int size_px, const Shape& shape, int percent) {
     SCOPED_TRACE(fmt::format("median of {}, {}, {} % set, seed {}", size_px, to_string(shape), percent, kit::seed()));
     HostImage image(shape), want_image(shape);
@@ -64,7 +64,7 @@ void check(Backend backend, int size_px, const Shape& shape, int percent) {
     });
 }
 
-TEST_P(MaskMedianTest, EveryShapeEqualsTheDefinition) {
+TEST_P(MaskMedianTest, EqualsTheDefinitionForEveryShape) {
     for (const int frames : {1, 3})
         for (const auto& shape : kit::small_shapes(1, frames))
             for (const int size_px : {3, 9})
@@ -74,8 +74,8 @@ TEST_P(MaskMedianTest, EveryShapeEqualsTheDefinition) {
                 }
 }
 
-TEST_P(MaskMedianTest, EverySizeEqualsTheDefinition) {
-    // Large enough that the inside of an image is seen as well as all its borders, and cut bands and words.
+TEST_P(MaskMedianTest, EqualsTheDefinitionForEverySize) {
+    // Large enough to cover the inside of an image as well as its borders, and parts of bands and words.
     for (int size_px = least_mask_median_px; size_px <= most_mask_median_px; size_px += kit::brief() ? 12 : 2)
         for (const auto& shape : {Shape{1, 71, 149, 1}, Shape{2, 30, 64, 1}}) {
             check(GetParam(), size_px, shape, 50);
@@ -84,12 +84,12 @@ TEST_P(MaskMedianTest, EverySizeEqualsTheDefinition) {
 }
 
 // Rows of several strips, and frames of several bands of every tiling.
-TEST_P(MaskMedianTest, LargeMasksEqualTheDefinition) {
+TEST_P(MaskMedianTest, EqualsTheDefinitionForLargeMasks) {
     check(GetParam(), 9, {1, 140, 4100, 1}, 50);
     check(GetParam(), 63, {1, 67, 2112, 1}, 50);
 }
 
-// All counts there are: all set, and windows that lack one more pixel than the half, or one less.
+// Extreme counts: all pixels set, and windows with one pixel more or fewer than half.
 TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
     for (const int size_px : {3, 7, 9, 15, 31, 63}) {
         const Shape shape{1, size_px, size_px, 1};
@@ -109,7 +109,7 @@ TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
     }
 }
 
-TEST(MaskMedian, RefusesOtherShapesAndSizes) {
+TEST(MaskMedian, RejectsOtherShapesAndSizes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size_px : {-3, 0, 1, 8, 65}) EXPECT_THROW(MaskMedian(size_px, {1, 4, 40, 1}, executor), Error);
     EXPECT_THROW(MaskMedian(9, {1, 0, 4, 1}, executor), Error);
