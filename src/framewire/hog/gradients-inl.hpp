@@ -1,4 +1,12 @@
-// The gradients of a row of pixels on the CPU, and their votes: include inside a SIMD source, after <hwy/highway.h>.
+// Gradients of a row of pixels on the CPU, and their votes. Include it inside a SIMD source, after
+// <hwy/highway.h>.
+//
+// A pixel's direction is a position on a ring of bins, in units of bins (HogRing), and its magnitude is split between
+// the two nearest bin centres:
+//
+//     sobel() or central() -> turned() -> polar() -> vote_of()
+//     gx, gy                  along,      magnitude, slot and the
+//                             across      position   shares of two bins
 
 #if defined(FRAMEWIRE_HOG_GRADIENTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_HOG_GRADIENTS_INL_HPP
@@ -27,11 +35,12 @@ using V32 = hn::VFromD<D32>;
 using VF = hn::VFromD<DF>;
 using MF = hn::MFromD<DF>;
 
+// Gradient of a vector of pixels.
 struct Gradient {
     V16 x, y;
 };
 
-// Sobel of as many pixels as a vector of 16 bits has lanes.
+// Sobel gradients (3x3) of as many pixels as a vector of 16 bits has lanes.
 HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
     const D16 d16;
     const hn::Rebind<std::uint8_t, D16> d8;
@@ -43,7 +52,7 @@ HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, co
             hn::Sub(sum(below), sum(above))};
 }
 
-// Central differences of as many.
+// Central differences of as many pixels.
 HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
     const D16 d16;
     const hn::Rebind<std::uint8_t, D16> d8;
@@ -51,11 +60,12 @@ HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, 
     return {hn::Sub(load(row + 1), load(row - 1)), hn::Sub(load(below), load(above))};
 }
 
-// A gradient turned to within 45 degrees of an axis: `along` it, and `across` to its left. Along both ends of an axis
-// directions are the same, so that one signed division tells which way from it they are.
+// A gradient turned to within 45 degrees of an axis: its component `along` the axis, and the one `across`, to
+// the left of it. Directions at both ends of an axis become the same quotient, so one signed division gives the
+// angle from the axis.
 struct Turned {
     V16 along, across;
-    hn::MFromD<D16> steep;  // where the axis is that of y
+    hn::MFromD<D16> steep;  // true where the axis is that of y
 };
 
 HWY_INLINE Turned turned(const Gradient& gradient) {
@@ -64,7 +74,7 @@ HWY_INLINE Turned turned(const Gradient& gradient) {
             steep};
 }
 
-// Both halves of a vector, or of a mask of one.
+// Converts both halves of a vector, or of a mask of one, to 32 bits.
 HWY_INLINE void halve(V16 values, VF* to) {
     const hn::Half<D16> half;
     to[0] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::LowerHalf(half, values)));
@@ -83,26 +93,27 @@ HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #endif
 }
 
-// So many vectors go through each step together: one by one they would wait for their own results.
+// Number of vectors that pass through each step together. One alone would wait for its own results.
 constexpr int abreast = 4;
 
-// Turned gradients, and the position of each one's axis.
+// Turned gradients, and the position of each one's axis on the ring.
 struct Directed {
     VF along[abreast], across[abreast], axis[abreast];
 };
 
 struct Polar {
-    VF magnitude[abreast], position[abreast];  // from an eighth of a turn below the first axis, or of half a turn
+    // From -1/8 turn (before the first axis), or -1/4 with unsigned gradients.
+    VF magnitude[abreast], position[abreast];
 };
 
-// Magnitudes and positions on the ring, whose numbers go on below that of the first axis. The vote of a position
-// changes steadily all around, so that a rounding that moves one over a bin's edge does not matter. Gradients may be in
-// any unit, which is the magnitudes' then.
+// Computes magnitudes and positions on the ring; positions continue below that of the first axis. Votes change
+// continuously all around the ring, so a rounding that moves a position over the edge of a bin does no harm.
+// Gradients may be in any unit; magnitudes have the same.
 HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out) {
     const DF df;
     VF ratio[abreast], square[abreast], sum[abreast], axis[abreast];
     for (int i = 0; i < abreast; ++i) {
-        // Where both are 0 the angle is any, here 0.
+        // If both components are 0, any angle is right; take 0.
         const auto there = hn::Ne(gradient.along[i], hn::Zero(df));
         ratio[i] = hn::IfThenElseZero(there, hn::Div(gradient.across[i], gradient.along[i]));
         axis[i] = gradient.axis[i];
@@ -111,6 +122,7 @@ HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out)
         for (int i = 0; i < abreast; ++i)
             axis[i] = hn::IfThenElse(hn::Lt(gradient.along[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)),
                                      axis[i]);
+    // The arctangent's polynomial in the square of the ratio (Horner's rule).
     for (int i = 0; i < abreast; ++i) {
         square[i] = hn::Mul(ratio[i], ratio[i]);
         sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
@@ -127,7 +139,7 @@ HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out)
     }
 }
 
-// Calls body(x, polar) for some vectors of pixels at a time.
+// Calls body(x, polar) for several vectors of pixels at a time.
 template <class Gradients, class Body>
 HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& gradient_at, Body&& body) {
     const auto step = static_cast<std::int64_t>(hn::Lanes(D16()));
@@ -148,8 +160,8 @@ HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& 
     }
 }
 
-// A slot and two shares: slot k's first share belongs to bin k - 1, its second to bin k, so that the ring closes once a
-// histogram instead of once a pixel.
+// A slot and two shares. The first share of slot k belongs to bin k - 1, its second to bin k, so the ring is
+// closed once per histogram instead of once per pixel.
 struct Vote {
     V32 slot;
     VF first, second;
@@ -160,12 +172,13 @@ HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
     const D32 d32;
     const hn::RebindToUnsigned<D32> du;
     const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
-    // The sum's last bit is worth 1, so it holds the nearest whole number twice: as bits, and as a float.
+    // The last bit of the sum is worth 1, so the sum contains the nearest whole number twice: in its bits, and
+    // as a float.
     const auto whole = hn::Add(position, integers);
     const auto bits = hn::BitCast(du, whole), none = hn::BitCast(du, integers);
     const auto share = hn::Add(hn::Sub(position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
     const auto second = hn::Mul(magnitude, share);
-    // What is below 0 is a large number without a sign.
+    // As an unsigned number a negative slot is larger than any other, so the minimum selects the wrapped one.
     const auto above = hn::Sub(bits, hn::Sub(none, hn::Set(du, static_cast<std::uint32_t>(ring.bins))));
     return {hn::BitCast(d32, hn::Min(hn::Sub(bits, none), above)), hn::Sub(magnitude, second), second};
 }

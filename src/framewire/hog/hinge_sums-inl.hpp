@@ -1,4 +1,5 @@
-// The votes of a row of cells whose side is a multiple of 8: include inside a SIMD source, after gradients-inl.hpp.
+// Histograms of a row of cells whose side is a multiple of 8. Include it inside a SIMD source, after
+// gradients-inl.hpp.
 
 #if defined(FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef FRAMEWIRE_HOG_HINGE_SUMS_INL_HPP
@@ -20,34 +21,40 @@ HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace hog_gradients {
 
-// The histograms of some neighbouring cells without a place for each vote. A bin's share of a pixel is a tent over its
-// centre: 1 less the distance from there, or 0. Tents are second differences of hinges: of the position, or a centre
-// where that is greater. So what pixels come to are sums of magnitude times hinge, two instructions for each centre.
-// Hinges of centres beyond all positions are the position, or the centre.
+// Computes the histograms of neighbouring cells without a memory access per vote. A bin's share of a pixel is a
+// tent function of its position: 1 minus the distance from the bin's centre, or 0. A tent is the second
+// difference of hinges, max(position, centre), over consecutive centres:
 //
-// What a hinge's sum rises by from one centre to the next is no larger than the magnitudes' sum, where the hinges' own
-// are several times that. So it is taken from sums over a few pixels, and added up. Positions count from the middle of
-// their range, which keeps hinges small, too. Bins at both ends of the range have two tents each.
+//     hinge:  ___/      tent:  _/\_      tent(k) = hinge(k-1) - 2 hinge(k) + hinge(k+1), up to constants
 //
-// A vector of floats has every other pixel of a vector of 16-bit numbers, which a shift and a mask make of it, times
-// 2^16. Then four lanes of two such vectors are a group of eight pixels.
+// So the pixels only contribute to sums of magnitude times hinge, which takes two instructions per centre. Hinges of
+// centres beyond all positions are the position itself, or the centre.
+//
+// The difference of a hinge's sum from one centre to the next is at most the sum of the magnitudes, while the
+// hinges' own sums are several times larger. To keep precision, differences are taken from sums over a few
+// pixels and then added up. Positions count from the middle of their range, which keeps hinges small too. Bins
+// at both ends of the range have two tents each.
+//
+// A vector of floats holds every other pixel of a vector of 16-bit numbers, times 2^16, extracted with a shift
+// or a mask. Four lanes of two such vectors thus form a group of eight pixels.
 class HingeSums {
 public:
     static constexpr int most_bins = 9, rows = 8, room_px = 128 + static_cast<int>(hn::MaxLanes(D16()));
 
-    // Whether cells of that side can be had so.
+    // Returns true if histograms of `bins` bins and cells of side `cell` can be computed this way.
     static constexpr bool suits(int cell, int bins) { return cell % group_px == 0 && bins <= most_bins; }
 
     HingeSums(int cell, const HogRing& ring) : ring_(ring), groups_(cell / group_px) {
         const float lowest = -ring.quarter / 2;  // position
         middle_ = lowest + ring.whole / 2;
-        first_ = static_cast<int>(std::floor(lowest - 0.5f)) + 1;  // bin of the first centre above
+        first_ = static_cast<int>(std::floor(lowest - 0.5f)) + 1;  // bin of the first centre above it
         for (int hinge = 0; hinge < hinges; ++hinge) centres_[hinge] = centre(hinge);
         last_ = centre(hinges);
         std::fill_n(own_, room, nothing);
         std::fill_n(again_, room, nothing);
         for (int tent = 0; tent < ring.bins + 2; ++tent) {
-            // With UBSan, GCC 12 gets the index of an array wrong that a condition chooses; not that of a pointer.
+            // GCC 12 with UBSan computes a wrong index if a condition chooses the array, but not if it chooses
+            // a pointer.
             std::int32_t* const of_bins = tent < ring.bins ? own_ : again_;
             of_bins[(first_ - 1 + tent + 2 * ring.bins) % ring.bins] = tent;
         }
@@ -55,7 +62,7 @@ public:
         steep_ = upper_half(ring.quarter - middle_);
     }
 
-    // The gradients of as many pixels of one of `rows` rows as a vector of 16 bits has.
+    // Stores the gradients of one vector of pixels in one of `rows` rows.
     HWY_INLINE void put(int row, int x, const Turned& gradient) {
         const D16 d16;
         hn::Store(gradient.along, d16, along_[row] + x);
@@ -63,14 +70,15 @@ public:
         hn::Store(hn::IfThenElse(gradient.steep, hn::Set(d16, steep_), hn::Set(d16, flat_)), d16, axis_[row] + x);
     }
 
-    // Adds so many pixels of `rows` rows. `first`: these are their cells' first rows.
+    // Adds `pixels` pixels of each of `rows` rows. `first`: these are the first rows of their cells.
     HWY_INLINE void add(int pixels, bool first) {
         for (int x = 0; x < pixels; x += column_px) add_column(x, first);
     }
 
-    // Puts out the histograms of the first `count` cells.
+    // Writes the histograms of the first `count` cells.
     HWY_INLINE void finish(int count, float* out) {
-        // One step for all cells before the next: what was just written is not to be read at another width.
+        // Each step handles all cells before the next one starts: reading data at another width right after it
+        // was written stalls (failed store forwarding).
         for (int column = 0; column * column_groups < count * groups_; ++column) put_tents(column);
         for (int cell = 0; cell < count; ++cell) {
             auto* const tents = tents_[cell * groups_];
@@ -83,17 +91,18 @@ public:
 private:
     static constexpr int group_px = 8, hinges = most_bins, room = 16;
     static constexpr int column_px = static_cast<int>(hn::MaxLanes(D16())), column_groups = column_px / group_px;
-    static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;  // which is 0
+    static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;  // its value is 0
     static_assert(hinges + 2 == nothing);
 
+    // Centre of a hinge, relative to the middle of the range.
     float centre(int hinge) const { return static_cast<float>(first_ + hinge) + 0.5f - middle_; }
 
-    // All of a number that has few digits.
+    // The upper half of a float, which is the whole number if it has few digits.
     static std::int16_t upper_half(float value) {
         return static_cast<std::int16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
     }
 
-    // Even and odd ones of a vector, 2^16 times as large, or as bits.
+    // The even or odd lanes of a vector, times 2^16 or as the upper bits of a float.
     static HWY_INLINE V32 even(V16 values) { return hn::ShiftLeft<16>(hn::BitCast(D32(), values)); }
     static HWY_INLINE V32 odd(V16 values) {
         return hn::And(hn::BitCast(D32(), values), hn::Set(D32(), static_cast<std::int32_t>(0xFFFF0000)));
@@ -104,7 +113,7 @@ private:
         to[1] = hn::ConvertTo(DF(), odd(values));
     }
 
-    // Adds the pixels of a vector of 16 bits of each row.
+    // Adds the pixels of one vector of 16 bits per row.
     HWY_INLINE void add_column(int x, bool first) {
         const DF df;
         const D16 d16;
@@ -137,7 +146,7 @@ private:
         }
     }
 
-    // In each four lanes the sums of four lanes of four vectors.
+    // Returns, in each four lanes, the sums over four lanes of four vectors.
     static HWY_INLINE VF sums_of_four(const VF* v) {
         const DF df;
         const hn::Repartition<double, DF> d64;
@@ -149,7 +158,7 @@ private:
                        hn::BitCast(df, hn::InterleaveUpper(d64, a, b)));
     }
 
-    // Adds what hinges rise by from each to the next, which is no larger than the magnitude.
+    // Adds the differences of consecutive hinges; each is at most the magnitude.
     HWY_INLINE void add_rises(const Polar& pixels, VF* rises, VF& all) const {
         const DF df;
         const auto* const m = pixels.magnitude;
@@ -171,16 +180,17 @@ private:
         all = hn::Add(all, own);
     }
 
-    // The tents of a column's groups, in the gradients' unit.
+    // Computes the tents of a column's groups, in the unit of the gradients.
     HWY_INLINE void put_tents(int column) {
         const DF df;
         VF tents[fours];
-        // Rounding may bring what is 0 below it.
+        // Rounding can make a value that should be 0 negative.
         for (int i = 0; i < fours; ++i)
             tents[i] = hn::Max(hn::Mul(sums_[column][i], hn::Set(df, 1.0f / 65536)), hn::Zero(df));
         put_groups(tents, tents_ + column * column_groups);
     }
 
+    // Transposes tents so that each group's are contiguous.
     static HWY_INLINE void put_groups(const VF* tents, float (*to)[room]) {
         const DF df;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -202,6 +212,7 @@ private:
 #endif
     }
 
+    // Adds the tents of each bin and writes one histogram.
     HWY_INLINE void put_cell(const float* tents, float* out) const {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
         const DF df;
@@ -220,7 +231,7 @@ private:
     float middle_ = 0;
     std::int16_t flat_ = 0, steep_ = 0;  // upper halves of the axes' positions
     float centres_[hinges], last_ = 0;
-    // Of each bin, its tents; where there is no second one, `nothing`.
+    // For each bin its one or two tents; `nothing` if there is no second one.
     HWY_ALIGN std::int32_t own_[room], again_[room];
     HWY_ALIGN std::int16_t along_[rows][room_px];
     HWY_ALIGN std::int16_t across_[rows][room_px];

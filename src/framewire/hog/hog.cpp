@@ -12,7 +12,7 @@
 namespace framewire {
 namespace {
 
-// Of what a norm is taken of, or the descriptors without one.
+// Returns the shape of what the norm reads: cells, or with spread votes the descriptors themselves.
 HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
     if (parameters.gradient == HogGradient::central) return hog_shape(parameters, frames);
     return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};

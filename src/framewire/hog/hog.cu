@@ -10,23 +10,29 @@
 #include <algorithm>
 #include <cstdint>
 
+// HOG on the GPU, in up to four launches per group of frames:
+//
+//     gray_kernel   image -> gray; counts its gray levels per band of the frame
+//     table_kernel  counts -> gamma table of 256 bytes per frame
+//     cells_kernel  gray, table -> histograms of cells     (or spread_kernel with central gradients)
+//     norm_kernel   cells -> normalised blocks             (only with a norm)
 namespace framewire {
 namespace hog_kernels {
 namespace {
 
-// ---- Gray, and how often each of its levels occurs ----
+// ---- Gray, and the histogram of its levels ----
 
-// A batch as groups of 16 pixels, gray with whole groups a row.
+// A batch as groups of 16 pixels. The gray image has whole groups per row.
 struct GrayJob {
     cuda::KernelImage<const std::uint8_t> in;
     std::uint8_t* gray;
     HogBandCounts* counts;
     int width, height;
-    unsigned groups_per_row, groups;  // groups: of a frame
+    unsigned groups_per_row, groups;  // groups per frame
 };
 
-// Each lane of a warp counts in a histogram of its own, which lies in a bank of its own: lanes never wait for each
-// other, whatever the image, and the block's warps share the 32 histograms.
+// Each lane of a warp counts in its own histogram, which is in its own memory bank, so lanes never conflict,
+// whatever the image. The block's warps share the 32 histograms.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, SplitWeights weights) {
     __shared__ std::uint32_t counts[hog_gamma_bins * 32];
@@ -38,7 +44,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
     const auto* in = job.in.data + blockIdx.y * job.in.frame_stride;
     auto* gray_groups = reinterpret_cast<uint4*>(job.gray) + std::int64_t{blockIdx.y} * job.groups;
     auto* own = counts + threadIdx.x % 32;
-    std::uint32_t largest = 0;  // of each of four bytes
+    std::uint32_t largest = 0;  // maximum of each of four bytes
     for (auto index = blockIdx.x * hog_count_threads + threadIdx.x; index < job.groups;
          index += gridDim.x * hog_count_threads) {
         const auto y = index / job.groups_per_row;
@@ -49,7 +55,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         gray_groups[index] = gray;
         const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
         largest = __vmaxu4(__vmaxu4(largest, __vmaxu4(gray.x, gray.y)), __vmaxu4(gray.z, gray.w));
-        // The level's bin times 32: bits 2 to 7 of its byte at bits 5 to 10.
+        // The offset of the level's bin is the bin times 32: bits 2 to 7 of the byte moved to bits 5 to 10.
         const auto count = [&](int pixel) {
             const auto word = words[pixel / 4];
             const auto at = pixel % 4 == 0 ? word << 3 : word >> (pixel % 4 * 8 - 3);
@@ -72,7 +78,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
     auto& out = job.counts[std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x];
     if (threadIdx.x < hog_gamma_bins) {
         std::uint32_t sum = 0;
-        // Every thread begins in another bank.
+        // Each thread starts in another bank.
         for (int i = 0; i < 32; ++i) sum += counts[threadIdx.x * 32 + (threadIdx.x + i) % 32];
         out.bins[threadIdx.x] = sum;
     } else if (threadIdx.x == hog_gamma_bins) {
@@ -81,7 +87,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
     }
 }
 
-// ---- The gamma's table: a block a frame, a thread a gray value ----
+// ---- The gamma table: one block per frame, one thread per gray value ----
 
 constexpr int table_threads = 256;
 
@@ -126,14 +132,16 @@ __global__ void __launch_bounds__(table_threads)
         hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
 }
 
-// ---- Sobel, magnitude, direction, votes: a block a row of cells side by side, a thread two columns of a cell ----
+// ---- Sobel, magnitude, direction, votes: one block per row of adjacent cells, one thread per two columns of a
+// cell ----
 
 constexpr int cell_threads = 64;
 constexpr int columns_each = 2;                                  // the last thread of a cell of odd width has one
 constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // of a row: the columns, one more at each end,
                                                                  // wherever a word begins
 
-// Goes through a table's places, `columns` a row, of which thread i takes the i-th and each cell_threads-th behind it.
+// Iterates over the places of a table with `columns` columns. Thread i takes place i and every cell_threads-th
+// place after it; divisions are done once, on the host.
 struct Places {
     int columns, row_step, column_step;
 
@@ -142,7 +150,7 @@ struct Places {
           row_step(cell_threads / columns_of_row),
           column_step(cell_threads % columns_of_row) {}
 
-    // Calls take(row, column) for each.
+    // Calls take(row, column) for each place of the thread.
     template <class Take>
     __device__ void each(int rows, Take&& take) const {
         int row = static_cast<int>(threadIdx.x) / columns, column = static_cast<int>(threadIdx.x) % columns;
@@ -158,6 +166,7 @@ struct Places {
     }
 };
 
+// Arguments of cells_kernel().
 struct CellJob {
     const std::uint8_t* gray;
     std::int64_t row_stride_bytes;
@@ -165,12 +174,12 @@ struct CellJob {
     const std::uint8_t* tables;
     float* out;
     int cell, rows, columns;
-    int cell_columns;                        // threads that share a cell
-    Places slots_of_cells, cells_with_bins;  // slots x a block's cells, and its cells x bins
+    int cell_columns;                        // threads per cell
+    Places slots_of_cells, cells_with_bins;  // slots x cells of a block, and its cells x bins
     HogRing ring;
 };
 
-// A block's shared memory.
+// Shared memory of a block: histograms, table and tile.
 constexpr std::size_t cell_memory_bytes(int cell, int bins) {
     return static_cast<std::size_t>(bins + 1) * cell_threads * sizeof(float2) + 256 +
            static_cast<std::size_t>(cell + 2) * tile_words * 4;
@@ -178,7 +187,7 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
 
 static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
 
-// To the thread's own histogram.
+// Adds a pixel's vote to the thread's own histogram.
 __device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {
     const auto vote = vote_of(gx, gy, ring);
     auto& to = own[vote.slot * cell_threads];
@@ -186,6 +195,8 @@ __device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {
     to = {before.x + vote.first, before.y + vote.second};
 }
 
+// One block per group of cells in one row of cells. Each thread votes into its own histogram; then the
+// histograms of a cell's threads are added.
 __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ const CellJob job) {
     extern __shared__ float2 sums[];  // slots x threads
     const int bins = job.ring.bins, slots = bins + 1;
@@ -202,7 +213,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     for (int slot = 0; slot < slots; ++slot) sums[slot * cell_threads + thread] = {};
     __syncthreads();
 
-    // The tile, with gamma; what lies beside the image is not read below.
+    // Loads the tile and applies gamma. Words beside the image stay unset and are not read below.
     const int tile_x = (first_x - 1) & ~3;  // -4 at the left border
     const int row_words = static_cast<int>(job.row_stride_bytes / 4);
     const auto* gray = job.gray + frame * job.height * job.row_stride_bytes;
@@ -247,8 +258,8 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     }
     __syncthreads();
 
-    // A cell's histograms, slot by slot; the sum stays in the first of them. The start turns with the cell, so that the
-    // threads of half a warp read from different banks.
+    // Adds a cell's histograms slot by slot into the first of them. The starting point rotates with the cell,
+    // so that the threads of half a warp read from different banks.
     job.slots_of_cells.each(slots, [&](int slot, int cell) {
         if (cell >= cells) return;
         auto* columns = sums + slot * cell_threads + cell * job.cell_columns;
@@ -263,6 +274,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     });
     __syncthreads();
 
+    // Closes the ring: slots 0 and `bins` each belong to the first and the last bin.
     auto* out = job.out + ((frame * job.rows + blockIdx.y) * job.columns + first_cell) * bins;
     job.cells_with_bins.each(cells, [&](int cell, int bin) {
         const auto* sum = sums + cell * job.cell_columns;
@@ -273,11 +285,12 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     });
 }
 
-// ---- The norm: four lanes a block of cells, whose values they take turns with ----
+// ---- The norm: four lanes per block of cells, which take its values in turn ----
 
 constexpr int norm_threads = 128;
 constexpr int norm_lanes = 4;
 
+// Arguments of norm_kernel().
 struct NormJob {
     const float* cells;
     HogShape from;
@@ -292,7 +305,7 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
     const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
     const int lane = static_cast<int>(threadIdx.x) % norm_lanes, run = job.block * job.from.values;
     const auto row_values = std::int64_t{job.from.columns} * job.from.values;
-    // Lanes behind the last block have a part in the sums of none.
+    // Lanes after the last block do not contribute to any sum.
     const bool there = x < job.to.columns;
     const auto* cells = job.cells + (std::int64_t{frame} * job.from.rows + y) * row_values + x * job.from.values;
     const auto each = [&](auto&& take) {
@@ -385,7 +398,7 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     cuda::for_frames(output_shape_.frames, 1, [&](int first, int count) {
         const NormJob job{cells + first * cells_shape_.rows * cells_shape_.row_values(), cells_shape_,
                           out.data() + first * output_shape_.rows * output_shape_.row_values(), output_shape_,
-                          // Of spread votes every block has histograms of its own.
+                          // With spread votes every block has its own histograms.
                           spread_ ? 1 : parameters_.block, parameters_.norm == HogNorm::l2hys};
         const dim3 grid(cuda::blocks(output_shape_.columns * norm_lanes, norm_threads),
                         static_cast<unsigned>(output_shape_.rows), static_cast<unsigned>(count));

@@ -14,7 +14,7 @@
 namespace framewire::bench {
 namespace hog_bench {
 
-// Different frames in turn, so that they come from memory and not from the last run's cache.
+// Frames alternate, so that they come from memory and not from the cache of the previous run.
 constexpr int cpu_frames = 16;
 
 std::string describe(const HogParameters& parameters) {
@@ -23,7 +23,7 @@ std::string describe(const HogParameters& parameters) {
                        parameters.norm == HogNorm::none ? "" : fmt::format(", l2hys {}", parameters.block));
 }
 
-// The image must be read once, the descriptors written once.
+// The least traffic: the image is read once, the descriptors are written once.
 double fewest_bytes(const HogShape& shape) {
     return static_cast<double>(bench_frame.bytes()) + static_cast<double>(shape.bytes()) / shape.frames;
 }
@@ -44,7 +44,7 @@ void bench_cpu(Session& session, const HogParameters& parameters) {
 
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
-    // The whole image as one window: every block once.
+    // The whole image as one window, so that every block is computed once.
     cv::setNumThreads(session.threads());
     const cv::HOGDescriptor peer_hog({bench_frame.width, bench_frame.height}, {16, 16}, {8, 8}, {8, 8}, 9);
     std::vector<float> descriptors;

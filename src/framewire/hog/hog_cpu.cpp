@@ -27,23 +27,23 @@
 namespace framewire {
 namespace {
 
-// One row of cells of one frame.
+// One row of cells in one frame.
 struct CellRow {
-    const std::uint8_t* gamma;  // the frame's first pixel
+    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
     std::int64_t row_stride_bytes;
     int height, first_y, cell, cells;
     float* out;  // cells x bins
 };
 
-// One row of blocks of one frame.
+// One row of blocks in one frame.
 struct BlockRow {
-    const float* cells;  // of its first row of cells
+    const float* cells;  // of the block's first row of cells
     std::int64_t cell_row_values;
     int columns, block, bins;
     float* out;
 };
 
-constexpr int piece_px = 128;  // of a row at a time, or a cell
+constexpr int piece_px = 128;  // pixels processed at a time in a row, or one cell
 constexpr int few_turns = 4, most_turns = 8;
 
 }  // namespace
@@ -61,11 +61,11 @@ using namespace hog_gradients;
 
 }  // namespace
 
-// `gray` may be `row`.
+// Applies the table to a row. `gray` may be `row`.
 void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
     std::int64_t x = 0;
 #if HWY_TARGET == HWY_AVX3_DL
-    // The table in four registers: a permutation looks 64 pixels up in two of them.
+    // The table is in four registers; one permutation looks up 64 pixels in two of them.
     const hn::FixedTag<std::uint8_t, 64> d;
     const auto first = hn::LoadU(d, table).raw, second = hn::LoadU(d, table + 64).raw,
                third = hn::LoadU(d, table + 128).raw, fourth = hn::LoadU(d, table + 192).raw;
@@ -77,7 +77,8 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
                    row + x);
     }
 #else
-    // A sixteenth of the table in each block: each is looked up in, and what the upper bits say is taken.
+    // One sixteenth of the table per lookup. All sixteen are looked up, and the upper bits of the pixel select
+    // the result.
     const hn::ScalableTag<std::uint8_t> d;
     const hn::RebindToSigned<decltype(d)> di;
     const hn::Repartition<std::uint16_t, decltype(d)> d16;
@@ -85,7 +86,7 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
     for (; x + step <= pixels; x += step) {
         const auto index = hn::LoadU(d, gray + x), place = hn::And(index, hn::Set(d, 15));
         const auto words = hn::BitCast(d16, index);
-        // The sign is the bit that tells.
+        // The selecting bit is moved to the sign.
         const hn::Vec<decltype(di)> bits[] = {hn::BitCast(di, hn::ShiftLeft<3>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<2>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<1>(words)), hn::BitCast(di, index)};
@@ -101,6 +102,7 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
     for (; x < pixels; ++x) row[x] = table[gray[x]];
 }
 
+// Gradients, magnitudes and positions of a row, for the drawings of the steps.
 void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
                   HogGradient gradient, const HogRing& ring, const HogGradients& out) {
     const D16 d16;
@@ -118,7 +120,7 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
             for (int i = 0; i < abreast; ++i) {
                 const auto at = x + i * static_cast<std::int64_t>(hn::Lanes(df));
                 hn::StoreU(p.magnitude[i], df, out.magnitude + at);
-                // Rounding may bring what is just below 0 up to a whole turn.
+                // Rounding can turn a value just below 0 into a whole turn.
                 const auto turned_on = hn::Add(p.position[i], hn::Set(df, ring.whole));
                 const auto position = hn::IfThenElse(hn::Lt(p.position[i], hn::Zero(df)), turned_on, p.position[i]);
                 hn::StoreU(hn::IfThenZeroElse(hn::Ge(position, hn::Set(df, ring.whole)), position), df,
@@ -129,9 +131,9 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
 
 namespace {
 
-// The histograms of some neighbouring cells, and the votes of a row of their pixels. Both shares of a vote go to one
-// place, at most bins + 1 of them. Several histograms a cell take turns, for neighbours often vote alike and would wait
-// for each other: eight, or four where eight would leave little of L1.
+// Histograms of neighbouring cells, and the votes of one row of their pixels. Both shares of a vote go to one
+// of bins + 1 places. Adjacent pixels often vote for the same bin and would wait for each other's sum, so they
+// alternate between several histograms per cell: eight, or four if eight would leave too little of L1.
 class CellSums {
 public:
     CellSums(int cell, const HogRing& ring)
@@ -141,12 +143,12 @@ public:
         for (int number = 0; number < most; ++number)
             for (int column = 0; column < cell; ++column, ++x)
                 firsts_[x] = (number * turns_ + column % turns_) * slots_;
-        // What whole vectors have behind the last cell.
+        // The pixels that whole vectors have after the last cell vote here.
         std::fill_n(firsts_ + x, piece_px + vote_room - x, most * turns_ * slots_);
         std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(most * turns_ * turn_places));
     }
 
-    // Notes the votes of the pixels from `x` on, as many as a vector has.
+    // Stores the votes of one vector of pixels, starting at `x`.
     HWY_INLINE void put(std::int64_t x, const Vote& vote) {
         const DF df;
         const D32 d32;
@@ -155,7 +157,7 @@ public:
         hn::Store(hn::InterleaveUpper(df, vote.first, vote.second), df, votes_ + 2 * x + vote_lanes);
     }
 
-    // Adds the votes of so many pixels.
+    // Adds the votes of `pixels` pixels to the histograms.
     HWY_INLINE void add(int pixels) {
         const hn::CappedTag<float, 2> pair;
         for (int x = 0; x < pixels; x += vote_lanes) {
@@ -163,7 +165,7 @@ public:
             const auto* votes = votes_ + 2 * x;
 #pragma GCC unroll 16
             for (int lane = 0; lane < vote_lanes; ++lane) {
-                // Of four neighbours two are in the one vector, and two in the other.
+                // Of four adjacent pixels, two are in one vector of interleaved shares and two in the other.
                 const int at = lane / 4 * 4 + lane % 2 * 2 + (lane % 4 < 2 ? 0 : vote_lanes);
                 auto* const sum = sums_ + 2 * std::int64_t{places[lane]};
                 hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, votes + at)), pair, sum);
@@ -171,14 +173,15 @@ public:
         }
     }
 
-    // Puts out the histograms of the first `count` cells, and leaves all empty.
+    // Writes the histograms of the first `count` cells and clears all.
     HWY_INLINE void finish(int count, float* out) {
         const DF df;
         const int turn_places = 2 * slots_, step = static_cast<int>(hn::Lanes(df));
-        // One step for all cells before the next: what was just written is not to be read at another width.
+        // Each step handles all cells before the next one starts: reading data at another width right after it
+        // was written stalls (failed store forwarding).
         for (int cell = 0; cell < count; ++cell) {
             const auto* const sum = sums_ + cell * turns_ * turn_places;
-            // Whole vectors: what is too much of a turn's falls on what is read no more.
+            // Whole vectors: the excess of one histogram overwrites data that is not read any more.
             for (int i = 0; i < turn_places; i += step) {
                 const auto pair_of = [&](int one, int other) HWY_ATTR {
                     return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
@@ -209,7 +212,7 @@ private:
     static constexpr int vote_lanes = static_cast<int>(hn::MaxLanes(DF())), vote_room = abreast * vote_lanes;
 
     const int turns_, slots_, bins_;
-    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // of each pixel's histogram: its first place
+    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // the first place of each pixel's histogram
     HWY_ALIGN std::int32_t places_[piece_px + vote_room];
     HWY_ALIGN float votes_[2 * (piece_px + vote_room)];
     HWY_ALIGN float sums_[piece_px * (hog_most_bins + 1) * 2 + 2 * (hog_most_bins + 1) + HWY_MAX_BYTES];
@@ -219,7 +222,7 @@ private:
 
 namespace {
 
-// Calls body(x, polar) for some vectors of a row's pixels at a time, from the cell `begin` on.
+// Calls body(x, polar) for several vectors of pixels in row `y`, starting with cell `begin`.
 template <class Body>
 HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y, const HogRing& ring, Body&& body) {
     const auto row = [&](int at) {
@@ -231,6 +234,7 @@ HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y,
         std::forward<Body>(body));
 }
 
+// Computes a row of cells by votes; works for any size.
 void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     CellSums sums(cells.cell, ring);
     const int most = piece_px / cells.cell;
@@ -248,7 +252,7 @@ void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     }
 }
 
-// Differences and sums along a row of pixels. Sobel's gradients are made of those of three rows.
+// Differences and sums along a row of pixels. Sobel gradients combine those of three rows.
 struct RowSums {
     V16 difference, sum;
 
@@ -261,6 +265,7 @@ struct RowSums {
     }
 };
 
+// Computes a row of cells by hinge sums, eight rows of pixels at a time.
 void cell_row_of_hinges(const CellRow& cells, const HogRing& ring) {
     HingeSums sums(cells.cell, ring);
     const int most = piece_px / cells.cell;
@@ -300,8 +305,9 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
 
 namespace {
 
-// As norm_row(), of blocks of two cells a side: a block stays in registers, and several go through each step together.
-// Gives the first block that is left to it. `vectors` hold a block's row; `reach`: of its stores.
+// Like norm_row(), for blocks with two cells per side: a block stays in registers, and several pass through
+// each step together. Returns the first block that is left for norm_row(). A row of a block fills `vectors`
+// vectors; `reach` is the extent of its stores.
 template <int vectors>
 int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
     constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
@@ -351,8 +357,9 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
 
 }  // namespace
 
-// Loads take whole vectors and drop what is not of the block; stores put out whole ones, for the next run or block
-// overwrites what is too much. Only the row's last blocks must keep to their place.
+// Normalises a row of blocks. Loads take whole vectors and mask what does not belong to the block. Stores write
+// whole vectors, because the next row of values or the next block overwrites the excess. Only the last blocks
+// of a row must stay within their place.
 void norm_row(const BlockRow& blocks, HogNorm norm) {
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
@@ -360,7 +367,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
     const bool held = norm == HogNorm::l2hys;
     const auto most = hn::Set(df, held ? hog_largest_share : std::numeric_limits<float>::infinity());
     const auto one = hn::Set(df, 1.0f);
-    const auto reach = values - run + (run + step - 1) / step * step;  // of a block's stores
+    const auto reach = values - run + (run + step - 1) / step * step;  // extent of the stores of one block
     HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
     int x = 0;
     if (blocks.block == 2) {
@@ -371,7 +378,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
     }
     for (; x < blocks.columns; ++x) {
         const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
-        // Calls body(place in the block, values times `scale`, none above `most`).
+        // Calls body(offset in the block, values times `scale`, clipped at `above`).
         const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {
             for (int y = 0; y < blocks.block; ++y)
                 for (std::int64_t i = 0; i < run; i += step) {
@@ -383,7 +390,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
         const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
             auto sum = hn::Zero(df);
             for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
-            // One root and one division: of whole vectors they take several times as long.
+            // One scalar root and one scalar division: on whole vectors they take several times as long.
             return hn::Set(df, 1 / std::sqrt(hn::GetLane(hn::SumOfLanes(df, sum)) + hog_epsilon_squared));
         };
         const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
@@ -491,7 +498,8 @@ void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     describe([&](int frame, int y) { return gray_row(frame, y); }, out);
 }
 
-// count(frame, rows, histogram) puts out a band's histogram and makes its gray.
+// Calls count(frame, rows, histogram) for each band, which fills the band's histogram and writes its gray rows.
+// Then adds the histograms of each frame and sets its gamma.
 template <class Count>
 void Hog::count_bands(Count&& count) {
     auto* histograms = counts_.as<Histogram>();
@@ -507,7 +515,8 @@ void Hog::count_bands(Count&& count) {
     });
 }
 
-// The same of one frame, where its levels are near those of the frame before; otherwise its gray alone is made.
+// The same for one frame if its levels are near those of the frame before. Otherwise it only writes the gray
+// rows and returns false.
 bool Hog::count_near(const MakeRows& make) {
     const HogNearLevels near(*levels_);
     auto* const counts = counts_.as<HogNearCounts>();
@@ -537,7 +546,7 @@ void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     has_levels_ = true;
 }
 
-// gray_at(frame, y) is a row of the gray image that has been counted.
+// Computes the descriptors. gray_at(frame, y) returns a row of the gray image that has been counted.
 template <class GrayAt>
 void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
     const auto& pool = executor_->pool();
@@ -568,7 +577,7 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
                         });
     }
     if (!normed) return;
-    // Of spread votes every block has histograms of its own.
+    // With spread votes every block has its own histograms.
     const int block = spread_ ? 1 : parameters_.block;
     pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
                     [&](std::int64_t row, std::int64_t, std::int64_t) {

@@ -11,11 +11,13 @@
 
 namespace framewire {
 
-/// One frame's steps in double precision, formula by formula: what tests compare with. Rows are dense.
+/// Reference implementation: the steps of one frame in double precision, formula by formula, for tests. Rows
+/// are dense.
 struct HogReference {
     std::vector<int> gray, gamma, gx, gy;
-    std::vector<double> magnitude, direction;  ///< direction in degrees, 0 to below 180, or 360 for signed gradients
-    std::vector<double> descriptors;           ///< in the order of HogView
+    /// Direction in degrees, from 0 to below 180, or 360 for signed gradients.
+    std::vector<double> magnitude, direction;
+    std::vector<double> descriptors;  ///< in the order of HogView
 };
 
 inline HogReference hog_reference(const HogParameters& p, HostView<const std::uint8_t> frame) {
@@ -30,7 +32,7 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     gray_reference(GrayMethod::weighted, frame, gray_image.view());
     r.gray.assign(gray_image.view().data(), gray_image.view().data() + pixels);
 
-    // The histogram's quantiles and the gamma (HOG report, section 4.1).
+    // Quantiles of the histogram, and the gamma (HOG report, section 4.1).
     std::vector<double> cumulative(64, 0);
     for (const int level : r.gray)
         for (int bin = level / 4; bin < 64; ++bin) ++cumulative[static_cast<std::size_t>(bin)];
@@ -74,21 +76,22 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
         }
 
     const int rows = height / p.cell, columns = width / p.cell;
-    // Adds what a pixel votes for, times `weight`, to the bins from histogram[first] on.
+    // Adds the vote of a pixel, times `weight`, to the bins that start at histogram[first].
     const auto vote = [&](int y, int x, double weight, std::vector<double>& histogram, std::size_t first) {
-        // In bins from the centre of bin 0.
+        // In bins, from the centre of bin 0.
         const double from_first = r.direction[at(y, x)] * p.bins / whole - 0.5;
         const double lower = std::floor(from_first), share = from_first - lower;
         const auto bin = [&](int number) { return first + static_cast<std::size_t>((number + p.bins) % p.bins); };
         histogram[bin(static_cast<int>(lower))] += weight * r.magnitude[at(y, x)] * (1 - share);
         histogram[bin(static_cast<int>(lower) + 1)] += weight * r.magnitude[at(y, x)] * share;
     };
-    // Adds the votes of the pixels of tall x wide cells, from cell (top, left) on, to these cells' histograms; `bell`:
-    // they count less the further they are from the middle.
+    // Adds the votes of the pixels of tall x wide cells, starting at cell (top, left), to the histograms of
+    // these cells. `bell`: pixels count less the further they are from the middle.
     const auto spread = [&](int top, int left, int tall, int wide, bool bell, std::vector<double>& histogram) {
         for (int y = 0; y < tall * p.cell; ++y)
             for (int x = 0; x < wide * p.cell; ++x) {
-                const double down = (y + 0.5) / p.cell - 0.5, right = (x + 0.5) / p.cell - 0.5;  // in cells' centres
+                // In cells, from the first centre.
+                const double down = (y + 0.5) / p.cell - 0.5, right = (x + 0.5) / p.cell - 0.5;
                 const double from_middle = std::hypot(y + 0.5 - tall * p.cell / 2.0, x + 0.5 - wide * p.cell / 2.0);
                 const double sigma = tall * p.cell / 4.0;
                 const double weight = bell ? std::exp(-from_middle * from_middle / (2 * sigma * sigma)) : 1;

@@ -22,7 +22,7 @@ namespace hog_test {
 using HogTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HogTest);
 
-// Each backend this near to double precision is twice as near to the other.
+// If each backend is this near to double precision, they are within twice as much of each other.
 constexpr double tolerance = 5e-5;  // of the largest value
 
 template <class Got, class Want>
@@ -35,7 +35,7 @@ void expect_near(const std::vector<Got>& got, const std::vector<Want>& want, con
             << what << " " << i << ": got " << +got[i] << ", want " << want[i];
 }
 
-// A plan and its images in the backend's memory. What a run does not write stays NaN.
+// A plan and its images in the backend's memory. Values that a run does not write stay NaN.
 class HogRun {
     static constexpr std::size_t guards = 64;
 
@@ -74,7 +74,7 @@ private:
     Executor& executor_;
     kit::GuardedImage& frames_;
     Hog hog_;
-    std::vector<float> memory_;  // the descriptors, and NaNs behind them
+    std::vector<float> memory_;  // the descriptors, followed by NaNs
     std::optional<kit::DeviceTwin> twin_;
     cuda::DeviceBuffer device_memory_;
 };
@@ -100,14 +100,14 @@ void check_hog(Backend backend, const HogParameters& parameters, const Shape& sh
     EXPECT_EQ(std::memcmp(first.data(), second.data(), run.shape().bytes()), 0) << "a second run differs";
 }
 
-TEST_P(HogTest, EveryShapeLayoutAndFill) {
+TEST_P(HogTest, EqualsTheReferenceForEveryShapeLayoutAndFill) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {3, 1})
             for (const auto& shape : kit::small_shapes(channels, 2))
                 for (const auto& layout : kit::layouts())
                     for (const auto fill_with : kit::fills()) {
-                        if (HasFailure()) return;  // the first one says enough
+                        if (HasFailure()) return;  // one failure is enough
                         if (std::min(shape.height, shape.width) < 8) continue;
                         check_hog(GetParam(), {}, shape, layout, fill_with);
                         check_hog(GetParam(), {.gradient = HogGradient::central}, shape, layout, fill_with);
@@ -118,7 +118,7 @@ TEST_P(HogTest, EveryShapeLayoutAndFill) {
     });
 }
 
-TEST_P(HogTest, EveryParameter) {
+TEST_P(HogTest, EqualsTheReferenceForEveryParameter) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int cell : {4, 5, 8, 16, 31, 37, 64})
@@ -128,7 +128,7 @@ TEST_P(HogTest, EveryParameter) {
                     check_hog(GetParam(), {.cell = cell, .bins = bins, .signed_gradients = signed_gradients},
                               {1, 131, 201, 3}, {}, kit::Fill::noise);
                 }
-        // Few bins of cells of eights may be summed up in another way.
+        // Small numbers of bins with cells of multiples of 8 are summed up in another way.
         for (const int cell : {8, 24, 64})
             for (int bins = 3; bins < 9; ++bins)
                 for (const bool signed_gradients : {false, true}) {
@@ -147,8 +147,8 @@ TEST_P(HogTest, EveryParameter) {
     });
 }
 
-// Gradients as short as they get: what rounding takes off is most beside them.
-TEST_P(HogTest, FaintImages) {
+// Gradients as short as possible, where rounding matters most.
+TEST_P(HogTest, EqualsTheReferenceForFaintImages) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         kit::GuardedImage image({1, 131, 201, 1}, {});
@@ -169,7 +169,7 @@ TEST_P(HogTest, FaintImages) {
     });
 }
 
-TEST_P(HogTest, EveryParameterOfSpreadVotes) {
+TEST_P(HogTest, EqualsTheReferenceForSpreadVotes) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         HogParameters parameters{.gradient = HogGradient::central};
@@ -195,14 +195,14 @@ TEST_P(HogTest, EveryParameterOfSpreadVotes) {
     });
 }
 
-TEST_P(HogTest, LargeImages) {
+TEST_P(HogTest, EqualsTheReferenceForLargeImages) {
     check_hog(GetParam(), {}, kit::hd_shape(3, 2), {}, kit::Fill::noise);
     check_hog(GetParam(), {.cell = 32, .norm = HogNorm::l2hys}, kit::hd_shape(1, 2), {}, kit::Fill::ramp);
     check_hog(GetParam(), {.gradient = HogGradient::central, .norm = HogNorm::l2hys}, kit::hd_shape(3, 2), {},
               kit::Fill::noise);
 }
 
-// Descriptors of one frame, painted by `value(y, x)`.
+// Returns the descriptors of one frame that is painted by `value(y, x)`.
 template <class Value>
 std::vector<float> descriptors_of(Backend backend, const HogParameters& parameters, int height, int width,
                                   Value value) {
@@ -213,20 +213,22 @@ std::vector<float> descriptors_of(Backend backend, const HogParameters& paramete
     return run();
 }
 
-// Four gray values are one bin of the gamma's histogram, which leaves them as they are. Of the ramp 0 1 2 3 the
-// columns' gradients are 4 8 8 4, for the border repeats; their direction lies between the first bin and the last.
-TEST_P(HogTest, ARampAcrossVotesForTheFirstBinAndTheLast) {
+// Four gray values share one bin of the gamma's histogram, which leaves them unchanged. The column gradients of
+// the ramp 0 1 2 3 are 4 8 8 4, because the border is replicated; their direction is between the first and the
+// last bin.
+TEST_P(HogTest, HorizontalRampVotesForTheFirstAndLastBin) {
     const auto got = descriptors_of(GetParam(), {.cell = 4, .bins = 9}, 4, 4, [](int, int x) { return x; });
     expect_near(got, std::vector<double>{48, 0, 0, 0, 0, 0, 0, 0, 48}, "bin");
 }
 
-TEST_P(HogTest, ARampDownwardsVotesForTheMiddleBin) {
+TEST_P(HogTest, VerticalRampVotesForTheMiddleBin) {
     const auto got = descriptors_of(GetParam(), {.cell = 4, .bins = 9}, 4, 4, [](int y, int) { return y; });
     expect_near(got, std::vector<double>{0, 0, 0, 0, 96, 0, 0, 0, 0}, "bin");
 }
 
-// Opposite gradients are one direction, and with signs two: at 0 and 180 degrees, between bins 0 and 3, and 1 and 2.
-TEST_P(HogTest, SignsTellOppositeGradientsApart) {
+// Opposite gradients are one direction, and with signs two: 0 and 180 degrees, between bins 0 and 3, and 1 and
+// 2.
+TEST_P(HogTest, SignedBinsSeparateOppositeGradients) {
     const auto down = [](int, int x) { return 3 - x; };
     expect_near(descriptors_of(GetParam(), {.cell = 4, .bins = 4}, 4, 4, down), std::vector<double>{48, 0, 0, 48},
                 "unsigned");
@@ -234,38 +236,38 @@ TEST_P(HogTest, SignsTellOppositeGradientsApart) {
                 std::vector<double>{0, 48, 48, 0}, "signed");
 }
 
-// The same ramp with central gradients: 1 2 2 1, which lie between the first bin and the last. Of a single cell of 4
-// pixels, and of a block of it, the cell's centre is between the second and the third: both count 7/8, the outer ones
-// 5/8, rows and columns alike.
-TEST_P(HogTest, SpreadVotesCountByTheirDistance) {
+// The same ramp with central gradients: 1 2 2 1, between the first and the last bin. The centre of a single
+// cell of 4 pixels, and of a block of it, is between the second and the third pixel: both count 7/8, the outer
+// ones 5/8, in rows and columns alike.
+TEST_P(HogTest, SpreadVotesAreWeightedByDistance) {
     const double votes = (5 + 14 + 14 + 5) / 8.0 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 4,
                                [](int, int x) { return x; }),
                 std::vector<double>{votes, votes}, "bin");
 }
 
-// An edge between the first cell and the second is seen 1/8 of a cell away from it, by columns of which each gives 5/8
-// to the cell that it lies in and 3/8 to the other; and where the cells are a block of their own, as much to each.
-TEST_P(HogTest, SpreadVotesCrossTheCellsBorder) {
+// An edge between the first two cells is seen 1/8 of a cell away from it, by columns that each give 5/8 to the
+// cell that they are in and 3/8 to the other. If the cells are a block of their own, each gets the same.
+TEST_P(HogTest, SpreadVotesReachTheNextCell) {
     const auto edge = [](int, int x) { return x < 4 ? 0 : 200; };
     const double votes = 200 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 8, edge),
                 std::vector<double>{votes, votes, votes, votes}, "bin");
-    // The third cell sees nothing of it.
+    // The third cell does not see the edge.
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 12, edge),
                 std::vector<double>{votes, votes, votes, votes, 0, 0}, "bin");
 }
 
-// What is neither black nor the brightest does not occur, so the gamma changes nothing. An edge is seen by the columns
-// at both sides of it, each with 4 x 200; here one lies in each cell.
-TEST_P(HogTest, AnEdgeBetweenCellsIsInBoth) {
+// Only black and the brightest value occur, so the gamma changes nothing. An edge is seen by the columns on
+// both sides of it, each with 4 x 200; here one is in each cell.
+TEST_P(HogTest, EdgeBetweenCellsVotesInBoth) {
     const auto got =
         descriptors_of(GetParam(), {.cell = 4, .bins = 2}, 5, 9, [](int, int x) { return x < 4 ? 0 : 200; });
     expect_near(got, std::vector<double>{1600, 1600, 1600, 1600}, "bin");
 }
 
-// Not only nearly: whoever looks for empty bins finds them, whatever the others hold.
-TEST_P(HogTest, BinsThatNoPixelVotesForAreZero) {
+// Exactly zero, so that a search for empty bins finds them, whatever the others hold.
+TEST_P(HogTest, BinsWithoutVotesAreZero) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int cell : {4, 8, 16}) {
@@ -298,8 +300,8 @@ TEST(Hog, StepsEqualTheFormulas) {
                         kit::GuardedImage image(shape, kit::layouts().back());
                         kit::fill(image.view(), fill_with);
                         const auto steps = hog_steps(image.view(), signed_gradients, gradient);
-                        // Steps before the cells hang on no cell's size, and the reference makes none of images this
-                        // small.
+                        // The steps before the cells do not depend on the size of a cell, and the reference has
+                        // no cells in images this small.
                         const auto want =
                             hog_reference({.gradient = gradient, .signed_gradients = signed_gradients}, image.view());
                         const auto bytes = [](const HostImage& of) {
@@ -315,10 +317,10 @@ TEST(Hog, StepsEqualTheFormulas) {
     });
 }
 
-TEST(Hog, RunsAllocateNothing) {
+TEST(Hog, RunsWithoutAllocating) {
     kit::GuardedImage image({2, 64, 64, 3}, {});
     kit::fill(image.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a run does
+    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
         Hog hog({.gradient = gradient, .norm = HogNorm::l2hys}, image.view().shape(), executor);
         std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
@@ -332,8 +334,8 @@ TEST(Hog, RunsAllocateNothing) {
     }
 }
 
-// Each chunk of rows looks at the cells at its edges anew, and the sums are the same.
-TEST(Hog, TheSameForEveryNumberOfThreads) {
+// Each chunk of rows processes the cells at its edges again, and the sums must be the same.
+TEST(Hog, IsEqualForAnyNumberOfThreads) {
     kit::GuardedImage image({1, 200, 90, 1}, {});
     kit::fill(image.view(), kit::Fill::noise, 3);
     for (const auto norm : {HogNorm::none, HogNorm::l2hys}) {
@@ -349,13 +351,13 @@ TEST(Hog, TheSameForEveryNumberOfThreads) {
     }
 }
 
-TEST(Hog, ShapesOfCellsAndBlocks) {
+TEST(Hog, ComputesShapesOfCellsAndBlocks) {
     EXPECT_EQ(hog_shape({}, {4, 1080, 1920, 3}), (HogShape{4, 135, 240, 9}));
     EXPECT_EQ(hog_shape({.cell = 64, .bins = 36}, {1, 127, 64, 1}), (HogShape{1, 1, 1, 36}));
     EXPECT_EQ(hog_shape({.norm = HogNorm::l2hys, .block = 3}, {1, 128, 64, 1}), (HogShape{1, 14, 6, 81}));
 }
 
-TEST(Hog, RefusesWhatIsNotAllowed) {
+TEST(Hog, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 64, 64, 3};
     for (const auto& parameters :

@@ -1,19 +1,19 @@
 #pragma once
 
-// Only for .cu files: what a pixel's gradient votes for.
+// Only for .cu files: the vote of a pixel's gradient.
 
 #include "framewire/hog/hog_arithmetic.hpp"
 
 namespace framewire::hog_kernels {
 
-// Small whole numbers to float, at the rate of additions instead of conversions'.
+// Converts small whole numbers to float at the rate of additions, which is higher than that of conversions.
 __device__ inline float float_of(int number) {
     constexpr float base = 12582912.0f;  // 2^23 + 2^22: its last bit is worth 1
     return __int_as_float(__float_as_int(base) + number) - base;
 }
 
-// The hardware's reciprocal and reciprocal root as they are, for numbers from 1 on: without what is there for tiny and
-// huge ones.
+// The hardware's approximate reciprocal and reciprocal square root, without the handling of tiny and huge
+// numbers; for numbers from 1 on.
 __device__ inline float reciprocal_of(float number) {
     float result;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(number));
@@ -25,17 +25,18 @@ __device__ inline float reciprocal_root_of(float number) {
     return result;
 }
 
-/// A slot and two shares: slot k's first share belongs to bin k - 1, its second to bin k, so that the ring closes once
-/// a histogram instead of once a pixel.
+/// A slot and two shares. The first share of slot k belongs to bin k - 1, its second to bin k, so the ring is
+/// closed once per histogram instead of once per pixel.
 struct Vote {
     int slot;
     float first, second;
 };
 
+/// Returns the vote of a gradient: its magnitude, split between the two nearest bins of the ring.
 __device__ inline Vote vote_of(int gx, int gy, const HogRing& ring) {
     const auto x = float_of(gx), y = float_of(gy);
     const auto width = fabsf(x), height = fabsf(y);
-    // Where both are 0 the angle is any, here 0.
+    // If both components are 0, any angle is right; take 0.
     const auto ratio = fminf(width, height) * reciprocal_of(fmaxf(fmaxf(width, height), 1.0f));
     const auto square = ratio * ratio;
     auto sum = ring.arctangent[6];

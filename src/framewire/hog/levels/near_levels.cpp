@@ -10,6 +10,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
+// Counts pixels below a few edges with narrow fields that are widened before they overflow:
+//
+//     2-bit fields, up to 3 vectors -> 4-bit fields, up to 15 -> 8-bit fields, up to 255 -> 64-bit sums
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -17,14 +20,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using NearTag = hn::ScalableTag<std::uint8_t>;
 using NearVector = hn::VFromD<NearTag>;
 
-// Adds the sum of a vector's bytes.
+// Adds the bytes of a vector to `sum`.
 HWY_INLINE void add_bytes(NearVector bytes, std::uint64_t& sum) {
     const hn::Repartition<std::uint64_t, NearTag> d64;
     sum += hn::GetLane(hn::SumOfLanes(d64, hn::SumsOf8(bytes)));
 }
 
-// What a pixel adds to the counts of the four edges around a level, two bits each. The first edge is that of bin
-// `first`.
+// Returns what a pixel adds to the counts of the four edges around a level, in two bits each. The first edge is
+// that of bin `first`.
 class NearEdges {
 public:
     explicit HWY_INLINE NearEdges(int first) : before_(hn::Set(NearTag(), static_cast<std::uint8_t>(first - 1))) {}
@@ -39,13 +42,14 @@ public:
     }
 
 private:
-    // Of a pixel so many bins above the one before the first edge: it is below the edges from there on.
+    // Indexed by the number of bins above the one before the first edge: the pixel is below the edges from
+    // there on.
     HWY_ALIGN static constexpr std::uint8_t added[16] = {0x55, 0x54, 0x50, 0x40};
 
     NearVector before_;
 };
 
-// Adds the even and the odd fields of so many bits of each byte to two counts.
+// Adds the even and the odd fields, of `bits` bits each, to two counts.
 template <int bits>
 HWY_INLINE void add_fields(NearVector fields, NearVector& even, NearVector& odd) {
     const NearTag d;
@@ -57,11 +61,11 @@ HWY_INLINE void add_fields(NearVector fields, NearVector& even, NearVector& odd)
 
 }  // namespace
 
-// `firsts`: bins of the first edges around each level.
+// Counts the pixels of a row below each edge. `firsts` are the bins of the first edges around each level.
 void count_below(const std::uint8_t* gray, std::int64_t pixels, const int* firsts, HogNearCounts& counts) {
     constexpr int levels = 3, each = HogNearCounts::edges_each;
     static_assert(each == 4);
-    constexpr int of_pairs = 3, of_nibbles = 15, of_bytes = 255;  // vectors that fields of 2, 4 and 8 bits count
+    constexpr int of_pairs = 3, of_nibbles = 15, of_bytes = 255;  // vectors that fields of 2, 4 and 8 bits can count
     const NearTag d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
     const auto whole = pixels / step * step;
@@ -122,7 +126,7 @@ void HogNearCounts::add(const HogNearCounts& other) {
 
 HogNearLevels::HogNearLevels(const HogLevels& before) {
     const int levels[] = {before.low, before.mid, before.high};
-    // A bin more on both sides. Nothing is below the first edge of all, and all is below the last.
+    // One more bin on each side. No pixel is below edge 0, and all are below the last.
     for (int i = 0; i < 3; ++i)
         firsts_[i] = std::clamp(levels[i] / hog_levels_per_bin - 1, 1, hog_gamma_bins - HogNearCounts::edges_each);
 }

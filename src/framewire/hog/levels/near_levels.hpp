@@ -7,28 +7,30 @@
 
 namespace framewire {
 
-/// What HogNearLevels counts of some of an image's pixels.
+/// Counts of HogNearLevels over some pixels of an image.
 struct HogNearCounts {
     static constexpr int edges_each = 4, edges = 3 * edges_each;
 
     std::uint64_t below[edges] = {};  ///< pixels below each edge
     std::uint8_t largest = 0;
 
+    /// Adds the counts of other pixels.
     void add(const HogNearCounts& other);
 };
 
-/// Finds a frame's levels where they are near those of the frame before, as of most cameras: then pixels below a few
-/// edges of the gamma's bins are all that needs counting, in a third of a histogram's time. The same levels as by
-/// hog_levels().
+/// Finds the levels of a frame that are near those of the frame before, as with most cameras: then it suffices
+/// to count the pixels below a few edges of the gamma's bins, which takes a third of the time of a histogram.
+/// The levels equal those of hog_levels().
 class HogNearLevels {
 public:
+    /// Prepares to count around the levels of the frame before.
     explicit HogNearLevels(const HogLevels& before);
 
-    /// Adds what there is in a row of gray pixels.
+    /// Adds the counts of a row of gray pixels.
     void count(const std::uint8_t* gray, std::int64_t pixels, HogNearCounts& counts) const;
 
-    /// The levels of an image of so many pixels, of which these are the counts; none where one of them is further off
-    /// than a bin.
+    /// Returns the levels of an image of `pixels` pixels with these counts, or nothing if one of them has moved
+    /// by more than a bin.
     std::optional<HogLevels> found(const HogNearCounts& counts, std::uint64_t pixels) const;
 
 private:

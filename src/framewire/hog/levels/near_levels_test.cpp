@@ -16,7 +16,7 @@
 namespace framewire {
 namespace near_levels_test {
 
-// Gray values from `darkest` on, `range` of them.
+// Returns an image with `range` gray values, starting with `darkest`.
 HostImage gray_image(const Shape& shape, int darkest, int range, std::uint64_t seed) {
     HostImage image(shape);
     kit::fill(image.view(), kit::Fill::noise, seed);
@@ -34,10 +34,10 @@ HogLevels levels_of(const HostImage& image) {
 
 std::vector<int> numbers(const HogLevels& levels) { return {levels.low, levels.mid, levels.high, levels.largest}; }
 
-TEST(NearLevels, AreThoseOfTheHistogramOrNone) {
+TEST(NearLevels, EqualThoseOfTheHistogramOrAreEmpty) {
     kit::for_each_instruction_set(Backend::cpu, [](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
-        for (const int width : {1, 63, 64, 131, 16384})  // of more vectors than a byte counts
+        for (const int width : {1, 63, 64, 131, 16384})  // more vectors than a byte can count
             for (const auto& [darkest, range] : {std::pair(0, 256), {0, 1}, {0, 9}, {255, 1}, {240, 16}, {90, 40}})
                 for (int off = -12; off <= 12; ++off) {
                     const auto image = gray_image({1, 3, width, 1}, darkest, range, 7);
@@ -62,8 +62,8 @@ TEST(NearLevels, AreThoseOfTheHistogramOrNone) {
     });
 }
 
-// What a plan remembers of the frame before changes no bit of the next one's descriptors.
-TEST(NearLevels, PlansForgetTheFrameBefore) {
+// What a plan remembers of the frame before must not change any bit of the next descriptors.
+TEST(NearLevels, DoNotChangeDescriptors) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 90, 200, 3};
     Hog hog({}, shape, executor);

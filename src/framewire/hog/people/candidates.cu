@@ -9,7 +9,7 @@ namespace {
 
 constexpr int collect_threads = 256;
 
-// Few windows are above a sensible threshold, so that adding them one by one costs nothing.
+// Few windows exceed a sensible threshold, so one atomic addition per candidate is cheap.
 __global__ void collect_kernel(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                                std::int32_t* count) {
     const auto window = static_cast<std::int32_t>(blockIdx.x * collect_threads + threadIdx.x);

@@ -6,16 +6,16 @@
 
 namespace framewire {
 
-/// A window above the threshold.
+/// A window whose score exceeds the threshold.
 struct WindowCandidate {
-    std::int32_t window;  ///< its number among all scores
+    std::int32_t window;  ///< index among all scores
     float score;
 
     friend constexpr bool operator==(const WindowCandidate&, const WindowCandidate&) = default;
 };
 
-/// Queues, in device memory: `candidates` is filled with the windows that score more than the threshold, in any order,
-/// and `*count` is how many they are. There is room for `windows` of them.
+/// Queues a kernel that fills `candidates` with the windows whose score exceeds the threshold, in any order,
+/// and sets `*count`. Both are in device memory; there must be room for `windows` candidates.
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream);
 

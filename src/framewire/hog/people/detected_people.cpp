@@ -10,7 +10,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t downloaded_at_once = 1024;  // candidates that travel before it is known how many there are
+constexpr std::int64_t downloaded_at_once = 1024;  // candidates that are copied before their number is known
 
 }  // namespace
 
@@ -36,7 +36,7 @@ DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, const
     detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, parameters.capacity)));
     if (parameters.group == PeopleGrouping::neighbours) neighbours_ = NeighbourGroups(detections_.size());
     if (executor.backend() == Backend::cpu) return;
-    // Copies take along places that no candidate may have taken yet.
+    // Copies include entries that no candidate has used yet, so they must be initialised.
     cuda::fill(data<MemorySpace::device>(), 0, bytes, executor.stream());
 }
 
@@ -61,7 +61,7 @@ void DetectedPeople::wait() {
     group();
 }
 
-// From candidates to detections.
+// Converts candidates to detections: the best ones up to the capacity, then grouping.
 void DetectedPeople::group() {
     const std::span found(list<MemorySpace::host>(), static_cast<std::size_t>(candidates()));
     const auto kept = std::min(found.size(), detections_.size());
@@ -76,7 +76,7 @@ void DetectedPeople::group() {
         return;
     }
     detection_count_ = neighbours_(windows, parameters_.neighbours);
-    // Place and size were rounded apart from each other.
+    // Place and size were rounded independently of each other.
     for (auto& mean : windows.first(detection_count_)) {
         mean.x = std::min(mean.x, places_->frame.width - mean.width);
         mean.y = std::min(mean.y, places_->frame.height - mean.height);

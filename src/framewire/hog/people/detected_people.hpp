@@ -19,44 +19,45 @@
 
 namespace framewire {
 
-/// Where the windows of a detector lie in the frame, by their numbers: level by level, each in raster order.
+/// Positions in the frame of a detector's windows, by index: level by level, each in raster order.
 struct WindowPlaces {
     struct Level {
-        double scale;  ///< pixels of the frame to one of the level's
+        double scale;  ///< pixels of the frame per pixel of the level
         int columns;
         std::int64_t first_window;
     };
     std::vector<Level> levels{};
     std::int64_t windows = 0;
-    int cell = 0, width_px = 0, height_px = 0;  ///< the model's
+    int cell = 0, width_px = 0, height_px = 0;  ///< of the model
     Shape frame{};
 
-    /// The window of a candidate, as a box in the frame.
+    /// Returns the window of a candidate as a box in the frame.
     Detection of(const WindowCandidate& candidate) const;
 };
 
-/// Who a detector finds in one frame: the windows above its threshold, on their way to the host, and of these the ones
-/// that stay, or the means of groups of them. Several may be on their way while the detector goes on. Made by
+/// The detections of one frame: the windows above the threshold, on their way to the host, and the result of
+/// grouping them. Several objects may be in flight while the detector continues. Made by
 /// PeopleDetector::make_people(). Move-only.
 class DetectedPeople {
 public:
     DetectedPeople() = default;
 
-    /// Queues what a run found for the host, as the work queued so far on the executor's stream leaves it.
+    /// Queues the copy of a run's candidates to the host, in order with the work queued so far on the
+    /// executor's stream.
     void download();
-    /// Returns when what download() queued is there; throws what finding it failed with. Only windows above the
-    /// threshold travel.
+    /// Blocks until the copy that download() queued is done, then groups the candidates; throws if finding them
+    /// failed. Only windows above the threshold are copied.
     void wait();
-    /// Best first.
+    /// Returns the detections, best first.
     std::span<const Detection> detections() const { return std::span(detections_).first(detection_count_); }
-    /// How many windows were above the threshold.
+    /// Returns how many windows were above the threshold.
     std::int64_t candidates() const;
 
 private:
     friend class PeopleDetector;
     DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters, Executor& executor);
 
-    // How many candidates there are, and behind it the candidates.
+    // Memory: the number of candidates, then the candidates.
     template <MemorySpace space>
     std::int32_t* count() const {
         return reinterpret_cast<std::int32_t*>(data<space>());
@@ -79,9 +80,9 @@ private:
     NeighbourGroups neighbours_{0};
     cuda::Twin<BufferIn> found_;
     std::int64_t downloaded_ = 0;
-    std::vector<Detection> detections_;  // the first detection_count_ of them
+    std::vector<Detection> detections_;  // the first detection_count_ are valid
     std::size_t detection_count_ = 0;
-    cuda::Transfer transfer_;  // last: it is over before the candidates go
+    cuda::Transfer transfer_;  // last member: it waits before the candidates are destroyed
 };
 
 }  // namespace framewire

@@ -4,7 +4,7 @@
 
 namespace framewire {
 
-/// A window that was found, in pixels of the frame, within it.
+/// A box that was detected, in pixels of the frame and within it, with its score.
 struct Detection {
     std::int32_t x, y, width, height;
     float score;

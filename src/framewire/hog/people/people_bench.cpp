@@ -20,9 +20,9 @@ namespace framewire::bench {
 namespace people_bench {
 
 constexpr int cpu_frames = 4;
-constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as a picture may have
+constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as in a typical picture
 
-// What a model's weights are does not matter for the time but by how many windows score above the threshold.
+// The weights of a model affect the time only by how many windows score above the threshold.
 WindowModel random_model(HogGradient gradient) {
     WindowModel model;
     model.hog.gradient = gradient;
@@ -33,7 +33,7 @@ WindowModel random_model(HogGradient gradient) {
     return model;
 }
 
-// Runs a detector on whatever its executor runs on.
+// Runs a detector on the backend of its executor.
 DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> frame, Executor& executor) {
     auto people = detector.make_people();
     if (executor.backend() == Backend::cpu) {
@@ -49,8 +49,8 @@ DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> fra
     return people;
 }
 
-// A threshold that `candidates` windows of the model's own size are above of, after all of them were compared with
-// double precision.
+// Returns a threshold that `candidates` windows of the model's own size exceed, after comparing all of them
+// with double precision.
 float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> frame, Executor& executor) {
     PeopleDetector detector(model,
                             {.threshold = -1e6f,
@@ -74,7 +74,7 @@ float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> f
     return got[candidates].score;
 }
 
-// The image must be read once.
+// The least traffic: the image is read once.
 void bench(Session& session, Executor& executor, HogGradient gradient) {
     const bool on_cpu = executor.backend() == Backend::cpu;
     HostImage in(bench_frame.with_frames(on_cpu ? cpu_frames : gpu_rotation));
@@ -111,7 +111,7 @@ void bench(Session& session, Executor& executor, HogGradient gradient) {
         turn = (turn + 1) % cpu_frames;
     }};
 #if FRAMEWIRE_OPENCV
-    // The same sizes and stride, no margin, no grouping of what it finds.
+    // The same sizes and stride, without margin and without grouping.
     cv::setNumThreads(session.threads());
     cv::HOGDescriptor peer_hog({model.width_px, model.height_px}, {16, 16}, {8, 8}, {8, 8}, 9);
     peer_hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());

@@ -23,12 +23,12 @@ namespace {
 constexpr int most_capacity = 1 << 16;
 constexpr std::size_t descriptors_alignment = 256;
 
-// In place of the 0 that stands for the model's own.
+// Resolves 0, which means the height of the model.
 int least_height_px(const WindowModel& model, const PeopleParameters& parameters) {
     return parameters.least_height_px == 0 ? model.height_px : parameters.least_height_px;
 }
 
-// Frame pixels a level's pixel, for all levels that a window fits into.
+// Returns the frame pixels per level pixel of all levels that a window fits into.
 std::vector<double> scales_of(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
     validate(model, parameters);
     validate(frame, "the frame");
@@ -103,14 +103,14 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 }
 
 struct PeopleDetector::State {
-    // One size of windows.
+    // Windows of one size.
     struct Level {
         Level(Hog hog_, std::int64_t first_window_, std::size_t descriptors_begin_)
             : hog(std::move(hog_)), first_window(first_window_), descriptors_begin(descriptors_begin_) {}
 
         Hog hog;
-        std::int64_t first_window;      // its number among all
-        std::size_t descriptors_begin;  // in bytes; on the CPU all levels have the same memory
+        std::int64_t first_window;      // index among all windows
+        std::size_t descriptors_begin;  // in bytes; on the CPU all levels share the same memory
     };
 
     State(const WindowModel& model_, const PeopleParameters& parameters_, const Shape& frame_, Executor& executor_)
@@ -122,7 +122,7 @@ struct PeopleDetector::State {
         WindowPlaces windows{
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
         const bool side_by_side = executor_.backend() == Backend::cuda;
-        std::size_t begin = 0, end = 0;  // of descriptors
+        std::size_t begin = 0, end = 0;  // of the descriptors' memory
         levels.reserve(scales.size());
         for (int level = 0; level < pyramid.levels(); ++level) {
             Hog hog(model_.hog, pyramid.level_shape(level), executor_);
@@ -135,7 +135,7 @@ struct PeopleDetector::State {
             windows.windows += grid.count();
         }
         descriptors = BackendBuffer(end + window_scores_margin_bytes, executor_);
-        descriptors.fill(0);  // what is read behind the last value, too
+        descriptors.fill(0);  // including what is read after the last value
         window_scores = BackendBuffer(static_cast<std::size_t>(windows.windows) * sizeof(float), executor_);
         places = std::make_shared<WindowPlaces>(std::move(windows));
         if constexpr (cuda::compiled)
@@ -156,7 +156,7 @@ struct PeopleDetector::State {
         for (int number = 0; number < pyramid.levels(); ++number) score_level<MemorySpace::host>(number);
     }
 
-    // A small level's kernels leave most of a GPU idle, so they run beside those of the others.
+    // The kernels of a small level leave most of a GPU idle, so the levels run in parallel.
     void record_levels() {
         cuda::record_branches(executor->stream(), pyramid.levels(), [&](int number) {
             pyramid.run_level(number);
@@ -181,7 +181,7 @@ struct PeopleDetector::State {
     std::vector<Level> levels;
     std::shared_ptr<const WindowPlaces> places;
     BackendBuffer descriptors, window_scores;  // of all windows
-    std::optional<cuda::Graph> all_levels;     // on CUDA: what runs once there are octaves
+    std::optional<cuda::Graph> all_levels;     // CUDA: what runs after the octaves
 };
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,

@@ -72,11 +72,11 @@ private:
 };
 
 struct Candidate {
-    Detection box;  // without its score
+    Detection box;  // its score is unset
     double score;
 };
 
-// Every window of every level, scored in double precision from descriptors in double precision.
+// Returns every window of every level, scored in double precision from descriptors in double precision.
 std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParameters& parameters,
                                    HostView<const std::uint8_t> frame) {
     const auto& shape = frame.shape();
@@ -111,7 +111,8 @@ std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParamet
     return windows;
 }
 
-// With a threshold below all scores and no suppression every window is found: compared with all there are.
+// With a threshold below all scores and without suppression every window is found and compared with all that
+// exist.
 void check_windows(Backend backend, const WindowModel& model, PeopleParameters parameters, const Shape& shape,
                    const kit::Layout& layout) {
     SCOPED_TRACE(fmt::format("{}: a window of {}x{}, step {}, heights {} to {}, in {}, {}, seed {}", to_string(backend),
@@ -144,7 +145,7 @@ void check_windows(Backend backend, const WindowModel& model, PeopleParameters p
     EXPECT_TRUE(std::ranges::equal(got, again, {}, &Detection::score, &Detection::score)) << "a second run differs";
 }
 
-TEST_P(PeopleDetectorTest, LooksAtEveryWindow) {
+TEST_P(PeopleDetectorTest, ScoresEveryWindow) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {3, 1})
@@ -160,7 +161,7 @@ TEST_P(PeopleDetectorTest, LooksAtEveryWindow) {
     });
 }
 
-// A figure of two gray levels in a window of 64x128, from 0 to 1 in both directions.
+// A figure of two gray levels in a window of 64x128; coordinates are 0 to 1 in both directions.
 int figure(double x, double y) {
     const auto within = [](double value, double begin, double end) { return value >= begin && value < end; };
     const bool head = std::hypot((x - 0.5) * 64, (y - 0.2) * 128) < 9;
@@ -177,7 +178,7 @@ void draw_figure(HostView<std::uint8_t> image, const Detection& box) {
                     static_cast<std::uint8_t>(figure((x + 0.5) / box.width, (y + 0.5) / box.height));
 }
 
-// Scores 1 - 0.4 where the figure is, and less the less a window has of it.
+// The score is 1 - 0.4 on the figure and decreases with the part of it that a window misses.
 WindowModel model_of_figure() {
     WindowModel model;
     const auto shape = window_shape(model);
@@ -193,7 +194,7 @@ WindowModel model_of_figure() {
     return model;
 }
 
-TEST_P(PeopleDetectorTest, FindsFiguresWhereTheyAre) {
+TEST_P(PeopleDetectorTest, FindsFiguresAtTheirPlaces) {
     const auto model = model_of_figure();
     kit::GuardedImage frame({1, 360, 640, 3}, kit::layouts().back());
     for (int y = 0; y < 360; ++y) std::fill_n(frame.view().row(0, y), 640 * 3, std::uint8_t{60});
@@ -216,7 +217,7 @@ TEST_P(PeopleDetectorTest, FindsFiguresWhereTheyAre) {
                   frame);
     ASSERT_EQ(smaller().size(), 1u);
     EXPECT_GT(intersection_over_union(smaller()[0], figures[3]), 0.7);
-    // A window that lies on the figure exactly has the score that the model was made for, but for the frame's gamma.
+    // A window exactly on the figure has the score that the model was made for, except for the frame's gamma.
     Found exact(GetParam(), model, {.threshold = 0.4f, .group = PeopleGrouping::overlap, .most_height_px = 128}, frame);
     const auto of_size = exact();
     const auto on_figure = std::ranges::find_if(of_size, [](const Detection& d) { return d.x == 16 && d.y == 24; });
@@ -224,8 +225,8 @@ TEST_P(PeopleDetectorTest, FindsFiguresWhereTheyAre) {
     EXPECT_NEAR(on_figure->score, 0.6, 0.02);
 }
 
-// The means of the windows around each figure, and what grouping them at the end would give.
-TEST_P(PeopleDetectorTest, WindowsWithNeighboursBecomeTheirMean) {
+// The means of the windows around each figure equal grouping them afterwards.
+TEST_P(PeopleDetectorTest, MergesNeighbouringWindows) {
     const auto model = model_of_figure();
     kit::GuardedImage frame({1, 360, 640, 3}, {});
     for (int y = 0; y < 360; ++y) std::fill_n(frame.view().row(0, y), 640 * 3, std::uint8_t{60});
@@ -245,7 +246,7 @@ TEST_P(PeopleDetectorTest, WindowsWithNeighboursBecomeTheirMean) {
     EXPECT_TRUE(none().empty());
 }
 
-TEST_P(PeopleDetectorTest, DescriptorsOfSpreadVotes) {
+TEST_P(PeopleDetectorTest, FindsFiguresWithSpreadVotes) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         check_windows(GetParam(),
@@ -254,8 +255,8 @@ TEST_P(PeopleDetectorTest, DescriptorsOfSpreadVotes) {
     });
 }
 
-// More windows above the threshold than there is room for: the best of them, whatever their order.
-TEST_P(PeopleDetectorTest, TheBestHaveRoom) {
+// More windows above the threshold than the capacity: the best are kept, whatever their order.
+TEST_P(PeopleDetectorTest, KeepsTheBestUpToTheCapacity) {
     const auto model = random_model({.cell = 4, .norm = HogNorm::l2hys}, 16, 24);
     kit::GuardedImage frame({1, 180, 230, 1}, {});
     kit::fill(frame.view(), kit::Fill::noise, 6);
@@ -273,7 +274,7 @@ TEST_P(PeopleDetectorTest, TheBestHaveRoom) {
     EXPECT_EQ(above(), std::vector<Detection>(every.begin(), every.begin() + 99)) << "only what scores more";
 }
 
-TEST_P(PeopleDetectorTest, AnEmptyFrameHasNobody) {
+TEST_P(PeopleDetectorTest, FindsNobodyInAnEmptyFrame) {
     kit::GuardedImage frame({1, 200, 200, 3}, {});
     kit::fill(frame.view(), kit::Fill::full);
     Found found(GetParam(), model_of_figure(), {}, frame);
@@ -281,10 +282,10 @@ TEST_P(PeopleDetectorTest, AnEmptyFrameHasNobody) {
     EXPECT_EQ(found.candidates(), 0);
 }
 
-TEST(PeopleDetector, RunsAllocateNothing) {
+TEST(PeopleDetector, RunsWithoutAllocating) {
     HostImage frame({1, 200, 160, 3});
     kit::fill(frame.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a run does
+    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
     PeopleDetector detector(random_model({.norm = HogNorm::l2hys}, 64, 128), {.threshold = -1e6f}, frame.shape(),
                             executor);
     auto people = detector.make_people();
@@ -300,7 +301,7 @@ TEST(PeopleDetector, RunsAllocateNothing) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST(PeopleDetector, LevelsGoAsFarAsWindowsFit) {
+TEST(PeopleDetector, HasLevelsAsLongAsWindowsFit) {
     const auto levels = [](const PeopleParameters& parameters, const Shape& shape) {
         return PeopleDetector(random_model({.norm = HogNorm::l2hys}, 64, 128), parameters, shape,
                               kit::executor(Backend::cpu))
@@ -316,7 +317,7 @@ TEST(PeopleDetector, LevelsGoAsFarAsWindowsFit) {
     EXPECT_EQ(levels({.least_height_px = 64}, {1, 64, 32, 3}), 1);
 }
 
-TEST(PeopleDetector, SaysWhyAFrameHasNoWindows) {
+TEST(PeopleDetector, ExplainsFramesWithoutWindows) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     EXPECT_EQ(without_windows(model, {}, {1, 128, 64, 3}), "");
     const auto reason = without_windows(model, {}, {1, 100, 64, 3});
@@ -327,7 +328,7 @@ TEST(PeopleDetector, SaysWhyAFrameHasNoWindows) {
     EXPECT_NE(without_windows(model, {.least_height_px = 64}, {1, 64, 31, 3}), "");
 }
 
-TEST(PeopleDetector, RefusesWhatIsNotAllowed) {
+TEST(PeopleDetector, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     const Shape shape{1, 300, 300, 3};

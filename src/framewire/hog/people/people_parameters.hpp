@@ -4,34 +4,36 @@
 
 namespace framewire {
 
-/// What becomes of windows above the threshold that show one and the same.
+/// How windows above the threshold that show the same person are combined.
 enum class PeopleGrouping {
-    overlap,     ///< the best of those that overlap stays: suppress_overlapping()
-    neighbours,  ///< those that lie together become one box, their mean: NeighbourGroups
+    overlap,     ///< the best of overlapping windows is kept: suppress_overlapping()
+    neighbours,  ///< adjacent windows become one box, their mean: NeighbourGroups
 };
 
-/// What the command line and the messages call them.
+/// Names on the command line and in messages.
 inline constexpr NamedValue<PeopleGrouping> people_grouping_names[] = {{"overlap", PeopleGrouping::overlap},
                                                                        {"neighbours", PeopleGrouping::neighbours}};
 
+/// Parameters of PeopleDetector.
 struct PeopleParameters {
-    float threshold = 0;      ///< windows that score more are looked at further; finite
-    double scale_step = 1.1;  ///< from one size of windows to the next, 1.05 to 2
+    float threshold = 0;      ///< windows with a higher score become candidates; finite
+    double scale_step = 1.1;  ///< ratio of one window size to the next, 1.05 to 2
     PeopleGrouping group = PeopleGrouping::neighbours;
-    /// Of two detections, above which the worse one goes: intersection over union, 0 to 1; read only where they are
-    /// grouped by overlap.
+    /// Intersection over union above which the worse of two detections is dropped, 0 to 1. Only for
+    /// PeopleGrouping::overlap.
     double overlap = 0.3;
-    /// A group of no more than so many windows goes, 0 to 1000; read only where they are grouped by neighbours.
+    /// Groups of at most this many windows are dropped, 0 to 1000. Only for PeopleGrouping::neighbours.
     int neighbours = 2;
-    int least_height_px = 0;  ///< of the windows, in pixels of the frame; at least half of the model's; 0: the model's
-    int most_height_px = 0;   ///< likewise, not below the least; 0: as high as fit into the frame
-    int capacity = 4096;      ///< windows above the threshold that are looked at further, the best; 1 to 65536
+    int least_height_px = 0;  ///< smallest window height in frame pixels, at least half of the model's; 0: the model's
+    /// Largest window height in frame pixels, not below the least; 0: limited by the frame only.
+    int most_height_px = 0;
+    int capacity = 4096;  ///< the best candidates that are grouped, 1 to 65536
 };
 
 template <class Aggregate>
 class ParameterFields;
 
-/// Their names, ranges and help, but for the capacity.
+/// Returns names, ranges and help of all parameters but the capacity.
 const ParameterFields<PeopleParameters>& people_fields();
 
 }  // namespace framewire

@@ -12,30 +12,35 @@ namespace {
 
 using hog_kernels::vote_of;
 
-// A block of threads has some windows side by side, a thread a histogram of one; their pixels come row by row.
+// A block of threads handles adjacent windows, and each thread one histogram of one window. The pixels come row
+// by row:
+//
+//     for each row of pixels: all threads compute the row's votes -> shared memory
+//                             each thread adds those of its window, weighted, to its histogram
 
 static_assert(hog_most_block * hog_most_block <= hog_spread_threads);
 static_assert(spread_memory_bytes(spread_strip(hog_most_block, hog_most_block, hog_most_cell, hog_most_bins).px,
                                   hog_most_bins) <= 48 * 1024,
               "what every GPU grants");
 
-// A pixel's vote, and how a thread reads it.
+// A pixel's vote in the form in which threads read it.
 struct alignas(16) PixelVote {
     float first, second;
     int slot, unused;
 };
 
-// Where the vote of a strip's pixel lies, within its group of eight. Threads that read pixels 8 apart, as those of
-// windows of small cells do, share no bank.
+// Returns the place of a strip pixel's vote within its group of eight. Threads that read pixels 8 apart, as
+// those of windows of small cells do, use different banks.
 __device__ int place_of(int pixel) { return pixel ^ (pixel >> 3 & 7); }
 
+// Arguments of spread_kernel().
 struct SpreadJob {
     SpreadImages images;
     const float* weights;
     int before, cells, targets;
     SpreadStrip strip;
-    SpreadAxis::Span spans[hog_most_block];  // of each target
-    SpreadAxis::Span rows;                   // that any target has votes of
+    SpreadAxis::Span spans[hog_most_block];  // per target
+    SpreadAxis::Span rows;                   // rows with votes for any target
 };
 
 __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob job) {

@@ -11,50 +11,53 @@
 #include <memory>
 #include <vector>
 
-// Votes that are spread over neighbouring cells (Dalal and Triggs 2005, sections 6.3 and 6.4): what Hog does with
-// central gradients.
+// Votes that are spread over neighbouring cells (Dalal and Triggs 2005, sections 6.3 and 6.4); Hog uses them
+// with central gradients.
 
 namespace framewire {
 
-/// Where votes go along one axis; both are alike. A window is what a row and column of descriptors comes from: with a
-/// norm a block of cells, whose votes stay in it and count less the further they are from its middle; without one a
-/// cell and its neighbours, of which only the one in the middle has a histogram.
+/// Distribution of votes along one axis; both axes are alike. A window is the area that one row and column of
+/// descriptors comes from. With a norm it is a block of cells, whose votes stay in it and count less the
+/// further they are from its middle. Without a norm it is a cell and its neighbours, of which only the middle
+/// one has a histogram.
 struct SpreadAxis {
-    int before = 0;   ///< cells before the descriptor's own where its window begins
-    int cells = 0;    ///< of the window
+    int before = 0;   ///< cells between the start of the window and the descriptor's own cell
+    int cells = 0;    ///< cells of the window
     int targets = 0;  ///< cells of the window that have a histogram
-    /// What a vote counts for: targets x pixels of the window. A cell gets as much as the pixel is near its centre, all
-    /// of it there and nothing from a cell's side away on. With a norm that is multiplied by exp(-d^2 / (2 s^2)), d
-    /// being how far the pixel is from the block's middle and s a quarter of its side, as in OpenCV's HOGDescriptor.
+    /// Weights of votes: targets x pixels of the window. A cell receives the more, the nearer the pixel is to
+    /// its centre: everything there, and nothing from one cell side away on. With a norm this is multiplied by
+    /// exp(-d^2 / (2 s^2)), where d is the distance of the pixel from the middle of the block and s a quarter
+    /// of its side, as in OpenCV's HOGDescriptor.
     std::vector<float> weights{};
 
-    /// Pixels of the window.
+    /// Half-open range of pixels of the window.
     struct Span {
         int begin, end;
     };
-    std::vector<Span> spans{};  ///< of each target those whose votes count for anything
+    std::vector<Span> spans{};  ///< per target the pixels with a weight above 0
 };
+/// Returns the distribution for the parameters.
 SpreadAxis spread_axis(const HogParameters& parameters);
 
-/// Windows side by side that a block of threads on a GPU has, and the pixels of a row of them.
+/// Number of adjacent windows that a GPU block handles, and the pixels in one of their rows.
 struct SpreadStrip {
     int windows, px;
 };
 
-inline constexpr int hog_spread_threads = 128;  ///< of a block, each with a histogram
+inline constexpr int hog_spread_threads = 128;  ///< threads per block, each with one histogram
 
-/// How many votes there is room for in a block's shared memory: whole groups of eight.
+/// Returns the number of votes in a block's shared memory, in whole groups of eight.
 FRAMEWIRE_HOST_DEVICE constexpr int spread_votes(int strip_px) { return (strip_px + 7) / 8 * 8; }
 
-/// A block's shared memory: histograms, a strip's votes and the gamma.
+/// Returns the shared memory of a block: histograms, the votes of a strip, and the gamma table.
 constexpr int spread_memory_bytes(int strip_px, int bins) {
     return (bins + 1) * hog_spread_threads * 8 + spread_votes(strip_px) * 16 + 256;
 }
 
-/// As many windows as there are threads or pixels for; one always fits. Threads take turns with the pixels: a last turn
-/// of few is left out.
+/// Returns as many windows as threads and pixels allow, at least one. Threads share the pixels of a row in
+/// turns; a last turn with few pixels is avoided.
 constexpr SpreadStrip spread_strip(int cells, int targets, int cell, int bins) {
-    constexpr int memory_bytes = 48 * 1024, most_px = 768;  // what every GPU grants; more px gain nothing
+    constexpr int memory_bytes = 48 * 1024, most_px = 768;  // guaranteed by every GPU; more pixels are not faster
     const int px = std::min(most_px, (memory_bytes - spread_memory_bytes(0, bins)) / 128 * 8);
     const auto windows_of = [&](int strip_px) { return strip_px / cell - cells + 1; };
     int windows = std::clamp(windows_of(px), 1, hog_spread_threads / (targets * targets));
@@ -63,9 +66,9 @@ constexpr SpreadStrip spread_strip(int cells, int targets, int cell, int bins) {
     return {windows, (windows + cells - 1) * cell};
 }
 
-/// What a plan keeps for spreading votes.
+/// What a plan stores for spreading votes.
 struct HogSpread {
-    /// A cell of a window whose pixels vote in a histogram of the window.
+    /// A cell of a window whose pixels vote for a histogram of the window.
     struct Way {
         int place, target;
     };
@@ -74,31 +77,31 @@ struct HogSpread {
 
     SpreadAxis axis;
     SpreadStrip strip;      ///< CUDA
-    std::vector<Way> ways;  ///< along an axis
-    int lanes = 0;          ///< ways x ways, and so many more that they are whole vectors
-    /// CPU: pixels of a cell x lanes, the products of both axes' weights. CUDA: those of the axis.
+    std::vector<Way> ways;  ///< along one axis
+    int lanes = 0;          ///< ways x ways, padded to whole vectors
+    /// CPU: pixels of a cell x lanes, the products of both axes' weights. CUDA: the weights of one axis.
     BackendBuffer weights;
 };
 
-/// Lanes come in as many as the largest vector has.
+/// Lanes are padded to a multiple of this: the lanes of the largest vector.
 inline constexpr int hog_spread_group = 16;
 
-/// A batch's images and what comes of them.
+/// The images of a batch, and the destination of their histograms.
 struct SpreadImages {
-    const std::uint8_t* gray;  ///< CPU: with gamma, and a border pixel at both ends of each row. CUDA: without both
+    const std::uint8_t* gray;  ///< CPU: gamma applied, with a border pixel at both ends of each row. CUDA: neither
     std::int64_t row_stride_bytes;
     int width, height;
-    int cell, rows, columns;     ///< cells
-    const std::uint8_t* tables;  ///< CUDA: the gammas, of 256 bytes
+    int cell, rows, columns;     ///< size of a cell in pixels; number of whole cells
+    const std::uint8_t* tables;  ///< CUDA: gamma tables of 256 bytes each
     HogRing ring;
-    HogShape shape;  ///< of the histograms: windows x targets x targets x bins
+    HogShape shape;  ///< shape of the histograms: windows x targets x targets x bins
     float* out;
 };
 
-/// The histograms of all windows of one frame, on the executor's threads.
+/// Computes the histograms of all windows of one frame on the executor's threads; returns when done.
 void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame, const Executor& executor);
 
-/// Those of all frames, queued on the stream.
+/// Computes the histograms of all frames, queued on the stream.
 void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images, const cuda::Stream& stream);
 
 }  // namespace framewire

@@ -17,16 +17,16 @@
 namespace framewire {
 namespace {
 
-// Some rows of windows of one frame.
+// Some rows of windows in one frame.
 struct WindowRowsOfVotes {
     const HogSpread* spread;
     const SpreadImages* images;
-    const std::uint8_t* gamma;  // the frame's first pixel
+    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
     float* out;                 // of the frame
     int begin, end;
 };
 
-constexpr int spread_piece_px = 128;  // of a row at a time, or a cell
+constexpr int spread_piece_px = 128;  // pixels processed at a time in a row, or one cell
 constexpr int most_ways = 3 * hog_most_block - 2;
 constexpr int most_lanes = (most_ways * most_ways + hog_spread_group - 1) / hog_spread_group * hog_spread_group;
 
@@ -41,15 +41,16 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A cell's votes: their slots and both their shares, row by row.
+// Votes of a cell: slots and both shares, row by row.
 struct CellVotes {
     const std::int32_t* slots;
     const float* shares;
     int stride_px;
 };
 
-// What a cell's pixels give each way, bin by bin: bins x lanes. Two histograms take turns, for neighbours often vote
-// alike and would wait for each other. `known_lanes`: how many lanes there are, or 0.
+// Computes the contribution of a cell's pixels to each pair of ways, bin by bin: bins x lanes. Adjacent pixels
+// often vote for the same bin and would wait for each other's sum, so they alternate between two histograms.
+// `known_lanes` is the number of lanes at compile time, or 0.
 template <int known_lanes>
 HWY_INLINE void sum_ways(const HogSpread& spread, int cell, int bins, const CellVotes& votes, float* HWY_RESTRICT sums,
                          float* HWY_RESTRICT ways) {
@@ -85,7 +86,8 @@ HWY_INLINE void sum_ways(const HogSpread& spread, int cell, int bins, const Cell
 
 }  // namespace
 
-// Each histogram gets its cells' parts in raster order, however many rows are done at once.
+// Every histogram receives its cells' contributions in raster order, however many rows are processed at once,
+// so the result does not depend on the number of threads.
 void window_rows_of_votes(const WindowRowsOfVotes& job) {
     using namespace hog_gradients;
     const auto& spread = *job.spread;
@@ -127,7 +129,7 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
             }
             for (int number = 0; number < count; ++number) {
                 const CellVotes votes{slots + number * cell, shares + 2 * number * cell, stride_px};
-                // Of blocks of two cells a side, where they are several vectors.
+                // Specialised for blocks with two cells per side, if their lanes fill several vectors.
                 constexpr int usual_lanes = hn::MaxLanes(DF()) < hog_spread_group ? hog_spread_group : 0;
                 if (lanes == usual_lanes)
                     sum_ways<usual_lanes>(spread, cell, bins, votes, sums, of_ways);
@@ -162,7 +164,7 @@ HWY_EXPORT(window_rows_of_votes);
 
 void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame, const Executor& executor) {
     const auto& pool = executor.pool();
-    // Few parts: the cells at their edges are looked at twice.
+    // Few chunks, because cells at their edges are processed twice.
     const auto rows_each = (images.shape.rows + 2 * pool.threads() - 1) / (2 * pool.threads());
     pool.for_chunks(images.shape.rows, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         HWY_DYNAMIC_DISPATCH(window_rows_of_votes)

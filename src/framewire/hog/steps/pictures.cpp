@@ -14,7 +14,7 @@ namespace {
 
 std::uint8_t byte_of(double value) { return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L)); }
 
-// White is the largest; the root, for else all but the strongest edges would be black.
+// The largest value is white. The square root keeps all but the strongest edges from being black.
 double brightness_of(double value, double largest) { return 255 * std::sqrt(value / largest); }
 
 template <class Value>
@@ -24,7 +24,7 @@ HostImage painted(const Shape& shape, Value&& value) {
     return image;
 }
 
-// B, G and R of a hue, a share of the whole circle.
+// Returns B, G and R of a hue, given as a share of the colour circle.
 std::array<double, 3> colour_of(double hue) {
     const auto ramp = [&](double middle) {
         const double away = std::abs(std::remainder(hue - middle, 1.0));
@@ -63,11 +63,11 @@ HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogPa
     std::memset(picture.data(), 0, static_cast<std::size_t>(image.shape().bytes()));
     const float largest =
         std::max(1e-6f, *std::max_element(cells.data(), cells.data() + shape.row_values() * shape.rows));
-    // An even side has no middle pixel; of the two beside it always the later one.
+    // An even side has no middle pixel; always take the later of the two.
     const double centre = side / 2.0 + 1e-6;
     const double step_degrees = (parameters.signed_gradients ? 360.0 : 180.0) / parameters.bins;
     for (int bin = 0; bin < parameters.bins; ++bin) {
-        // The image's y points down, as the gradient's does.
+        // y points down in the image, as it does for the gradient.
         const double along = ((bin + 0.5) * step_degrees + 90) * std::numbers::pi / 180;
         const double dx = std::cos(along), dy = std::sin(along);
         const double reach = (side - 1) / 2.0 / std::max(std::abs(dx), std::abs(dy));

@@ -9,23 +9,24 @@
 
 namespace framewire {
 
-/// What the pictures are called, in their order; the last is of hog_strokes().
+/// Names of the pictures, in order; the last one is made by hog_strokes().
 inline constexpr std::array<const char*, 7> hog_step_names{"gray",      "gamma",     "gx", "gy",
                                                            "magnitude", "direction", "hog"};
 
-/// A picture of each step, of the frame's size, for looking at.
+/// A picture of one step, of the frame's size, for people to look at.
 struct HogPicture {
     const char* name;
     HostImage image;
 };
 
-/// All of hog_step_names but the last: `gx` and `gy` (128 is 0, brighter is positive), `magnitude` (its root; white is
-/// the largest) and `direction` (as hue, as bright as the magnitude).
+/// Returns all pictures of hog_step_names but the last. `gx` and `gy`: 128 is 0 and brighter is positive.
+/// `magnitude`: its square root, the largest is white. `direction`: as hue, with the brightness of the
+/// magnitude.
 std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients);
 
-/// Cells as strokes: one a bin, along the edges that voted for it (across the gradient), as bright as the root of its
-/// value; white is the largest of all. A cell has at least 16 pixels a side where the picture's sides allow it.
-/// `cells`: one frame, without a norm.
+/// Draws cells as strokes, one per bin, along the edges that voted for it (across the gradient), with the
+/// brightness of the value's square root; the largest is white. A cell gets at least 16 pixels per side if the
+/// size of the picture allows it. `cells` must be one frame without a norm.
 HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogParameters& parameters);
 
 }  // namespace framewire

@@ -10,7 +10,7 @@
 namespace framewire {
 namespace pictures_test {
 
-// An image half black, half of value 200: gradients of 4 x 200 at the two columns beside the edge, at 0 degrees.
+// An image that is half black, half 200: gradients of 4 x 200 at the two columns beside the edge, at 0 degrees.
 std::vector<HogPicture> pictures_of_an_edge(bool signed_gradients) {
     kit::GuardedImage image({1, 4, 6, 1}, {});
     for (int y = 0; y < 4; ++y)
@@ -23,7 +23,7 @@ std::vector<int> first_row(const HogPicture& picture) {
     return {view.row(0, 0), view.row(0, 0) + view.shape().row_bytes()};
 }
 
-TEST(HogPictures, StepsOfAnEdge) {
+TEST(HogPictures, ShowTheStepsOfAnEdge) {
     for (const bool signed_gradients : {false, true}) {
         const auto pictures = pictures_of_an_edge(signed_gradients);
         std::vector<std::string> names;
@@ -39,9 +39,10 @@ TEST(HogPictures, StepsOfAnEdge) {
     }
 }
 
-// A gradient downwards is drawn as a level stroke through the middle of its cell; what has no gradient stays black.
-TEST(HogPictures, StrokesLieAlongTheEdges) {
-    const HogParameters parameters{.cell = 16, .bins = 5};  // 18, 54, 90, 126 and 162 degrees
+// A vertical gradient is drawn as a horizontal stroke through the middle of its cell; cells without a gradient
+// stay black.
+TEST(HogPictures, StrokesFollowTheEdges) {
+    const HogParameters parameters{.cell = 16, .bins = 5};  // centres at 18, 54, 90, 126 and 162 degrees
     const std::vector<float> cells{0, 0, 7, 0, 0,           //
                                    0, 0, 0, 0, 0};
     const auto picture = hog_strokes({cells.data(), {1, 1, 2, 5}}, parameters);
@@ -51,7 +52,7 @@ TEST(HogPictures, StrokesLieAlongTheEdges) {
             ASSERT_EQ(picture.view().row(0, y)[x], x < 16 && y == 8 ? 255 : 0) << x << "," << y;
 }
 
-TEST(HogPictures, SmallCellsAreDrawnLarger) {
+TEST(HogPictures, EnlargeSmallCells) {
     const std::vector<float> cells(2 * 3 * 9, 0);
     EXPECT_EQ(hog_strokes({cells.data(), {1, 2, 3, 9}}, {.cell = 4}).shape(), (Shape{1, 32, 48, 1}));
     EXPECT_EQ(hog_strokes({cells.data(), {1, 2, 3, 9}}, {.cell = 20}).shape(), (Shape{1, 40, 60, 1}));

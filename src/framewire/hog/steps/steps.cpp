@@ -31,12 +31,12 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, Ho
         std::copy_n(row(y), shape.width, steps.gamma.view().row(0, y));
     }
 
-    constexpr std::size_t room = 64;  // what a row's last vector writes behind it
+    constexpr std::size_t room = 64;  // values that a row's last vector writes after its end
     steps.gx.resize(pixels + room);
     steps.gy.resize(pixels + room);
     steps.magnitude.resize(pixels + room);
     steps.direction.resize(pixels + room);
-    // With one bin a degree, positions are degrees.
+    // With one bin per degree, positions are degrees.
     const auto ring = hog_ring(signed_gradients ? 360 : 180, signed_gradients);
     for (int y = 0; y < shape.height; ++y) {
         const auto at = std::int64_t{y} * shape.width;

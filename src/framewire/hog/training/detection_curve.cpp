@@ -11,7 +11,7 @@
 namespace framewire {
 namespace {
 
-// The images of a fold, or all others: folds are neighbours of as equal numbers as can be.
+// Returns the images of a fold, or all others. Folds are consecutive and as equal in size as possible.
 TrainingImages part(const TrainingImages& images, int fold, int folds, bool of_fold) {
     const auto begin = [&](int number) {
         return images.size() * static_cast<std::size_t>(number) / static_cast<std::size_t>(folds);

@@ -14,7 +14,7 @@ void check(const WindowModel& window, const Shape& image) {
              window.width_px, window.height_px);
 }
 
-// A window's part of an image's descriptors, from the block in `row` and `column` on.
+// Copies a window's part of an image's descriptors, starting at block (`row`, `column`).
 void copy_window(const float* descriptors, const HogShape& image, const HogShape& window, std::int64_t row,
                  std::int64_t column, std::span<float> values) {
     auto* to = values.data();
@@ -89,7 +89,7 @@ void centre_descriptor(const WindowModel& window, HostView<const std::uint8_t> i
         copy = mirrored_copy(image);
         image = copy.view();
     }
-    // Without what lies above and left of the cells that the window is made of.
+    // Excludes the pixels above and to the left of the window that do not fill a whole cell.
     const int cell = window.hog.cell;
     const int left = (image.shape().width - window.width_px) / 2, top = (image.shape().height - window.height_px) / 2;
     auto shape = image.shape();

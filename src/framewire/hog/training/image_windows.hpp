@@ -13,7 +13,7 @@
 
 namespace framewire {
 
-/// A window of an image: its level in the pyramid, and its number in the level, row by row.
+/// A window of an image: its level in the pyramid, and its index within the level, row by row.
 struct WindowPlace {
     int level = 0;
     std::int64_t window = 0;
@@ -21,21 +21,21 @@ struct WindowPlace {
     friend auto operator<=>(const WindowPlace&, const WindowPlace&) = default;
 };
 
-/// All windows of one image: at the image's own size and as often as the window fits at smaller ones, `scale_step`
-/// apart, one a cell, as the people detector looks at them. On the CPU.
+/// All windows of one image: at the image's own size and, `scale_step` apart, at all smaller sizes that the
+/// window fits into, one per cell, as the people detector scores them. On the CPU.
 class ImageWindows {
 public:
-    /// Finds the descriptors. Throws Error{usage} on images smaller than the window.
+    /// Computes the descriptors. Throws Error{usage} if the image is smaller than the window.
     ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image, Executor& executor);
 
     int levels() const { return static_cast<int>(levels_.size()); }
     std::int64_t windows(int level) const { return levels_[static_cast<std::size_t>(level)].grid.count(); }
-    std::int64_t windows() const;  ///< of all levels
+    std::int64_t windows() const;  ///< in all levels
 
-    /// Copies a window's descriptor, of as many values as the window has.
+    /// Copies the descriptor of a window; `values` has as many values as the window.
     void copy(WindowPlace place, std::span<float> values) const;
 
-    /// The scores of a level's windows. `scores` was made for a model of the same window.
+    /// Returns the scores of a level's windows. `scores` must have been made for a model of the same window.
     std::vector<float> score(int level, const WindowScores& scores) const;
 
 private:
@@ -49,9 +49,9 @@ private:
     std::vector<Level> levels_;
 };
 
-/// The descriptor of the window in an image's middle, into as many values as the window has; of the mirrored image if
-/// wanted. What lies around the window takes part as in a larger image: in the gamma, and in the gradients of its
-/// outermost pixels. Throws Error{usage} on images smaller than the window.
+/// Computes the descriptor of the window in the middle of an image, or of its mirror image, into `values`. The
+/// surroundings of the window contribute as in a larger image: to the gamma, and to the gradients of its
+/// outermost pixels. Throws Error{usage} if the image is smaller than the window.
 void centre_descriptor(const WindowModel& window, HostView<const std::uint8_t> image, bool mirrored, Executor& executor,
                        std::span<float> values);
 

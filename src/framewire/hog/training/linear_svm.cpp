@@ -12,7 +12,7 @@
 namespace framewire {
 namespace {
 
-// Several sums, so that one addition need not wait for the other, in an order that does not depend on the compiler.
+// Several sums, so that additions do not wait for each other, in an order that does not depend on the compiler.
 constexpr std::size_t sums = 8;
 
 double product(std::span<const double> weights, std::span<const float> values) {
@@ -48,6 +48,8 @@ void check(const SvmSamples& samples, const SvmParameters& p) {
              has[1] ? "negative" : "positive");
 }
 
+// The algorithm of Hsieh et al. 2008: each multiplier in turn is set to its minimum of the dual cost, and the
+// weights follow at once.
 class DualDescent {
 public:
     DualDescent(const SvmSamples& samples, const SvmParameters& parameters)
@@ -64,7 +66,7 @@ public:
         while (!svm_.converged && svm_.passes < parameters_.most_passes && !stop.stop_requested()) {
             pass();
             ++svm_.passes;
-            // What the excess is takes half as long as a pass.
+            // Computing the excess takes half as long as a pass.
             if (svm_.passes % 4 == 0 || svm_.passes == parameters_.most_passes) weigh();
         }
         return svm_;
@@ -74,7 +76,7 @@ private:
     double cost_of(std::size_t row) const {
         return samples_.positive(row) ? parameters_.c * parameters_.positive_weight : parameters_.c;
     }
-    // With the squared loss: what its multiplier's own square costs, twice.
+    // The curvature that the squared loss adds for a multiplier; 0 for the hinge loss.
     double softness(std::size_t row) const { return parameters_.loss == SvmLoss::squared ? 1 / (2 * cost_of(row)) : 0; }
     double most_alpha(std::size_t row) const {
         return parameters_.loss == SvmLoss::squared ? std::numeric_limits<double>::infinity() : cost_of(row);
@@ -82,7 +84,7 @@ private:
     double sign(std::size_t row) const { return samples_.positive(row) ? 1 : -1; }
     double margin(std::size_t row) const { return sign(row) * (product(svm_.weights, samples_.row(row)) + svm_.bias); }
 
-    // Each multiplier in turn to where the dual cost is least.
+    // Minimises the dual cost over each multiplier in turn, in random order.
     void pass() {
         for (std::size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random_() % (i + 1)]);
         for (const auto row : order_) {
@@ -97,7 +99,7 @@ private:
         }
     }
 
-    // The cost, and how far the dual one, which the least cost is not below, is from it.
+    // Computes the primal cost and its distance from the dual cost, which is a lower bound of the least cost.
     void weigh() {
         double half_length = svm_.bias * svm_.bias / 2;
         for (const double weight : svm_.weights) half_length += weight * weight / 2;

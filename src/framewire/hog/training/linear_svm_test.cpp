@@ -25,7 +25,7 @@ SvmSamples samples_of(const std::vector<Sample>& all) {
     return samples;
 }
 
-// Two clouds that overlap.
+// Two overlapping clouds.
 std::vector<Sample> clouds(int count, std::size_t values, float distance) {
     std::mt19937_64 random(kit::seed());
     std::vector<Sample> all;
@@ -48,32 +48,33 @@ void expect_svm(const LinearSvm& svm, const std::vector<double>& weights, double
     EXPECT_TRUE(svm.converged);
 }
 
-// At 3 what is to be found and at 1 what is not; with the bias's value (3, 1) and (1, 1), whose multipliers are a and
-// b: weight 3a - b, bias a - b.
+// Positive at 3, negative at 1; with the bias's value (3, 1) and (1, 1), whose multipliers are a and b: weight
+// 3a - b, bias a - b.
 const std::vector<Sample> two{{true, {3}}, {false, {1}}};
 
-TEST(LinearSvm, WideMarginByHand) {
+TEST(LinearSvm, FindsAWideMargin) {
     // 3w + bias >= 1 and -w - bias >= 1 with equality: w = 1, bias = -2 (a = 1.5, b = 3.5, both below c).
     auto p = exact;
     p.c = 10;
     expect_svm(train_linear_svm(samples_of(two), p), {1}, -2, 2.5);
 }
 
-TEST(LinearSvm, HingeLossByHand) {
-    // c = 1 holds b to 1; then the slope 1 - 10a + 4b is 0 at a = 0.5. Cost: (0.25 + 0.25) / 2 + loss 0 + loss 1.
+TEST(LinearSvm, MinimisesTheHingeLoss) {
+    // c = 1 limits b to 1; then the slope 1 - 10a + 4b is 0 at a = 0.5. Cost: (0.25 + 0.25) / 2 + loss 0 + loss
+    // 1.
     expect_svm(train_linear_svm(samples_of(two), exact), {0.5}, -0.5, 1.25);
 }
 
-TEST(LinearSvm, SquaredLossByHand) {
-    // c = 1/2 adds 1 to the diagonal: 11a - 4b = 1, -4a + 3b = 1: a = 7/17, b = 15/17. The losses are a and b, for
-    // a / (2c) = loss; cost: (6^2 + 8^2) / 17^2 / 2 + (7^2 + 15^2) / 17^2 / 2.
+TEST(LinearSvm, MinimisesTheSquaredLoss) {
+    // c = 1/2 adds 1 to the diagonal: 11a - 4b = 1, -4a + 3b = 1: a = 7/17, b = 15/17. The losses are a and b,
+    // since a / (2c) = loss; cost: (6^2 + 8^2) / 17^2 / 2 + (7^2 + 15^2) / 17^2 / 2.
     auto p = exact;
     p.c = 0.5;
     p.loss = SvmLoss::squared;
     expect_svm(train_linear_svm(samples_of(two), p), {6 / 17.0}, -8 / 17.0, 374 / 578.0);
 }
 
-// The least cost by the most obvious way: steps down the dual cost's gradient, all multipliers at once.
+// Reference implementation: gradient descent on the dual cost, all multipliers at once.
 LinearSvm reference(const std::vector<Sample>& all, const SvmParameters& p) {
     const auto rows = all.size(), values = all.front().values.size();
     const auto c_of = [&](std::size_t i) { return all[i].positive ? p.c * p.positive_weight : p.c; };
@@ -107,7 +108,7 @@ LinearSvm reference(const std::vector<Sample>& all, const SvmParameters& p) {
     return svm;
 }
 
-TEST(LinearSvm, CostsWhatTheReferenceDoes) {
+TEST(LinearSvm, ReachesTheCostOfTheReference) {
     const auto all = clouds(30, 4, 0.3f);
     for (const auto loss : {SvmLoss::hinge, SvmLoss::squared})
         for (const double weight : {1.0, 3.0}) {
@@ -125,7 +126,7 @@ TEST(LinearSvm, CostsWhatTheReferenceDoes) {
         }
 }
 
-TEST(LinearSvm, ExcessIsNoLessThanTheDistanceFromTheLeastCost) {
+TEST(LinearSvm, ExcessBoundsTheDistanceFromTheLeastCost) {
     const auto samples = samples_of(clouds(60, 8, 0.2f));
     const double least = train_linear_svm(samples, exact).cost;
     for (const int passes : {1, 2, 5, 20}) {
@@ -138,7 +139,7 @@ TEST(LinearSvm, ExcessIsNoLessThanTheDistanceFromTheLeastCost) {
     }
 }
 
-TEST(LinearSvm, AWeightOfTwoIsEveryPositiveSampleTwice) {
+TEST(LinearSvm, WeightOfTwoEqualsDuplicatedPositives) {
     auto all = clouds(40, 5, 0.3f);
     auto p = exact;
     p.positive_weight = 2;
@@ -149,7 +150,7 @@ TEST(LinearSvm, AWeightOfTwoIsEveryPositiveSampleTwice) {
     EXPECT_NEAR(weighted.cost, doubled.cost, 1e-6 * doubled.cost);
 }
 
-TEST(LinearSvm, TellsApartWhatCanBe) {
+TEST(LinearSvm, SeparatesSeparableSamples) {
     const auto all = clouds(300, 20, 1.5f);
     auto p = exact;
     p.c = 100;
@@ -162,7 +163,7 @@ TEST(LinearSvm, TellsApartWhatCanBe) {
     }
 }
 
-TEST(LinearSvm, TheSameSeedGivesTheSameBits) {
+TEST(LinearSvm, SameSeedGivesTheSameBits) {
     const auto samples = samples_of(clouds(50, 9, 0.1f));
     SvmParameters p{.most_passes = 4, .seed = 5};
     const auto first = train_linear_svm(samples, p), second = train_linear_svm(samples, p);
@@ -172,7 +173,7 @@ TEST(LinearSvm, TheSameSeedGivesTheSameBits) {
     EXPECT_NE(train_linear_svm(samples, p).weights, first.weights);
 }
 
-TEST(LinearSvm, StopsWhenAsked) {
+TEST(LinearSvm, StopsOnRequest) {
     std::stop_source stop;
     stop.request_stop();
     const auto svm = train_linear_svm(samples_of(two), exact, stop.get_token());
@@ -180,7 +181,7 @@ TEST(LinearSvm, StopsWhenAsked) {
     EXPECT_FALSE(svm.converged);
 }
 
-TEST(LinearSvm, RefusesWhatItCannotLearnFrom) {
+TEST(LinearSvm, RejectsInvalidSamples) {
     const auto refused = [](const SvmSamples& samples, const SvmParameters& p) {
         try {
             train_linear_svm(samples, p);

@@ -7,13 +7,13 @@
 
 namespace framewire {
 
-/// What a classifier learns from: rows of as many values each, one after the other, and whether each is of what is to
-/// be found.
+/// Training samples of a classifier: rows with the same number of values, and whether each is positive.
 class SvmSamples {
 public:
+    /// Makes an empty set of samples with `values` values each.
     explicit SvmSamples(std::size_t values) : values_(values) {}
 
-    /// A row more, zeros; until the next one is added.
+    /// Appends a row of zeros and returns it. The result is valid until the next row is appended.
     std::span<float> add(bool positive) {
         positive_.push_back(positive);
         memory_.resize(memory_.size() + values_);

@@ -11,16 +11,16 @@
 
 namespace framewire {
 
-/// Images that are read when they are looked at, each as often as it is: a folder of them need not fit into memory.
+/// Images that are read each time they are used, so that a folder of them need not fit into memory.
 struct TrainingImages {
     std::vector<std::string> names;                     ///< for messages
-    std::function<HostImage(const std::string&)> read;  ///< the image of that name: one frame, 1 or 3 channels
+    std::function<HostImage(const std::string&)> read;  ///< reads the image of that name: one frame, 1 or 3 channels
 
     std::size_t size() const { return names.size(); }
 };
 
-/// Does `work(view, number)` with each image until a stop is asked for; what it finds wrong is said with the image's
-/// name.
+/// Calls work(view, number) for each image until a stop is requested. Errors of `work` are rethrown with the
+/// name of the image.
 template <class Work>
 void for_each_image(const TrainingImages& images, const std::stop_token& stop, Work&& work) {
     for (std::size_t number = 0; number < images.size() && !stop.stop_requested(); ++number) {

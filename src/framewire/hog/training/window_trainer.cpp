@@ -29,6 +29,7 @@ void check(const TrainingImages& positives, const TrainingImages& negatives, con
         fail(ErrorCode::usage, "a scale step of {}; allowed are 1.05 to 2", p.scale_step);
 }
 
+// State of one training run.
 class Trainer {
 public:
     Trainer(const WindowModel& window, const TrainingImages& positives, const TrainingImages& negatives,
@@ -87,7 +88,7 @@ private:
             }
             const auto wanted = std::min<std::int64_t>(windows_an_image(), windows.windows());
             for (std::int64_t taken = 0; taken < wanted;) {
-                // Each size is as likely as the other, until it has no more windows.
+                // Each size is equally likely until it has no more windows.
                 const auto level = static_cast<int>(random() % static_cast<unsigned>(windows.levels()));
                 const auto window = random() % static_cast<std::uint64_t>(windows.windows(level));
                 taken += take(windows, number, {level, static_cast<std::int64_t>(window)});
@@ -99,8 +100,8 @@ private:
         const WindowScores scores(window(), executor_);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
             const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
-            if (windows.windows() == 1) return;                 // its middle was taken
-            std::vector<std::pair<float, WindowPlace>> alarms;  // by minus their score
+            if (windows.windows() == 1) return;                 // the only window was taken as a random negative
+            std::vector<std::pair<float, WindowPlace>> alarms;  // by negated score
             for (int level = 0; level < windows.levels(); ++level) {
                 const auto of_level = windows.score(level, scores);
                 for (std::size_t i = 0; i < of_level.size(); ++i) {
@@ -114,7 +115,7 @@ private:
         });
     }
 
-    // False when the window was already taken.
+    // Returns false if the window has already been taken.
     bool take(const ImageWindows& windows, std::size_t image, WindowPlace place) {
         if (!taken_[image].insert(place).second) return false;
         windows.copy(place, samples_.add(false));
@@ -150,7 +151,7 @@ private:
     Executor& executor_;
     const std::stop_token& stop_;
     SvmSamples samples_;
-    std::vector<std::set<WindowPlace>> taken_;  // of each negative image
+    std::vector<std::set<WindowPlace>> taken_;  // per negative image
     TrainedModel trained_;
 };
 

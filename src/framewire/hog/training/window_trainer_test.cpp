@@ -28,7 +28,7 @@ HostImage noise(const Shape& shape, std::uint64_t salt) {
     return image;
 }
 
-// A bright bar with a dark foot, a bit of noise, in the middle of an image.
+// A bright bar with a dark foot and some noise in the middle of an image.
 HostImage figure(const Shape& shape, std::uint64_t salt) {
     auto image = noise(shape, salt);
     for (int y = 0; y < shape.height; ++y)
@@ -41,7 +41,7 @@ HostImage figure(const Shape& shape, std::uint64_t salt) {
     return image;
 }
 
-// Images of a map, by name.
+// Returns the images of a map, by name.
 TrainingImages images_of(std::map<std::string, HostImage>& images) {
     TrainingImages all{{}, [&images](const std::string& name) {
                            const auto& from = images.at(name);
@@ -63,8 +63,9 @@ std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string
     return std::nullopt;
 }
 
-// The middle of an image that is larger by whole cells is that part of the reference's descriptor of the image.
-TEST(ImageWindows, TheMiddleIsThatPartOfTheImagesDescriptor) {
+// The middle of an image that is larger by whole cells equals that part of the reference's descriptor of the
+// image.
+TEST(ImageWindows, CentreEqualsItsPartOfTheImage) {
     const auto window = small_window();
     const auto shape = window_shape(window);
     const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below, 8 left and right
@@ -79,8 +80,8 @@ TEST(ImageWindows, TheMiddleIsThatPartOfTheImagesDescriptor) {
                         1e-4);
 }
 
-// With pixels around the window that make no whole cell, those above and left of its cells do not count.
-TEST(ImageWindows, TheMiddleIsOnItsOwnCells) {
+// If the pixels around the window do not fill whole cells, those above and left of its cells are ignored.
+TEST(ImageWindows, CentreIsAlignedToItsOwnCells) {
     const auto window = small_window();
     const auto image = figure({1, 37, 30, 1}, 2);  // 2 px above and 3 left of the window
     HostImage part({1, 35, 27, 1});
@@ -92,7 +93,7 @@ TEST(ImageWindows, TheMiddleIsOnItsOwnCells) {
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], reference.descriptors[i], 1e-4);
 }
 
-TEST(ImageWindows, MirroredIsTheDescriptorOfTheMirrorImage) {
+TEST(ImageWindows, MirroredEqualsTheMirrorImage) {
     const auto window = small_window();
     const auto image = noise({1, 48, 40, 3}, 3);
     HostImage mirrored(image.shape());
@@ -105,7 +106,7 @@ TEST(ImageWindows, MirroredIsTheDescriptorOfTheMirrorImage) {
     EXPECT_EQ(values, expected);
 }
 
-TEST(ImageWindows, AllPlacesOfAllSizes) {
+TEST(ImageWindows, HaveAllPlacesOfAllSizes) {
     const auto window = small_window();
     const auto image = noise({1, 64, 48, 1}, 4);
     const ImageWindows windows(window, 1.25, image.view(), executor());
@@ -117,7 +118,7 @@ TEST(ImageWindows, AllPlacesOfAllSizes) {
     EXPECT_EQ(windows.windows(3), 1);
     EXPECT_EQ(windows.windows(), 29);
 
-    // Of the image itself: the window in row 2, column 1 is that part of the reference's descriptor.
+    // For the image itself: the window in row 2, column 1 equals that part of the reference's descriptor.
     const auto shape = window_shape(window);
     const auto reference = hog_reference(window.hog, image.view());
     std::vector<float> values(static_cast<std::size_t>(shape.count()));
@@ -129,7 +130,7 @@ TEST(ImageWindows, AllPlacesOfAllSizes) {
                         reference.descriptors[static_cast<std::size_t>((y + 2) * 5 * shape.values + shape.values + x)],
                         1e-4);
 
-    // Scores are products with what copy() gives.
+    // Scores are dot products with the values that copy() returns.
     auto model = window;
     model.weights.resize(values.size());
     for (std::size_t k = 0; k < values.size(); ++k)
@@ -170,7 +171,7 @@ protected:
     std::map<std::string, HostImage> positives, negatives;
 };
 
-TEST_F(WindowTrainer, TellsNewImagesApart) {
+TEST_F(WindowTrainer, ClassifiesNewImages) {
     const auto trained = train({.svm = {.c = 1}});
     ASSERT_TRUE(trained);
     EXPECT_EQ(trained->figures.positives, 24);
@@ -183,9 +184,9 @@ TEST_F(WindowTrainer, TellsNewImagesApart) {
     }
 }
 
-TEST_F(WindowTrainer, TakesAsManyWindowsAsWanted) {
+TEST_F(WindowTrainer, TakesTheRequestedNumberOfWindows) {
     const auto trained = train({.rounds = 0, .windows = 7});
-    // 8 images of several windows, 4 of one.
+    // 8 images with several windows, 4 with one.
     EXPECT_EQ(trained->figures.negatives, 8 * 7 + 4);
     EXPECT_TRUE(trained->figures.hard_negatives.empty());
     // 60x70: (4 + 1)(4 + 1); 50x58: (3 + 1)(3 + 1); 41x48: (2 + 1)(2 + 1); 34x40: (1 + 1)(1 + 1); 28x33: 1.
@@ -194,8 +195,8 @@ TEST_F(WindowTrainer, TakesAsManyWindowsAsWanted) {
     EXPECT_EQ(train({.rounds = 0})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4) << "833 of each if there were";
 }
 
-TEST_F(WindowTrainer, AddsWhatTheModelTakesForPositives) {
-    // Figures that are in a negative image, where one random window hardly meets them.
+TEST_F(WindowTrainer, AddsFalseAlarmsAsNegatives) {
+    // Figures inside a negative image, which a single random window is unlikely to hit.
     for (const auto* name : {"a", "b"}) {
         auto image = noise({1, 200, 300, 1}, 7);
         for (const int left : {40, 136, 232})
@@ -216,13 +217,13 @@ TEST_F(WindowTrainer, AddsWhatTheModelTakesForPositives) {
     EXPECT_EQ(negatives_told[1], 18);
 }
 
-TEST_F(WindowTrainer, TheSameSeedGivesTheSameModel) {
+TEST_F(WindowTrainer, SameSeedGivesTheSameModel) {
     const auto first = train(), second = train(), other = train({.svm = {.seed = 2}});
     EXPECT_EQ(first->model.weights, second->model.weights);
     EXPECT_NE(first->model.weights, other->model.weights);
 }
 
-TEST_F(WindowTrainer, PositivesCostAsMuchAsNegativesInAll) {
+TEST_F(WindowTrainer, BalancesPositivesAndNegatives) {
     // 24 positives and 84 negatives.
     const auto balanced = train({.rounds = 0, .windows = 10}),
                same = train({.positive_weight = 84 / 24.0, .rounds = 0, .windows = 10}),
@@ -232,7 +233,7 @@ TEST_F(WindowTrainer, PositivesCostAsMuchAsNegativesInAll) {
     EXPECT_NE(balanced->model.weights, other->model.weights);
 }
 
-TEST_F(WindowTrainer, StopsWhenAsked) {
+TEST_F(WindowTrainer, StopsOnRequest) {
     std::stop_source stop;
     int read = 0;
     auto counted = images_of(negatives);
@@ -245,7 +246,7 @@ TEST_F(WindowTrainer, StopsWhenAsked) {
     EXPECT_EQ(read, 3);
 }
 
-TEST_F(WindowTrainer, RefusesWithTheImagesName) {
+TEST_F(WindowTrainer, NamesTheImageInErrors) {
     std::string message;
     positives.emplace("small.png", noise({1, 31, 24, 1}, 1));
     EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
@@ -264,7 +265,7 @@ TEST_F(WindowTrainer, RefusesWithTheImagesName) {
     EXPECT_EQ(error_of([&] { train(); }, message), ErrorCode::usage);
 }
 
-TEST(DetectionCurve, ByHand) {
+TEST(DetectionCurve, HasTheExpectedPoints) {
     // Positives 4 3 3 1, negatives 3.5 3 2 1 0: thresholds 4, 3, 1.
     const auto curve = detection_curve({3, 1, 4, 3}, {0, 3.5f, 2, 3, 1});
     ASSERT_EQ(curve.points.size(), 3u);
@@ -311,8 +312,8 @@ TEST_F(WindowTrainer, CrossValidationScoresEveryImageOnce) {
                   ErrorCode::usage);
 }
 
-// Each part's positive image looks like the negative one of the other part: a model that was trained on the image that
-// it scores, noise and all, finds it; one that was trained on the other part only takes it for a negative.
+// The positive image of each part looks like the negative image of the other part. A model that was trained on
+// the image that it scores finds it; a model that was trained on the other part only takes it for a negative.
 TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
     const auto lying = [](std::uint64_t salt) {
         const auto upright = figure({1, 32, 32, 1}, salt);

@@ -10,9 +10,9 @@
 namespace framewire {
 namespace {
 
-constexpr double likeness = 0.2;  // OpenCV's eps, of the sides
+constexpr double likeness = 0.2;  // OpenCV's `eps`, as a share of the sides
 
-// OpenCV's rules of boxes within others.
+// OpenCV's rules for boxes within others.
 bool gives_way(const Detection& box, std::int64_t boxes, const Detection& other, std::int64_t others) {
     const auto dx = std::lrint(other.width * likeness), dy = std::lrint(other.height * likeness);
     return box.x >= other.x - dx && box.y >= other.y - dy && box.x + box.width <= other.x + other.width + dx &&
@@ -33,10 +33,11 @@ NeighbourGroups::NeighbourGroups(std::size_t most) : leaders_(most), groups_(mos
 std::int32_t NeighbourGroups::leader(std::int32_t member) {
     auto& leaders = leaders_;
     const auto of = [&](std::int32_t box) -> std::int32_t& { return leaders[static_cast<std::size_t>(box)]; };
-    while (of(member) != member) member = of(member) = of(of(member));  // and halves the way for the next one
+    while (of(member) != member) member = of(member) = of(of(member));  // halves the path for the next search
     return member;
 }
 
+// Union-find over all pairs of neighbouring boxes.
 void NeighbourGroups::join(std::span<const Detection> detections) {
     const auto count = static_cast<std::int32_t>(detections.size());
     const auto box = [&](std::int32_t number) -> const Detection& {

@@ -9,23 +9,23 @@
 
 namespace framewire {
 
-/// Whether two boxes are neighbours, as OpenCV's SimilarRects has it: none of their four sides is further from the
-/// other's than a fifth of the mean of the smaller width and the smaller height.
+/// Returns true if two boxes are neighbours in the sense of OpenCV's SimilarRects: each of the four sides is at
+/// most a fifth of the mean of the smaller width and the smaller height away from the other's.
 bool are_neighbours(const Detection& a, const Detection& b);
 
-/// Groups of boxes that are neighbours or are joined by a chain of them, each group as one box: OpenCV's
-/// HOGDescriptor::groupRectangles. What it needs while it works is allocated when it is made. For one call at a time.
+/// Merges boxes that are neighbours, directly or through a chain of neighbours, into one box per group:
+/// OpenCV's HOGDescriptor::groupRectangles. All memory is allocated in the constructor. For one call at a time.
 class NeighbourGroups {
 public:
-    /// Room for so many boxes.
+    /// Makes room for `most` boxes.
     explicit NeighbourGroups(std::size_t most);
 
-    /// A group of more than `neighbours` boxes becomes their mean, each number rounded to the nearest (half to even),
-    /// with the best of their scores; a smaller group goes. So does a group whose box lies within another's, a fifth of
-    /// that one's sides around it, when that one has more than three boxes and more than it has, or it has less than
-    /// three. The groups come first, best first (as suppress_overlapping() has it), and their number is the result. The
-    /// order the boxes come in does not matter. No more boxes than there is room for. Takes as many steps as there are
-    /// pairs of boxes.
+    /// Replaces each group of more than `neighbours` boxes by their mean, each number rounded to the nearest
+    /// (half to even), with the best score of the group. Smaller groups are dropped. A group is also dropped if
+    /// its box is within another group's box, extended by a fifth of its sides, provided that the other group
+    /// has more than three boxes and more than this one, or that this one has fewer than three. The resulting
+    /// boxes come first, best first (see detection_rank()), and their number is returned. The order of the
+    /// input does not matter. The time is quadratic in the number of boxes, which must not exceed the room.
     std::size_t operator()(std::span<Detection> detections, int neighbours);
 
 private:
@@ -37,8 +37,8 @@ private:
     std::int32_t leader(std::int32_t member);
     void join(std::span<const Detection> detections);
 
-    std::vector<std::int32_t> leaders_;  // of each box another of its group, or itself
-    std::vector<std::int32_t> groups_;   // of each leader its group
+    std::vector<std::int32_t> leaders_;  // for each box another one of its group, or itself
+    std::vector<std::int32_t> groups_;   // for each leader its group
     std::vector<Group> sums_;
     std::vector<Detection> means_;
 };

@@ -19,7 +19,7 @@ std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours
 }
 
 // A fifth of the mean of the smaller width and the smaller height, (10 + 30) / 2: 4 pixels.
-TEST(Neighbours, NoSideIsFurtherAwayThanAFifth) {
+TEST(Neighbours, HaveSidesWithinAFifth) {
     const Detection box{100, 100, 10, 30, 0};
     EXPECT_TRUE(are_neighbours(box, box));
     EXPECT_TRUE(are_neighbours(box, {104, 96, 10, 30, 0}));
@@ -31,7 +31,7 @@ TEST(Neighbours, NoSideIsFurtherAwayThanAFifth) {
     EXPECT_TRUE(are_neighbours(box, {98, 98, 14, 34, 0}));
 }
 
-TEST(Neighbours, AGroupIsItsMeanWithItsBestScore) {
+TEST(Neighbours, GroupIsItsMeanWithItsBestScore) {
     const std::vector<Detection> boxes{{10, 20, 40, 80, 1}, {12, 21, 42, 83, 5}, {13, 22, 41, 82, 2}};
     // 35 / 3, 63 / 3, 123 / 3, 245 / 3.
     EXPECT_EQ(grouped(boxes, 2), (std::vector<Detection>{{12, 21, 41, 82, 5}}));
@@ -40,8 +40,8 @@ TEST(Neighbours, AGroupIsItsMeanWithItsBestScore) {
     EXPECT_TRUE(grouped({boxes[0]}, 1).empty());
 }
 
-// The first and the last are too far apart; what lies between joins them, whatever comes first.
-TEST(Neighbours, AChainIsOneGroup) {
+// The first and the last box are too far apart; the one between joins them, in any order.
+TEST(Neighbours, ChainIsOneGroup) {
     std::vector<Detection> boxes{{0, 0, 10, 10, 1}, {2, 0, 10, 10, 2}, {4, 0, 10, 10, 3}, {50, 0, 10, 10, 4}};
     ASSERT_FALSE(are_neighbours(boxes[0], boxes[2]));
     const std::vector<Detection> want{{50, 0, 10, 10, 4}, {2, 0, 10, 10, 3}};
@@ -50,12 +50,12 @@ TEST(Neighbours, AChainIsOneGroup) {
     while (std::ranges::next_permutation(boxes, {}, detection_rank).found);
 }
 
-// Half a pixel goes to the even number, as in OpenCV.
-TEST(Neighbours, HalvesGoToTheEvenNumber) {
+// Halves are rounded to the even number, as in OpenCV.
+TEST(Neighbours, MeansRoundHalfToEven) {
     EXPECT_EQ(grouped({{2, 3, 10, 10, 1}, {3, 4, 11, 10, 1}}, 1), (std::vector<Detection>{{2, 4, 10, 10, 1}}));
 }
 
-TEST(Neighbours, GroupsWithinLargerOnesGo) {
+TEST(Neighbours, GroupsWithinLargerOnesAreDropped) {
     const auto times = [](int count, const Detection& box) {
         return std::vector<Detection>(static_cast<std::size_t>(count), box);
     };
@@ -72,7 +72,7 @@ TEST(Neighbours, GroupsWithinLargerOnesGo) {
         << "reaches further than a fifth beyond its side";
 }
 
-TEST(Neighbours, TheOrderDoesNotMatterAndNothingIsAllocated) {
+TEST(Neighbours, IgnoreTheOrderAndAllocateNothing) {
     std::mt19937 random(1);
     std::vector<Detection> boxes;
     for (int i = 0; i < 300; ++i) {
@@ -96,7 +96,7 @@ TEST(Neighbours, TheOrderDoesNotMatterAndNothingIsAllocated) {
     }
 }
 
-TEST(Neighbours, NothingStaysNothing) {
+TEST(Neighbours, EmptyInputGivesNoGroups) {
     EXPECT_TRUE(grouped({}, 0).empty());
     std::vector<Detection> boxes(3);
     EXPECT_THROW(NeighbourGroups(2)(boxes, 0), Error);

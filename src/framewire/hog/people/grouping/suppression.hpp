@@ -8,17 +8,17 @@
 
 namespace framewire {
 
-/// The better of two detections has the lower one: the higher score, then the upper one, then the one to the left, then
-/// the smaller one.
+/// Rank of a detection; the better of two has the lower rank: the higher score, then the upper one, then the
+/// left one, then the smaller one.
 constexpr auto detection_rank(const Detection& d) { return std::tuple(-d.score, d.y, d.x, d.height, d.width); }
 
-/// What two boxes have in common over what they cover together: 0 to 1.
+/// Returns the intersection of two boxes over their union: 0 to 1.
 double intersection_over_union(const Detection& a, const Detection& b);
 
-/// Non-maximum suppression, greedy: the best detection stays, those that overlap it by more than `overlap`
-/// (intersection over union) go; the best of the rest stays, and so on. Those that stay come first, best first, and
-/// their number is the result. The order they come in does not matter. Allocates nothing; takes as many steps as
-/// detections times those that stay.
+/// Greedy non-maximum suppression: the best detection is kept and those that overlap it by more than `overlap`
+/// (intersection over union) are dropped; then the best of the remaining ones is kept, and so on. The kept
+/// detections come first, best first, and their number is returned. The order of the input does not matter.
+/// Allocates nothing; the time is proportional to detections times kept detections.
 std::size_t suppress_overlapping(std::span<Detection> detections, double overlap);
 
 }  // namespace framewire

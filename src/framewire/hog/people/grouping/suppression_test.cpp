@@ -14,7 +14,7 @@ std::vector<Detection> suppressed(std::vector<Detection> detections, double over
     return detections;
 }
 
-TEST(Suppression, IntersectionsOverUnions) {
+TEST(Suppression, ComputesIntersectionOverUnion) {
     const Detection box{10, 20, 30, 40, 0};
     EXPECT_EQ(intersection_over_union(box, box), 1);
     EXPECT_EQ(intersection_over_union(box, {40, 20, 30, 40, 0}), 0) << "side by side";
@@ -24,14 +24,15 @@ TEST(Suppression, IntersectionsOverUnions) {
     EXPECT_EQ(intersection_over_union(box, {15, 30, 10, 10, 0}), 100 / 1200.0) << "one within the other";
 }
 
-// By hand: b overlaps a by a third and c by a third; c does not overlap a. b goes for a, and c stays, for b is gone.
-TEST(Suppression, WhatGoesSuppressesNothing) {
+// By hand: b overlaps a and c by a third each; c does not overlap a. a suppresses b, and c is kept because b is
+// gone.
+TEST(Suppression, DroppedDetectionsSuppressNothing) {
     const Detection a{0, 0, 10, 10, 3}, b{5, 0, 10, 10, 2}, c{10, 0, 10, 10, 1};
     EXPECT_EQ(suppressed({c, b, a}, 0.3), (std::vector{a, c}));
     EXPECT_EQ(suppressed({a, b, c}, 0.4), (std::vector{a, b, c}));
 }
 
-TEST(Suppression, TheEdgeOfWhatIsAllowedStays) {
+TEST(Suppression, KeepsOverlapsEqualToTheLimit) {
     const Detection a{0, 0, 10, 10, 3}, b{5, 0, 10, 10, 2};
     EXPECT_EQ(suppressed({a, b}, 50 / 150.0), (std::vector{a, b}));
     const Detection twin{0, 0, 10, 10, 2};
@@ -40,14 +41,14 @@ TEST(Suppression, TheEdgeOfWhatIsAllowedStays) {
     EXPECT_EQ(suppressed({a, {9, 9, 10, 10, 2}}, 0), (std::vector{a}));
 }
 
-TEST(Suppression, TiesGoToTheUpperLeftAndSmaller) {
+TEST(Suppression, BreaksTiesByPositionAndSize) {
     const Detection upper{5, 0, 10, 10, 1}, left{0, 1, 10, 10, 1}, right{2, 1, 10, 10, 1}, large{0, 1, 10, 12, 1};
     EXPECT_EQ(suppressed({right, left, large, upper}, 0), (std::vector{upper}));
     EXPECT_EQ(suppressed({right, left, large, upper}, 1), (std::vector{upper, left, large, right}));
 }
 
-// Against the definition, whatever the order of what comes in.
-TEST(Suppression, TheOrderDoesNotMatter) {
+// Compares with the definition for any order of the input.
+TEST(Suppression, IgnoresTheOrderOfTheInput) {
     std::mt19937 random(1);
     std::vector<Detection> detections;
     for (int i = 0; i < 200; ++i) {
@@ -70,7 +71,7 @@ TEST(Suppression, TheOrderDoesNotMatter) {
     EXPECT_EQ(suppressed(detections, 0.25), first);
 }
 
-TEST(Suppression, NothingStaysNothing) { EXPECT_TRUE(suppressed({}, 0.3).empty()); }
+TEST(Suppression, EmptyInputGivesNoDetections) { EXPECT_TRUE(suppressed({}, 0.3).empty()); }
 
 }  // namespace suppression_test
 }  // namespace framewire

@@ -9,10 +9,11 @@
 namespace framewire {
 namespace {
 
-// Behind a row there is room for what whole vectors read and write beyond its pixels.
+// Room after each row for what whole vectors read and write past its pixels.
 constexpr int vector_px = 64;
 constexpr std::int64_t padded_row_bytes(int width) { return (std::int64_t{width} + vector_px + 63) / 64 * 64; }
 
+// Returns the octave of the largest power of two that is not above `scale`.
 int octave_of(double scale) {
     int octave = 0;
     while (std::ldexp(2.0, octave) <= scale) ++octave;
@@ -67,7 +68,7 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
         levels_.push_back(std::move(level));
     }
     memory_ = BackendBuffer(static_cast<std::size_t>(bytes), executor);
-    memory_.fill(0);  // behind the last pixel of a row lies one whose share is 0
+    memory_.fill(0);  // a row's last pixel is interpolated with the one after it, with a share of 0
 }
 
 Shape GrayPyramid::level_shape(int level) const {

@@ -8,9 +8,9 @@ namespace framewire {
 namespace pyramid_kernels {
 namespace {
 
-constexpr int threads_across = 32, threads_down = 8;  // of a block, a thread a pixel
+constexpr int threads_across = 32, threads_down = 8;  // per block; one thread per pixel
 
-// An image, and the one it is made from.
+// An image, and the one it is computed from.
 struct Images {
     cuda::KernelImage<const std::uint8_t> from;
     int from_width, from_height;
@@ -27,6 +27,7 @@ dim3 grid_of(const Images& images) {
     return {cuda::blocks(images.width, threads_across), cuda::blocks(images.height, threads_down)};
 }
 
+// Computes an octave from the one before: means of 2x2 pixels.
 __global__ void halve_kernel(Images images) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
@@ -37,6 +38,7 @@ __global__ void halve_kernel(Images images) {
         static_cast<std::uint8_t>((upper[0] + upper[1] + lower[0] + lower[1] + 2) >> 2);
 }
 
+// Computes a level from its octave by bilinear interpolation.
 __global__ void level_kernel(Images images, std::int64_t step) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);

@@ -15,37 +15,40 @@ namespace framewire {
 
 inline constexpr double least_pyramid_scale = 0.25, most_pyramid_scale = 1024;
 
-/// One gray image at several sizes. A level of scale s is as many whole pixels as the frame has s of, each side, and
-/// the centre of its pixel x lies at (x + 0.5) s - 0.5 of the frame. First there are octaves: the gray frame, and from
-/// each one the next, of half its sides rounded down, by means of 2x2 pixels, rounded to nearest, half up. A level
-/// comes from the octave of the largest power of two not above s, by bilinear interpolation with weights in 1/128, so
-/// that no pixel is left out between two samples. All in integers: the same bytes everywhere. For one run at a time.
+/// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of
+/// its pixel x is at (x + 0.5) s - 0.5 in the frame. First come octaves: the gray frame, then each half the
+/// size of the one before, rounded down, by means of 2x2 pixels, rounded half up. A level is computed from the
+/// octave of the largest power of two that is not above s, by bilinear interpolation with weights in 1/128, so
+/// that no pixel between two samples is skipped. Integer arithmetic gives the same bytes on every backend. For
+/// one run at a time.
 class GrayPyramid {
 public:
-    /// `frame`: one, 1 or 3 channels. `scales`: frame pixels a level's pixel, least_pyramid_scale to
-    /// most_pyramid_scale. Throws Error{usage} on other ones, on more frames, and on a level without a pixel.
+    /// `frame` is the shape of one frame with 1 or 3 channels. `scales` are frame pixels per level pixel, from
+    /// least_pyramid_scale to most_pyramid_scale. Throws Error{usage} if a scale or the frame is not allowed,
+    /// or if a level would have no pixel.
     GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
 
     int levels() const { return static_cast<int>(levels_.size()); }
     Shape level_shape(int level) const;
 
-    /// Any strides. On the executor's threads; returns when done.
+    /// Processes a frame with any strides on the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frame);
-    /// Queued on the executor's stream: run_octaves(), and run_level() of every level.
+    /// The same, queued on the executor's stream: run_octaves(), then run_level() for every level.
     void run(DeviceView<const std::uint8_t> frame);
-    /// The parts of a run that levels have in common, and each one's own. Those do not depend on each other, nor on
-    /// where the frame lies, so that a graph may have them.
+    /// The two parts of a run: what all levels have in common, and what each level adds. run_level() depends
+    /// neither on other levels nor on the address of the frame, so it can be recorded in a graph.
     void run_octaves(DeviceView<const std::uint8_t> frame);
     void run_level(int number);
 
-    /// A level of the last run, one channel, until the next one; in the memory space of the backend.
+    /// Returns a level of the last run, one channel, in the memory space of the backend. Valid until the next
+    /// run.
     template <MemorySpace space>
     View<const std::uint8_t, space> level(int number) const {
         return view<space>(memory_.data(), levels_.at(static_cast<std::size_t>(number)).plane);
     }
 
 private:
-    // An image in the one buffer of all.
+    // An image within the common buffer.
     struct Plane {
         int width, height;
         std::int64_t row_stride_bytes, offset_bytes;
@@ -53,12 +56,12 @@ private:
     struct Level {
         Plane plane;
         int octave;
-        std::int64_t step;  // as pyramid_sample() has it; of one pixel: the level is the octave
-        // On the CPU: of a row's pixels, and of as many more as a vector has.
+        std::int64_t step;  // as for pyramid_sample(); if it is one pixel, the level is the octave
+        // CPU: the places of a row's pixels, and of one more vector.
         std::vector<std::int32_t> indices, shares;
     };
 
-    // Of an image in the memory of either space.
+    // Returns the view of a plane in memory of either space.
     template <MemorySpace space>
     View<std::uint8_t, space> view(std::uint8_t* memory, const Plane& plane) const {
         return {memory + plane.offset_bytes,

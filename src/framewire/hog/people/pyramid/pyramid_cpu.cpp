@@ -17,15 +17,15 @@ namespace {
 
 // One row of a level.
 struct LevelRow {
-    const std::uint8_t *upper, *lower;     // rows of the octave that it lies between
-    std::int32_t share;                    // the lower one's
-    const std::int32_t *indices, *shares;  // of each pixel's place
+    const std::uint8_t *upper, *lower;     // adjacent rows of the octave
+    std::int32_t share;                    // weight of the lower row
+    const std::int32_t *indices, *shares;  // place of each pixel in the row
     std::int64_t pixels;
     std::uint8_t* out;
 };
 
-constexpr std::int64_t piece_px = 256;  // of a row at a time
-constexpr int rows_each = 16;           // of a thread at a time
+constexpr std::int64_t piece_px = 256;  // pixels of a row processed at a time
+constexpr int rows_each = 16;           // rows that a thread takes at a time
 
 }  // namespace
 }  // namespace framewire
@@ -43,7 +43,7 @@ using D32 = hn::RepartitionToWide<D16>;
 
 }  // namespace
 
-// Means of 2x2 pixels. Reads and writes whole vectors, beyond the pixels too.
+// Computes means of 2x2 pixels. Reads and writes whole vectors, also past the pixels.
 void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::RepartitionToWide<decltype(d8)> d16;
@@ -59,8 +59,8 @@ void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_
     }
 }
 
-// Between two rows first, in the octave's width, then between its pixels: a piece at a time, so that what lies between
-// stays in L1. Reads and writes whole vectors, beyond the pixels too.
+// Interpolates between two rows of the octave, then between columns, a piece at a time, so that the
+// intermediate result stays in L1. Reads and writes whole vectors, also past the pixels.
 void level_row(const LevelRow& row) {
     const D16 d16;
     const D32 d32;
@@ -68,7 +68,7 @@ void level_row(const LevelRow& row) {
     const hn::Rebind<std::uint8_t, D16> octave8;
     const hn::Rebind<std::uint8_t, D32> level8;
     const auto step16 = static_cast<std::int64_t>(hn::Lanes(d16)), step32 = static_cast<std::int64_t>(hn::Lanes(d32));
-    // A level's pixels lie at most two of the octave's apart.
+    // Adjacent pixels of a level are at most two pixels of its octave apart.
     HWY_ALIGN std::int16_t between[2 * piece_px + 4 + HWY_MAX_BYTES];
     const auto lower_share = hn::Set(d16, static_cast<std::int16_t>(row.share)),
                upper_share = hn::Set(d16, static_cast<std::int16_t>(pyramid_share_one - row.share));
@@ -84,7 +84,7 @@ void level_row(const LevelRow& row) {
             hn::StoreU(hn::Add(hn::Mul(load(row.upper), upper_share), hn::Mul(load(row.lower), lower_share)), d16,
                        between + (x - begin));
         }
-        // So a vector of the level's pixels has its neighbours in two of the octave's.
+        // Hence a vector of level pixels has all its neighbours in two vectors of octave pixels.
         for (std::int64_t i = 0; i < count; i += step32) {
             const auto* pixels = between + (indices[i] - begin);
             const auto near = hn::PromoteTo(d32, hn::LoadU(half16, pixels)),
@@ -126,7 +126,7 @@ void GrayPyramid::run(HostView<const std::uint8_t> frame) {
         });
     }
     for (const auto& level : levels_) {
-        if (level.step == pyramid_pixel) continue;  // an octave
+        if (level.step == pyramid_pixel) continue;  // the level is the octave
         const auto from = host(octaves_[static_cast<std::size_t>(level.octave)]), to = host(level.plane);
         const int last = from.shape().height - 1;
         pool.for_chunks(to.shape().height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {

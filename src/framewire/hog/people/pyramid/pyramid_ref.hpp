@@ -8,8 +8,8 @@
 
 namespace framewire {
 
-/// One level of the pyramid, pixel by pixel: what tests compare with. Where rounding a place to 1/128 of a pixel is
-/// on the edge, `scale` must be a number of 1/65536 for it to come out the same.
+/// Reference implementation of one level, pixel by pixel, for tests. To get the same result where a place is
+/// exactly between two multiples of 1/128 pixel, `scale` must be a multiple of 1/65536.
 inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8_t> frame) {
     HostImage octave(frame.shape().with_channels(1));
     gray_reference(GrayMethod::weighted, frame, octave.view());

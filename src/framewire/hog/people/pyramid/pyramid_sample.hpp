@@ -4,22 +4,22 @@
 
 #include <cstdint>
 
-// The pyramid's arithmetic, the same on the CPU and CUDA.
+// Arithmetic of the pyramid, the same on the CPU and CUDA.
 
 namespace framewire {
 
 inline constexpr int pyramid_share_bits = 7;
 inline constexpr std::int32_t pyramid_share_one = 1 << pyramid_share_bits;
-inline constexpr std::int64_t pyramid_pixel = 1 << 16;  // of a step
+inline constexpr std::int64_t pyramid_pixel = 1 << 16;  // unit of a step
 
-/// Where a level's pixel lies in a row or column of an octave: between `index` and the pixel behind it, whose share is
-/// `share` of pyramid_share_one. At the last pixel the share is 0.
+/// Place of a level's pixel in a row or column of its octave: between pixel `index` and the next one, whose
+/// weight is `share` / pyramid_share_one. At the last pixel the share is 0.
 struct PyramidSample {
     std::int32_t index, share;
 };
 
-/// `step`: from one of the level's pixels to the next, in 1/65536 of the octave's `pixels`. Places before the first
-/// and behind the last pixel's centre are those.
+/// Returns the place of pixel `i`. `step` is the distance of two level pixels in 1/65536 of the octave's
+/// pixels, of which there are `pixels`. Places outside of the first and last pixel's centre are clamped to it.
 FRAMEWIRE_HOST_DEVICE constexpr PyramidSample pyramid_sample(std::int64_t i, std::int64_t step, std::int64_t pixels) {
     constexpr int rest_bits = 16 - pyramid_share_bits;
     auto place = (((2 * i + 1) * step - pyramid_pixel) >> 1) + (1 << (rest_bits - 1));
@@ -29,12 +29,12 @@ FRAMEWIRE_HOST_DEVICE constexpr PyramidSample pyramid_sample(std::int64_t i, std
             static_cast<std::int32_t>(place % pyramid_pixel >> rest_bits)};
 }
 
-/// Between two values, still times pyramid_share_one.
+/// Interpolates between two values; the result is scaled by pyramid_share_one.
 FRAMEWIRE_HOST_DEVICE constexpr std::int32_t pyramid_blend(std::int32_t a, std::int32_t b, std::int32_t share) {
     return a * (pyramid_share_one - share) + b * share;
 }
 
-/// Between two such values, rounded to nearest, half up.
+/// Interpolates between two such results and rounds half up.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::int32_t b, std::int32_t share) {
     return static_cast<std::uint8_t>((pyramid_blend(a, b, share) + (1 << (2 * pyramid_share_bits - 1))) >>
                                      (2 * pyramid_share_bits));

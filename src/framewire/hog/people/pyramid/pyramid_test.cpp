@@ -19,10 +19,10 @@ namespace pyramid_test {
 using PyramidTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PyramidTest);
 
-// Octaves, what lies between them, a level above the frame; whole numbers of 1/65536 of their octave's pixels.
+// Octaves, scales between them, and enlarged levels; all are multiples of 1/65536 of their octave's pixels.
 const std::vector<double> scales{1, 72090 / 65536.0, 1.25, 1.5, 1.984375, 2, 2.5, 3.75, 4, 5.125, 8, 0.5, 0.75};
 
-// The levels of a frame, in host memory.
+// Returns the levels of a frame in host memory.
 std::vector<HostImage> levels_of(Backend backend, const std::vector<double>& at_scales, kit::GuardedImage& frame) {
     auto& executor = kit::executor(backend);
     GrayPyramid pyramid(at_scales, frame.view().shape(), executor);
@@ -61,7 +61,7 @@ void check_pyramid(Backend backend, const Shape& shape, const kit::Layout& layou
     }
 }
 
-TEST_P(PyramidTest, EveryShapeLayoutAndFill) {
+TEST_P(PyramidTest, EqualsTheReferenceForEveryShapeLayoutAndFill) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {3, 1})
@@ -74,10 +74,12 @@ TEST_P(PyramidTest, EveryShapeLayoutAndFill) {
     });
 }
 
-TEST_P(PyramidTest, LargeImages) { check_pyramid(GetParam(), kit::hd_shape(3), {}, kit::Fill::noise); }
+TEST_P(PyramidTest, EqualsTheReferenceForLargeImages) {
+    check_pyramid(GetParam(), kit::hd_shape(3), {}, kit::Fill::noise);
+}
 
-// An image that is as bright as its column says where a level's pixels lie.
-TEST_P(PyramidTest, PixelsLieWhereTheirScaleSays) {
+// The brightness of the image is the column that a level's pixel is sited at.
+TEST_P(PyramidTest, PixelsAreSitedByTheirScale) {
     kit::GuardedImage frame({1, 128, 250, 1}, {});
     for (int y = 0; y < 128; ++y)
         for (int x = 0; x < 250; ++x) frame.view().row(0, y)[x] = static_cast<std::uint8_t>(x);
@@ -87,17 +89,17 @@ TEST_P(PyramidTest, PixelsLieWhereTheirScaleSays) {
         const double scale = at_scales[level];
         const auto view = levels[level].view();
         ASSERT_EQ(view.shape(), (Shape{1, static_cast<int>(128 / scale), static_cast<int>(250 / scale), 1}));
-        // Inside of what an octave drops of an odd side.
+        // Inside of what an octave drops from an odd side.
         for (int x = 0; x + 2 < view.shape().width; ++x)
             ASSERT_NEAR(view.row(0, view.shape().height / 2)[x], std::max((x + 0.5) * scale - 0.5, 0.0), 1.02)
                 << "scale " << scale << ", pixel " << x;
     }
 }
 
-TEST(Pyramid, RunsAllocateNothing) {
+TEST(Pyramid, RunsWithoutAllocating) {
     HostImage frame({1, 90, 131, 3});
     kit::fill(frame.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not what a run does
+    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
     GrayPyramid pyramid(scales, frame.shape(), executor);
     const auto run = [&] { pyramid.run(std::as_const(frame).view()); };
     run();
@@ -106,7 +108,7 @@ TEST(Pyramid, RunsAllocateNothing) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST(Pyramid, RefusesWhatIsNotAllowed) {
+TEST(Pyramid, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const auto make = [&](double scale, const Shape& shape) { GrayPyramid(std::vector{scale}, shape, executor); };
     EXPECT_NO_THROW(make(8, {1, 8, 9, 3}));

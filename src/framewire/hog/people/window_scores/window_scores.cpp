@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// As WindowTiles has them.
+// Sorts the weights in the order that WindowTiles describes.
 std::vector<float> weights_by_quads(const std::vector<float>& weights, const HogShape& window) {
     const int quads = (window.values + window_quad - 1) / window_quad;
     std::vector<float> sorted(static_cast<std::size_t>(quads * window.columns * window.rows * window_quad));
@@ -31,7 +31,7 @@ WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();
     if (executor.backend() == Backend::cuda) {
-        // So much that three blocks share a multiprocessor.
+        // Limits the memory so that three blocks share a multiprocessor.
         const auto most_bytes = static_cast<std::size_t>(std::min(64 * 1024, executor.shared_memory().block_bytes));
         tiles_ = WindowTiles(window_.rows, window_.columns, window_.values, most_bytes);
         const auto weights = weights_by_quads(model.weights, window_);

@@ -10,6 +10,12 @@ namespace framewire {
 namespace window_scores_kernels {
 namespace {
 
+// Scores of windows on the GPU. A block scores a tile of windows, WindowTiles::columns x rows. Its shared
+// memory holds the descriptors under the tile and the weights, for one part of the window and three quads of
+// values at a time:
+//
+//     warp -> one quad of values, one group of rows
+//     lane -> one column of windows, 8 windows high; sums in registers
 using Layout = WindowTiles;
 
 struct ScoreJob {
@@ -22,7 +28,7 @@ struct ScoreJob {
     float* scores;
 };
 
-// Four values of one place, zeros where there are none.
+// Copies the four values of one place; zeros if there are none.
 template <bool aligned>
 __device__ void copy_quad(const ScoreJob& job, int y, int x, int quad, float4* to) {
     const bool there = y < job.rows && x < job.columns && quad < job.tiles.quads;
@@ -37,10 +43,9 @@ __device__ void copy_quad(const ScoreJob& job, int y, int x, int quad, float4* t
     }
 }
 
-// A block scores a tile of windows. Its memory has the descriptors that they lie on, and the weights, a part of the
-// window and three quads of values at a time: of each quad the warps that have the same windows take one. A lane goes
-// down the rows of a column of the window with its windows one above the other, so that of two rows that follow each
-// other all descriptors but one stay in its registers.
+// The warps that have the same windows take one quad of values each. A lane moves down the rows of one column
+// of the window for all its windows at once: from one row to the next, all descriptors but one stay in its
+// registers.
 template <bool aligned>
 __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job) {
     extern __shared__ float4 memory[];
@@ -56,7 +61,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
     for (int first_quad = 0; first_quad < tiles.quads; first_quad += quads_at_once)
         for (int part_y = 0; part_y < tiles.window_rows; part_y += tiles.part_rows)
             for (int part_x = 0; part_x < tiles.window_columns; part_x += tiles.part_columns) {
-                __syncthreads();  // the part before is done with
+                __syncthreads();  // all threads have finished with the part before
                 for (int row = warp; row < tile_rows; row += window_tile_threads / 32)
                     for (int i = lane; i < row_quads; i += 32)
                         copy_quad<aligned>(job, first_y + part_y + row, first_x + part_x + i / quads_at_once,
@@ -101,6 +106,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
                     }
                 }
             }
+    // Adds the sums of the warps that had the same windows.
     __syncthreads();
     auto* others = reinterpret_cast<float*>(memory) + row_warp * high * 32 + lane;
     constexpr int of_quad = Layout::row_warps * high * 32;

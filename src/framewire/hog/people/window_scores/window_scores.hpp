@@ -11,44 +11,45 @@
 
 namespace framewire {
 
-/// The windows of an image, one a cell in both directions.
+/// The windows of an image, one per cell in both directions.
 struct WindowGrid {
     int rows = 0, columns = 0;
 
     constexpr std::int64_t count() const { return std::int64_t{rows} * columns; }
 };
 
-/// What WindowScores reads behind the last value of the descriptors, on the CPU.
+/// Bytes that WindowScores reads after the last value of the descriptors, on the CPU.
 inline constexpr std::size_t window_scores_margin_bytes = 64;
 
-/// The scores of all windows of an image from its descriptors (Dalal and Triggs 2005): of each the product of the
-/// model's weights with the window's part of the descriptors, plus the bias. Nothing is copied together: windows that
-/// lie side by side and one above the other pass over the descriptors at once. In single precision; each backend gives
-/// the same bits every time. Keeps no state: for any image of the model's descriptors, for many runs at a time.
+/// Computes the scores of all windows of an image from its descriptors (Dalal and Triggs 2005): the dot product
+/// of the model's weights with the window's part of the descriptors, plus the bias. The parts are not copied:
+/// adjacent windows read the descriptors together. Single precision; each backend returns the same bits every
+/// time. Stateless: for any image with the model's descriptors, and for concurrent runs.
 class WindowScores {
 public:
-    /// Throws as validate(model) does. On CUDA it brings the weights to the GPU.
+    /// Throws what validate(model) throws. On CUDA it copies the weights to the GPU.
     WindowScores(const WindowModel& model, Executor& executor);
 
-    /// None where the descriptors are those of an image smaller than the window. Throws Error{usage} on descriptors of
-    /// more than one frame or of other values than the model's.
+    /// Returns the number of windows, none if the image is smaller than the window. Throws Error{usage} if
+    /// there is more than one frame or if the values are not those of the model.
     WindowGrid grid(const HogShape& descriptors) const;
 
-    /// Writes grid().count() scores, row by row. On the CPU the descriptors have window_scores_margin_bytes to read
-    /// behind them, finite numbers. On the executor's threads; returns when done.
+    /// Writes grid().count() scores, row by row. On the CPU, window_scores_margin_bytes after the descriptors
+    /// must be readable and contain finite numbers. Runs on the executor's threads and returns when done.
     void run(HogView<const float, MemorySpace::host> descriptors, float* scores) const;
-    /// Queued on the executor's stream.
+    /// The same, queued on the executor's stream.
     void run(HogView<const float, MemorySpace::device> descriptors, float* scores) const;
 
 private:
     static void allow_memory();
 
-    HogShape window_;  // one window's descriptor
+    HogShape window_;  // descriptor of one window
     float bias_;
     Executor* executor_;
-    std::int64_t stride_ = 0;  // CPU: values from one row of weights to the next
+    std::int64_t stride_ = 0;  // CPU: values per row of weights
     WindowTiles tiles_;        // CUDA
-    // CPU: rows padded to whole vectors with zeros, with rows of zeros above and below. CUDA: as WindowTiles has them.
+    // CPU: rows padded with zeros to whole vectors, with rows of zeros above and below. CUDA: as WindowTiles
+    // describes.
     BackendBuffer weights_;
 };
 

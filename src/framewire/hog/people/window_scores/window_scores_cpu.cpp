@@ -19,7 +19,7 @@ struct WindowRows {
     std::int64_t weights_stride;
     int window_rows, values;
     float bias;
-    const float* descriptors;  // of the windows' first row
+    const float* descriptors;  // of the first row of windows
     std::int64_t row_values;   // of the descriptors
     int rows, columns;         // of windows
     float* scores;
@@ -39,13 +39,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::VFromD<DF>;
 
-// As many sums as leave registers for what is multiplied: of 32, or of 16.
+// As many sums as leave registers for the operands: out of 32, or out of 16.
 constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
 constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : 6;
 static_assert(rows_at_once <= window_weights_rows_around + 1);
 
-// rows x columns windows from column `x` on. Each row of descriptors belongs to another row of the weights for each
-// row of windows, or to one of zeros; the sums are the same for every number of rows and columns.
+// Scores rows x columns windows, starting with column `x`. Each row of descriptors meets another row of the
+// weights for each row of windows, or a row of zeros. The sums do not depend on the number of rows and columns.
 template <int rows, int columns>
 HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
     const DF df;
@@ -97,7 +97,7 @@ namespace framewire {
 HWY_EXPORT(window_rows);
 
 void WindowScores::run(HogView<const float, MemorySpace::host> descriptors, float* scores) const {
-    constexpr int rows_each = 6;  // a whole number of times the rows that pass at once
+    constexpr int rows_each = 6;  // a multiple of the rows that are scored together
     const auto windows = grid(descriptors.shape());
     const auto* weights = weights_.as<float>() + window_weights_rows_around * stride_;
     executor_->pool().for_chunks(windows.rows, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {

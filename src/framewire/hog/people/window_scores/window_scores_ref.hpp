@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// The scores of all windows in double precision, window by window: what tests compare with.
+/// Reference implementation: the scores of all windows in double precision, window by window, for tests.
 inline std::vector<double> window_scores_reference(const WindowModel& model,
                                                    HogView<const float, MemorySpace::host> descriptors) {
     const auto window = window_shape(model);

@@ -5,31 +5,31 @@
 #include <algorithm>
 #include <cstddef>
 
-// How the weights lie in memory, and on CUDA what a block has of windows and descriptors.
+// Memory layout of the weights and, on CUDA, of a block's windows and descriptors.
 
 namespace framewire {
 
-/// Values that a row of weights is a multiple of on the CPU: the largest vector's.
+/// On the CPU the values per row of weights are a multiple of this: the lanes of the largest vector.
 inline constexpr int window_weights_group = 16;
 
-/// On the CPU, rows of zeros above and below, so that windows one above the other pass over the same rows of
-/// descriptors.
+/// Rows of zeros above and below the weights on the CPU, which allow windows above each other to use the same
+/// rows of descriptors.
 inline constexpr int window_weights_rows_around = 2;
 
-/// On CUDA values of a place are taken four at a time, the last filled up with zeros. Weights lie quad by quad, each
-/// column by column of the window, each row by row.
+/// On CUDA the values of a place are processed four at a time, the last ones padded with zeros. Weights are
+/// stored quad by quad, within a quad column by column of the window, and within a column row by row.
 inline constexpr int window_quad = 4;
 
-/// How CUDA cuts windows into tiles, a block each, and windows that its memory has no room for into parts.
+/// How CUDA divides windows into tiles, one per block, and large windows into parts that fit shared memory.
 struct WindowTiles {
-    static constexpr int windows_of_lane = 8;  ///< one above the other
+    static constexpr int windows_of_lane = 8;  ///< above each other
     static constexpr int row_warps = 2, quads_at_once = 3;
-    static constexpr int columns = 32, rows = row_warps * windows_of_lane;  ///< windows of a tile
+    static constexpr int columns = 32, rows = row_warps * windows_of_lane;  ///< windows per tile
 
     int window_rows = 0, window_columns = 0, quads = 0;
-    int part_rows = 0, part_columns = 0;  ///< of the window
+    int part_rows = 0, part_columns = 0;  ///< size of a part of the window, in places
 
-    /// Places of the descriptors that a tile lies on, for one part of its windows.
+    /// Places of the descriptors under a tile, for one part of its windows.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_rows() const { return rows + part_rows - 1; }
     FRAMEWIRE_HOST_DEVICE constexpr int tile_columns() const { return columns + part_columns - 1; }
     constexpr std::size_t memory_bytes() const {
@@ -38,7 +38,8 @@ struct WindowTiles {
     }
 
     WindowTiles() = default;
-    /// For a window of so many places and values, in at most `most_bytes` of memory: of 48 KB on there is room for any.
+    /// Plans for a window of `window_rows_` x `window_columns_` places with `values` values each, in at most
+    /// `most_bytes` of shared memory. 48 KiB suffice for any window.
     WindowTiles(int window_rows_, int window_columns_, int values, std::size_t most_bytes)
         : window_rows(window_rows_),
           window_columns(window_columns_),

@@ -31,7 +31,7 @@ WindowModel random_model(const HogParameters& hog, int width_px, int height_px) 
     return model;
 }
 
-// Descriptors as an l2hys norm leaves them: from 0 to 1.
+// Returns descriptors as an l2hys norm leaves them: from 0 to 1.
 std::vector<float> random_descriptors(const HogShape& shape) {
     std::mt19937_64 random(kit::seed() + 1);
     std::uniform_real_distribution<float> value(0, 1);
@@ -40,7 +40,7 @@ std::vector<float> random_descriptors(const HogShape& shape) {
     return descriptors;
 }
 
-// The scores of a backend, and NaNs behind them that must stay.
+// Returns the scores of a backend, followed by NaNs that must not be overwritten.
 std::vector<float> scores_of(Executor& executor, const WindowModel& model, const std::vector<float>& descriptors,
                              const HogShape& shape) {
     constexpr std::size_t guards = 32;
@@ -48,7 +48,7 @@ std::vector<float> scores_of(Executor& executor, const WindowModel& model, const
     const auto count = static_cast<std::size_t>(scores.grid(shape).count());
     std::vector<float> out(count + guards, std::numeric_limits<float>::quiet_NaN());
     if (executor.backend() == Backend::cpu) {
-        // What the margin holds must not count.
+        // The contents of the margin must not affect the scores.
         auto memory = descriptors;
         memory.resize(memory.size() + window_scores_margin_bytes / sizeof(float), 1e6f);
         scores.run(HogView<const float, MemorySpace::host>(memory.data(), shape), out.data());
@@ -76,14 +76,14 @@ void check_scores(Executor& executor, const WindowModel& model, int rows, int co
         window_scores_reference(model, HogView<const float, MemorySpace::host>(descriptors.data(), shape));
     const auto got = scores_of(executor, model, descriptors, shape);
     ASSERT_EQ(got.size(), want.size());
-    double most = 0;  // that a score can be, for no value is above 1
+    double most = 0;  // largest possible score, since no value is above 1
     for (const float weight : model.weights) most += std::abs(static_cast<double>(weight));
     for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-6 * most) << "window " << i;
     const auto again = scores_of(executor, model, descriptors, shape);
     EXPECT_EQ(std::memcmp(got.data(), again.data(), got.size() * sizeof(float)), 0) << "a second run differs";
 }
 
-TEST_P(WindowScoresTest, EveryNumberOfRowsAndColumns) {
+TEST_P(WindowScoresTest, EqualTheReferenceForEveryGrid) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 32, 48);
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -96,7 +96,7 @@ TEST_P(WindowScoresTest, EveryNumberOfRowsAndColumns) {
     });
 }
 
-TEST_P(WindowScoresTest, EveryKindOfDescriptor) {
+TEST_P(WindowScoresTest, EqualTheReferenceForEveryDescriptor) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int bins : {2, 9, 36})
@@ -111,8 +111,8 @@ TEST_P(WindowScoresTest, EveryKindOfDescriptor) {
     });
 }
 
-// A GPU's shared memory has no room for the descriptors under some windows: they go in parts.
-TEST_P(WindowScoresTest, LargeWindows) {
+// The descriptors under some windows do not fit a GPU's shared memory and are processed in parts.
+TEST_P(WindowScoresTest, EqualTheReferenceForLargeWindows) {
     const HogParameters hog{.cell = 4, .norm = HogNorm::l2hys};
     check_scores(kit::executor(GetParam()), random_model(hog, 72, 160), 58, 70);
     if (GetParam() == Backend::cpu) return;
@@ -122,8 +122,8 @@ TEST_P(WindowScoresTest, LargeWindows) {
     check_scores(small, random_model({.norm = HogNorm::l2hys}, 64, 128), 31, 45);
 }
 
-// One weight that is not 0 makes a window's score the value at its place.
-TEST_P(WindowScoresTest, AWeightBelongsToItsPlace) {
+// A single weight other than 0 makes the score of a window the value at that place.
+TEST_P(WindowScoresTest, EachWeightAppliesToItsPlace) {
     auto model = random_model({.cell = 4, .bins = 3}, 12, 8);
     const HogShape window = window_shape(model), shape{1, 4, 11, 3};
     ASSERT_EQ(window, (HogShape{1, 2, 3, 3}));
@@ -142,7 +142,7 @@ TEST_P(WindowScoresTest, AWeightBelongsToItsPlace) {
     }
 }
 
-TEST(WindowScores, TheSameForEveryNumberOfThreads) {
+TEST(WindowScores, AreEqualForAnyNumberOfThreads) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     const HogShape shape{1, 41, 37, 36};
     auto descriptors = random_descriptors(shape);
@@ -158,7 +158,7 @@ TEST(WindowScores, TheSameForEveryNumberOfThreads) {
     EXPECT_EQ(of_threads[0], of_threads[2]);
 }
 
-TEST(WindowScores, GridsOfWindows) {
+TEST(WindowScores, ComputeTheGridOfWindows) {
     const WindowScores scores(random_model({.norm = HogNorm::l2hys}, 64, 128), kit::executor(Backend::cpu));
     const auto count = [&](int rows, int columns) { return scores.grid({1, rows, columns, 36}).count(); };
     EXPECT_EQ(count(15, 7), 1);
@@ -169,7 +169,7 @@ TEST(WindowScores, GridsOfWindows) {
     EXPECT_THROW(scores.grid({2, 15, 7, 36}), Error);
 }
 
-TEST(WindowScores, RefusesModelsThatDoNotFit) {
+TEST(WindowScores, RejectMismatchedModels) {
     auto& executor = kit::executor(Backend::cpu);
     auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     model.weights.pop_back();
