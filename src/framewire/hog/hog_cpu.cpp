@@ -165,7 +165,7 @@ public:
             const auto* votes = votes_ + 2 * x;
 #pragma GCC unroll 16
             for (int lane = 0; lane < vote_lanes; ++lane) {
-                // Of four adjacent pixels, two are in one vector of interleaved shares and two in the other.
+                // Two of four adjacent pixels are in one vector of interleaved shares, and two in the other.
                 const int at = lane / 4 * 4 + lane % 2 * 2 + (lane % 4 < 2 ? 0 : vote_lanes);
                 auto* const sum = sums_ + 2 * std::int64_t{places[lane]};
                 hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, votes + at)), pair, sum);

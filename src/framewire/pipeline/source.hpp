@@ -18,141 +18,142 @@
 
 namespace framewire {
 
-/// What a medium says of its pictures beside their size.
+/// Properties of a medium's pictures besides their size.
 struct PictureFacts {
-    std::optional<YuvCoding> coding{};         ///< where they are YUV
-    std::optional<ChromaSampling> sampling{};  ///< likewise, where framewire::colour has it
-    ChromaSiting siting{};                     ///< of such
-    std::optional<int> primaries{};            ///< code points of ITU-T H.273, where it says them
-    std::optional<int> transfer{};             ///< likewise
-    Rational pixel_aspect{1, 1};               ///< a pixel's width over its height, as the picture is seen
+    std::optional<YuvCoding> coding{};         ///< if they are YUV
+    std::optional<ChromaSampling> sampling{};  ///< if they are YUV with a sampling that framewire::colour supports
+    ChromaSiting siting{};                     ///< siting of such chroma
+    std::optional<int> primaries{};            ///< code point of ITU-T H.273, if the medium states it
+    std::optional<int> transfer{};             ///< code point of ITU-T H.273, if the medium states it
+    Rational pixel_aspect{1, 1};               ///< width over height of a pixel as displayed
 };
 
-/// The file of a video, for what else it holds beside pictures.
+/// The file of a video, for its contents other than pictures.
 struct MediumFile {
     std::string path;
-    double begin_seconds = 0;  ///< its own time of what is 0 seconds of the source
+    double begin_seconds = 0;  ///< the file's own time at 0 seconds of the source
 };
 
-/// A frame's picture as its medium has it, for sinks of like form: those who know each other's classes.
+/// A native frame: a picture in the format in which its source decoded it, for sinks of the same kind, which
+/// know its class.
 class OwnPicture {
 public:
     virtual ~OwnPicture() = default;
 
-    /// Makes the image of it that the source would have read. Of its size, 1 frame of 3 channels.
+    /// Writes the image that the source would have read; `image` has the same size, 1 frame and 3 channels.
     virtual void to_image(HostView<std::uint8_t> image) const = 0;
 
-    /// The picture with its pixels at other places, where that comes to the same for all its planes; else null. On the
-    /// threads of `executor`, which is of the CPU backend.
+    /// Returns the picture with its pixels moved, if the movement is the same for all its planes; else null.
+    /// Runs on the threads of `executor`, which must use the CPU backend.
     virtual std::shared_ptr<const OwnPicture> moved(const PixelMove& move, Executor& executor) const = 0;
 
-    /// Its planes, of which to_image() makes its image by YuvToImage; nothing where it makes it otherwise. They live as
-    /// long as the picture.
+    /// Returns its planes if to_image() converts them with YuvToImage, else nothing. They are valid as long as
+    /// the picture.
     virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }
 
-    /// What makes rows of its image, where the image need not be in memory as a whole for that; else nothing. It lives
-    /// as long as the picture. Throws Error{source_lost} when the medium breaks off meanwhile.
+    /// Returns a function that writes rows of its image without the whole image in memory, or nothing. Valid as
+    /// long as the picture. Calls throw Error{source_lost} if the medium ends unexpectedly.
     virtual MakeRows rows() const { return {}; }
 };
 
-/// What is known of a source before its first frame.
+/// Properties of a source that are known before its first frame.
 struct SourceInfo {
-    std::string name;      ///< as the user wrote it, without_credentials()
+    std::string name;      ///< as the user wrote it, passed through without_credentials()
     Shape shape{};         ///< of every frame; frames is 1
-    Rational rate{30, 1};  ///< frames a second, nominal
-    bool live = false;     ///< a camera or the network: frames come when they come and are dropped when late
-    std::optional<std::int64_t> frames;  ///< how many there will be, where known
+    Rational rate{30, 1};  ///< nominal frames per second
+    bool live = false;     ///< a camera or the network: frames arrive on their own schedule and are dropped if late
+    std::optional<std::int64_t> frames;  ///< total number of frames, if known
     PictureFacts facts{};
-    std::optional<MediumFile> medium{};  ///< where it is one file of video, played once
-    std::optional<int> threshold{};      ///< of a difference stream: no byte is further from what was encoded
-    bool has_own_pictures = false;       ///< frames may have pictures of the medium's own
-    bool has_rows = false;               ///< such pictures may make their images row by row, and are of use for no more
+    std::optional<MediumFile> medium{};  ///< if it is one video file, played once
+    std::optional<int> threshold{};      ///< for a difference stream: the bound of each byte's error
+    bool has_own_pictures = false;       ///< frames may have native frames
+    bool has_rows = false;               ///< native frames may write their images row by row, and are of no other use
 };
 
-/// Frames one after the other. Used by one thread at a time, but for set_adjustment().
+/// Frames one after another. Used by one thread at a time, except set_adjustment().
 class Source {
 public:
     virtual ~Source() = default;
     virtual const SourceInfo& info() const = 0;
 
-    /// Writes the next frame to `image` (info().shape) and fills `time`; false at the end or when told to stop.
-    /// Blocks as long as the source's deadlines allow. Throws Error{source_lost} when the source breaks before its
-    /// end; the frames before were whole.
+    /// Writes the next frame to `image` (info().shape) and fills `time`; returns false at the end or when
+    /// stopped. Blocks as long as the source's deadlines allow. Throws Error{source_lost} if the source breaks
+    /// before its end; the frames before were complete.
     virtual bool read(HostView<std::uint8_t> image, FrameTime& time) = 0;
 
-    /// The same into a run's frame. A source whose frames come into being on a GPU writes them there
-    /// (Frame::fill_on_gpu()) where the frame has one; others need not know of it.
+    /// The same into a frame of a run. A source whose frames originate on a GPU writes them there
+    /// (Frame::fill_on_gpu()) if the frame has a GPU image; others need not override it.
     virtual bool capture(Frame& frame, FrameTime& time) { return read(frame.fill_on_host(), time); }
 
-    /// The medium's picture of the frame read last, where it is the same but for its form; else null.
+    /// Returns the native frame of the last frame read, if it has the same contents as the image; else null.
     virtual std::shared_ptr<const OwnPicture> own_picture() const { return nullptr; }
 
-    /// As read(), but where there is an own_picture() of the frame then, the image may stay as it was: who wants it
-    /// makes it of that one.
+    /// Like read(), but if the frame has an own_picture() afterwards, the image may be left unchanged: callers
+    /// that need it make it from the native frame.
     virtual bool read_own(HostView<std::uint8_t> image, FrameTime& time) { return read(image, time); }
 
-    /// Goes to another time: the next read gives the first frame at or after `seconds`, the one that reading on from
-    /// the start comes to. FrameTime::index is that frame's number where it is known, else what the time and the rate
-    /// make it. False where this source cannot, and stays where it is. Throws as read() does.
+    /// Seeks: the next read returns the first frame at or after `seconds`, the same frame that reading on from
+    /// the start would reach. FrameTime::index is its number if known, else computed from time and rate.
+    /// Returns false, without moving, if the source cannot seek. Throws what read() throws.
     virtual bool seek(double seconds) { return static_cast<void>(seconds), false; }
 
-    /// Where reading ended before pictures of another size (SourceOptions::follows_size): takes that on. info() is of
-    /// it then, and the next read gives its first frame. False where it did not end so.
+    /// If reading ended because pictures of another size follow (SourceOptions::follows_size), switches to that
+    /// size: info() describes it, and the next read returns its first frame. Returns false if reading did not
+    /// end for that reason.
     virtual bool take_new_size() { return false; }
-    /// Whether it would.
+    /// Returns true if take_new_size() would succeed.
     virtual bool is_at_new_size() const { return false; }
 
-    /// Broken packets and pictures so far, for which frames were left out or patched up.
+    /// Returns the number of broken packets and pictures so far, whose frames were skipped or concealed.
     virtual std::int64_t damaged() const { return 0; }
 
-    /// Throws Error{source_lost} where the medium proves that frames read so far are not what was written, and was read
-    /// on all the same.
+    /// Throws Error{source_lost} if the medium proves that frames read so far differ from what was written,
+    /// although reading continued.
     virtual void require_whole() const {}
 
-    /// Takes over what the source itself can of the settings, as a camera does that has controls for them; gives the
-    /// settings with those changing nothing any more. From any thread. Throws Error{usage} on a setting that is not
-    /// allowed, Error{config} when the source does not take one it has.
+    /// Applies the settings that the source has its own controls for, as a camera does. Returns the settings
+    /// with those made neutral. From any thread. Throws Error{usage} if a setting is not allowed, Error{config}
+    /// if the source rejects a value for a control that it has.
     virtual Adjustment set_adjustment(const Adjustment& wanted) { return wanted; }
 };
 
-/// How an output comes to its end.
+/// State of an output at its end.
 enum class Ending {
-    complete,   ///< all that was to come is there
-    broken_off  ///< what is there is whole, but more was to come
+    complete,   ///< everything is there
+    broken_off  ///< truncated: what is there is valid, but more should have followed
 };
 
-/// Where frames go. Used by one thread at a time.
+/// Destination of frames. Used by one thread at a time.
 class Sink {
 public:
-    /// Without finish() before it, what was written does not appear under its name; where it is of use as it is, it
-    /// stays beside it as NAME.part.
+    /// Without finish(), the output does not appear under its name; if it is usable as it is, it stays as
+    /// NAME.part.
     virtual ~Sink() = default;
 
-    /// Takes one frame of the shape the sink was opened for. Throws Error{io}.
+    /// Writes one frame of the shape that the sink was opened for. Throws Error{io}.
     virtual void write(HostView<const std::uint8_t> image, const FrameTime& time) = 0;
 
-    /// The same as the medium's own picture, which loses less than a way over BGR. False where this sink is not of like
-    /// form, and nothing was written: then it wants the image.
+    /// The same for a native frame, which loses less than a conversion through BGR. Returns false, with nothing
+    /// written, if this sink is of another kind; the caller must then write the image.
     virtual bool write_own(const OwnPicture& own, const FrameTime& time) {
         return static_cast<void>(own), static_cast<void>(time), false;
     }
 
-    /// The pictures of planes that write() makes of images by ImageToYuv, and goes on with; nothing where it does
-    /// otherwise.
+    /// Returns the kind of planes that write() converts images to with ImageToYuv before it continues; nothing
+    /// if it does not.
     virtual std::optional<YuvInfo> planes() const { return {}; }
-    /// The same as write() with the image that such planes would be made of. Of a sink that has planes(). Throws
-    /// Error{io}.
+    /// The same as write() for planes that are already converted. For sinks with planes(). Throws Error{io}.
     virtual void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
         static_cast<void>(picture), static_cast<void>(time);
         fail(ErrorCode::internal, "a picture of planes for a sink of images");
     }
 
-    /// Completes the output: flushes, closes, and lets a file appear under its name, but a broken-off one does not take
-    /// the place of a finished file. Throws Error{io}.
+    /// Completes the output: flushes, closes, and lets a file appear under its name. A truncated output never
+    /// replaces a finished file. Throws Error{io}.
     virtual void finish(Ending ending) = 0;
     void finish() { finish(Ending::complete); }
 
-    /// Bytes put out so far, as far as known.
+    /// Returns the bytes written so far, as far as known.
     virtual std::int64_t bytes() const = 0;
 };
 

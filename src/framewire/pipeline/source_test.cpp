@@ -47,7 +47,7 @@ private:
     int number_ = 0;
 };
 
-// The same, written on the GPU where a frame has one: the frame's image on the host is of something else.
+// The same, written on the GPU if a frame has an image there; the frame's image on the host has other contents.
 class NoiseOnGpu final : public MovingNoise {
 public:
     bool capture(Frame& frame, FrameTime& time) override {
@@ -80,7 +80,7 @@ struct Slot {
     FrameChanges changes;
 };
 
-// What stages make of a source's frames, several of which are under way.
+// Returns the results of stages on the frames of a source, several of which are in flight.
 std::vector<Seen> stages_of(Source& source, Executor& executor) {
     ChainPlan plan(parse_chain("median=3,noise=10"), shape, executor);
     FrameDetector detector({.blur_px = 1, .threshold = 60, .morphology = MorphologyOperation::none, .min_area = 1},
@@ -130,7 +130,7 @@ std::vector<Seen> stages_of(Source& source, Executor& executor) {
     return all;
 }
 
-TEST_P(SourceTest, StagesTakeFramesWhereTheyAre) {
+TEST_P(SourceTest, StagesReadFramesFromTheirMemory) {
     MovingNoise on_host;
     NoiseOnGpu on_gpu;
     const auto want = stages_of(on_host, kit::executor(Backend::cpu));
@@ -148,7 +148,7 @@ TEST_P(SourceTest, StagesTakeFramesWhereTheyAre) {
     }
 }
 
-TEST_P(SourceTest, AFrameIsWhereItWasFilledLast) {
+TEST_P(SourceTest, FrameHasTheImageWrittenLast) {
     NoiseOnGpu on_gpu;
     MovingNoise on_host;
     Frame frame(shape, executor());

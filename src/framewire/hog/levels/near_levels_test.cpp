@@ -62,7 +62,7 @@ TEST(NearLevels, EqualThoseOfTheHistogramOrAreEmpty) {
     });
 }
 
-// What a plan remembers of the frame before must not change any bit of the next descriptors.
+// The levels that a plan remembers of the frame before must not change any bit of the next descriptors.
 TEST(NearLevels, DoNotChangeDescriptors) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 90, 200, 3};

@@ -66,7 +66,7 @@ constexpr SpreadStrip spread_strip(int cells, int targets, int cell, int bins) {
     return {windows, (windows + cells - 1) * cell};
 }
 
-/// What a plan stores for spreading votes.
+/// Tables and memory of a plan for spreading votes.
 struct HogSpread {
     /// A cell of a window whose pixels vote for a histogram of the window.
     struct Way {

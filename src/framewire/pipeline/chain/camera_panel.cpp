@@ -15,7 +15,7 @@ CameraPanel::CameraPanel(const Chain& chain, Source& source, SetInChain set_in_c
 }
 
 Adjustment CameraPanel::set(const Adjustment& wanted) {
-    adjust_terms(wanted);  // refuses what is not allowed, whoever would take it
+    adjust_terms(wanted);  // validates first, so that nothing is changed if a setting is not allowed
     const std::lock_guard lock(mutex_);
     const auto rest = source_->set_adjustment(wanted);
     return set_in_chain_(rest) ? Adjustment{} : rest;

@@ -22,6 +22,7 @@ std::vector<std::string_view> names(std::span<const FilterInfo> registry) {
     return all;
 }
 
+// Reads a chain of filters; the parameters of each filter are read by read_parameters().
 class ChainReader {
 public:
     ChainReader(std::string_view text, std::span<const FilterInfo> registry) : text_(text), registry_(registry) {}
@@ -55,7 +56,7 @@ private:
                                      .main_behind = fmt::format("{}=", name),
                                      .unnamed = found->unnamed,
                                      .end = ","};
-        const bool main_first = !at_end() && text_[at_] == '=';  // behind "name:" a key is needed
+        const bool main_first = !at_end() && text_[at_] == '=';  // after "name:" a key is needed
         if (take('=') || take(':'))
             call.values = read_parameters(text_, at_, syntax, main_first,
                                           [&](std::size_t at, const std::string& problem) { fail_at(at, problem); });
@@ -65,7 +66,7 @@ private:
         return call;
     }
 
-    // A filter's name: all up to what ends one, so that a message can show the whole of a wrong one.
+    // Reads everything up to a delimiter, so that a message can show the whole of a wrong name.
     std::string_view read_name() {
         const auto begin = at_;
         at_ = std::min(text_.find_first_of("=:,", at_), text_.size());
@@ -73,7 +74,7 @@ private:
         return name.substr(0, name.find_last_not_of(spaces) + 1);
     }
 
-    // FFmpeg's users mean by a name what it does there.
+    // Users of FFmpeg expect the meaning that a name has there.
     std::string meant_by(std::string_view name) const {
         const auto like = filter_like_ffmpegs(name);
         const auto own = like.substr(0, like.find('='));

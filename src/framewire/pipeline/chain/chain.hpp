@@ -12,14 +12,14 @@
 
 namespace framewire {
 
-/// One filter of a chain: its registry entry and its values, checked and complete.
+/// One filter of a chain: its registry entry and its values, validated and complete.
 struct FilterCall {
     const FilterInfo* filter = nullptr;
     ParameterValues values;
-    std::size_t offset = 0;  ///< of its name, in bytes of the chain's text
+    std::size_t offset = 0;  ///< offset of its name in the text of the chain, in bytes
 };
 
-/// A filter chain as the user wrote it and as it was understood. Refers to the registry it was read with.
+/// A filter chain as text and as parsed. Refers to the registry that it was parsed with.
 struct Chain {
     std::string text;
     std::vector<FilterCall> calls;
@@ -27,30 +27,33 @@ struct Chain {
     bool empty() const { return calls.empty(); }
 };
 
-/// Most filters in one chain.
+/// Limit of filters in one chain.
 inline constexpr std::size_t max_chain_filters = 64;
 
-/// Reads `name=value:key=value,name=...`. A first value without a key is the filter's main parameter's,
-/// and where the filter says so the next ones are the next parameters'; `name:key=value` will do where there is none.
-/// Spaces around names, keys and values do not count. Quoting is FFmpeg's, but in one level: between '...' every
-/// character stands for itself, elsewhere a backslash makes the next one do so; `text=''` is an empty value. Blank text
-/// is an empty chain. Takes time proportional to the text. Throws Error{usage} saying which filter and parameter, the
-/// column and the place, what is allowed and the nearest name, on: unknown filters and keys, values that are of the
-/// wrong type, out of range, even where odd is needed or no choice, keys given twice, a second value without a key,
-/// missing parts, open quotes.
+/// Parses `name=value:key=value,name=...`. The first value without a key belongs to the filter's main
+/// parameter, and if the filter allows it, the next ones belong to the next parameters. `name:key=value` works
+/// if there is no such value. Spaces around names, keys and values are ignored. Quoting follows FFmpeg's rules,
+/// but on one level only: between '...' every character is literal, elsewhere a backslash makes the next
+/// character literal; `text=''` is an empty value. Blank text is an empty chain. The time is linear in the
+/// text.
+///
+/// Throws Error{usage} for unknown filters and keys, values of the wrong type or out of range, even values if odd ones
+/// are needed, invalid choices, keys given twice, a second value without a key, missing parts and open quotes. The
+/// message names the filter, the parameter and the column, shows the place, and says what is allowed and which name is
+/// nearest.
 Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry = filter_registry());
 
-/// A chain at the filter that changes how many frames there are: what comes before it, and what after. Without such a
-/// filter all of it is `after`.
+/// A chain divided at the filter that changes the frame rate: the filters before it and those after it. If
+/// there is none, all filters are in `after`.
 struct RateSplit {
     Chain whole, before, after;
     std::optional<Rational> rate{};
 };
 
-/// Throws Error{usage} where there is more than one such filter.
+/// Divides a chain. Throws Error{usage} if more than one filter changes the rate.
 RateSplit split_at_rate(const Chain& chain);
 
-/// Throws Error{usage} with `problem` and the place in the chain's text it is about.
+/// Throws Error{usage} with `problem`, its column, and a caret line for the place in the text of the chain.
 [[noreturn]] void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem);
 
 }  // namespace framewire

@@ -18,6 +18,7 @@ std::int64_t scratch_bytes_per_pixel(const FilterInfo& filter) { return filter.n
 
 std::int64_t pixels_of(const Shape& shape) { return std::int64_t{shape.frames} * shape.height * shape.width; }
 
+// Returns the shape of a filter's result. Errors name the place in the text of the chain.
 Shape output_of(const Chain& chain, const FilterCall& call, const Shape& image, const Shape& original) {
     const auto& filter = *call.filter;
     try {

@@ -21,7 +21,7 @@ namespace chain_cost_test {
 
 constexpr Shape frame{1, 720, 1280, 3};
 
-TEST(ChainCost, OfAnEmptyChainIsTheFrame) {
+TEST(ChainCost, EqualsTheFrameForAnEmptyChain) {
     const auto cost = cost_of(parse_chain(""), frame);
     EXPECT_EQ(cost.output, frame);
     EXPECT_EQ(cost.largest, frame);
@@ -29,7 +29,7 @@ TEST(ChainCost, OfAnEmptyChainIsTheFrame) {
     EXPECT_EQ(cost.frame_seconds, 0);
 }
 
-TEST(ChainCost, FindsTheLargestImageOnTheWay) {
+TEST(ChainCost, FindsTheLargestImageInTheChain) {
     const auto cost = cost_of(parse_chain("gray=channels=1,scale=4096:2048,scale=64:32"), frame);
     EXPECT_EQ(cost.output, (Shape{1, 32, 64, 1}));
     EXPECT_EQ(cost.largest, (Shape{1, 2048, 4096, 1}));
@@ -46,20 +46,20 @@ TEST(ChainCost, GrowsWithEachFilter) {
     EXPECT_NEAR(all.frame_seconds, static_cast<double>(max_chain_filters) * one.frame_seconds, 1e-6);
 }
 
-TEST(ChainCost, RefusesWhatDoesNotFit) {
+TEST(ChainCost, RejectsChainsThatDoNotFit) {
     EXPECT_THROW(cost_of(parse_chain("crop=9000:9000"), frame), Error);
     EXPECT_THROW(cost_of(parse_chain("scale=1000%,scale=1000%"), frame), Error);
 }
 
-// The list comes from the registry: a new filter that keeps more has to say so.
+// The list comes from the registry, so a new filter that keeps more has to declare it.
 TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& filter : filter_registry()) {
-        if (filter.rate) continue;  // no plan
+        if (filter.rate) continue;  // has no plan
         std::vector<std::string> texts{std::string(filter.name)};
         if (!filter.examples.empty()) texts.assign(filter.examples.begin(), filter.examples.end());
         for (auto& text : texts) {
-            // Machines for tests may have no fonts of their own.
+            // Test machines may have no fonts of their own.
             if (const auto* font = std::getenv("FRAMEWIRE_TEST_FONT"); font && text.starts_with("text="))
                 text.replace(0, 5, fmt::format("text=font={}:text=", font));
             const auto chain = parse_chain(text);
@@ -72,7 +72,7 @@ TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
             plan.run(std::as_const(in).view(), out.view());
             const auto images = frame.bytes() + plan.output_shape().bytes();
             const auto kept = kit::allocated_bytes() - before - images;
-            constexpr std::int64_t tables = 4'000'000;  // glyphs, windows and the like, whatever the frame's size
+            constexpr std::int64_t tables = 4'000'000;  // glyphs, windows and the like, independent of the frame's size
             EXPECT_LE(kept, estimated + tables) << text;
         }
     }

@@ -12,7 +12,7 @@
 namespace framewire {
 namespace {
 
-// Calls make(); what it says against the filter's input is said with the place in the chain.
+// Calls make() and adds the place in the chain to its errors about the filter's input.
 template <class Make>
 auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
     try {
@@ -23,7 +23,7 @@ auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
     }
 }
 
-// The pointwise filters from `begin` on that go into one pass.
+// Returns the pointwise filters, starting with `begin`, that fit into one pass.
 std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>& ops, std::size_t begin) {
     std::vector<PointwiseOp> pass;
     std::size_t states = 0;
@@ -47,7 +47,7 @@ ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor,
 }
 
 void ChainPlan::plan_steps(const Chain& chain) {
-    // All shapes before the first plan: a chain that does not fit together costs nothing.
+    // All shapes are computed before the first plan, so a chain that does not fit together costs nothing.
     std::vector<Shape> shapes{input_shape_};
     std::vector<std::optional<PointwiseOp>> ops;
     for (const auto& call : chain.calls)
@@ -64,7 +64,8 @@ void ChainPlan::plan_steps(const Chain& chain) {
     for (std::size_t begin = 0, end = 0; begin < chain.calls.size(); begin = end) {
         const auto& call = chain.calls[begin];
         auto pass = pass_from(ops, begin);
-        // A pass of one pays where it saves the copy of the previous frame, and where it may go by rows.
+        // A pass of one filter is worthwhile if it saves the copy of the previous frame, or if it can run by
+        // rows.
         const bool pays = pass.size() > 1 ||
                           (pass.size() == 1 && (pass.front().needs_previous || executor_->backend() == Backend::cpu));
         end = begin + (pays ? pass.size() : 1);
@@ -90,6 +91,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
     }
 }
 
+// Images between filters alternate between two buffers, each as large as the largest image that it holds.
 void ChainPlan::allocate() {
     std::array<std::int64_t, 2> largest_bytes{};
     for (std::size_t index = 0; index < steps_.size(); ++index) {
@@ -172,7 +174,7 @@ void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const 
     of_images->graph->launch(executor_->stream());
 }
 
-// That of images which came before; those that are new take the place of the oldest.
+// Returns the graph of images that have been seen before, else null; new images replace the oldest ones.
 ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     if (const std::uint64_t settings = *settings_; settings != graphs_settings_) {
         graphs_settings_ = settings;
@@ -190,7 +192,7 @@ ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     return nullptr;
 }
 
-// From then on one run is like the other.
+// From then on all runs are alike and can be replayed as a graph.
 bool ChainPlan::is_settled() const {
     return std::all_of(steps_.begin(), steps_.end(), [](const auto& step) {
         return step.has_previous == step.needs_previous && (!step.filter || step.filter->is_settled());
@@ -245,7 +247,7 @@ std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
         if (!filter) return {};
         steps.push_back({step.name, filter, step.input, step.output});
     }
-    // A filter that makes several rows at a time, and counts what it makes, is not asked for a row twice.
+    // A filter that computes several rows at a time, and counts them, must not be asked for a row twice.
     for (std::size_t index = 0; index < steps.size(); ++index)
         if (steps[index].filter->rows_together() > 1 && index + 1 < steps.size()) return {};
     return steps;

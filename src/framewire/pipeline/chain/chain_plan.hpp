@@ -20,71 +20,76 @@
 
 namespace framewire {
 
-/// What one filter of a chain found in its last run.
+/// Results of one filter in its last run.
 struct ChainFigures {
     std::string filter;
     std::vector<FilterFigure> figures;
 };
 
-/// A filter chain ready to run on frames of one shape: the filters' plans, what lies between them, and the previous
-/// frames of those filters that need one. Neighbours that look at single pixels run as one pass, and on a GPU the whole
-/// chain is one graph; the result is the filters' one by one. Not for two threads at once, but for set_adjustment().
+/// A filter chain prepared for frames of one shape: the plans of the filters, the images between them, and the
+/// previous frames of filters that need them. Adjacent filters that look at single pixels run as one pass, and
+/// on a GPU the whole chain is one CUDA graph. The result equals that of the filters one by one. Not for
+/// concurrent use, except set_adjustment().
 class ChainPlan {
 public:
-    /// `frame` may be a batch, which is then as many streams side by side. `original` is the shape of what filters may
-    /// join, where that is not the frame itself. Keeps a reference to `executor` and nothing of `chain`. Throws
-    /// Error{usage}, with the place in the chain's text, where a filter does not take what the one before it gives.
+    /// `frame` may be a batch, whose frames are then independent streams. `original` is the shape of the image
+    /// that filters can join, if that is not the frame itself. Keeps a reference to `executor`; `chain` is not
+    /// needed afterwards. Throws Error{usage}, with the place in the text of the chain, if a filter does not
+    /// accept the result of the one before it.
     ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original = {});
 
-    /// True when there is no filter: runs copy, and whoever can do without the copy may skip them.
+    /// Returns true if there is no filter. A run then copies, and callers that do not need the copy can skip
+    /// it.
     bool empty() const { return steps_.empty(); }
     const Shape& input_shape() const { return input_shape_; }
     const Shape& output_shape() const { return output_shape_; }
-    /// Where what is in the input is in the output.
+    /// Returns the map of positions in the input to positions in the output.
     const PlaneMap& placement() const { return placement_; }
 
-    /// True when some filter shows what set_frame_values() tells.
+    /// Returns true if a filter shows values of set_frame_values().
     bool shows_frame_values() const;
-    /// Tells the filters about the next frame, before its run. Allocates nothing. Device: queued on the executor's
-    /// stream.
+    /// Passes the values of the next frame to the filters, before its run. Allocates nothing. On the device it
+    /// is queued on the executor's stream.
     void set_frame_values(const FrameValues& values);
-    /// Takes other settings for the first `adjust` from the next frame on, from any thread; false where there is none.
-    /// Throws Error{usage} on a setting that is not allowed, with nothing changed.
+    /// Sets the first `adjust` to other settings from the next frame on, from any thread. Returns false if
+    /// there is none. Throws Error{usage} if a setting is not allowed, without changing anything.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// What filters found in the last run, in the chain's order; those that found nothing are left out. Waits for the
-    /// executor's stream and reads back: not for the frame path.
+    /// Returns the results of the filters in the last run, in the order of the chain, without filters that have
+    /// none. Waits for the executor's stream and downloads data, so it is not for the frame path.
     std::vector<ChainFigures> figures() const;
 
-    /// How many pairs of images have a graph of their own on a GPU.
+    /// Number of image pairs that have a graph of their own on a GPU.
     static constexpr int most_graphs = 16;
 
-    /// The next frame through all filters. Any strides; no overlap. Allocates nothing, but on a GPU where images come a
-    /// second time, as those of a circle do: then their graph is made. Host: returns when done. Device: queued on the
-    /// executor's stream. Throws Error{usage} on other shapes, Error{internal} on the other backend's memory.
+    /// Processes the next frame. Any strides; no overlap. Allocates nothing, except that on a GPU the graph of
+    /// a pair of images is made when the pair is used for the second time, as pairs of a frame ring are. On the
+    /// host the call returns when done; on the device it is queued on the executor's stream. Throws
+    /// Error{usage} if a shape differs, Error{internal} for memory of the other backend.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
-    /// The same from frame to frame, where the backend works.
+    /// The same from frame to frame, in the memory of the backend.
     void run(Frame& in, Frame& out) { run(in, in, out); }
-    /// The same with another original than `in`.
+    /// The same with an original that is not `in`.
     void run(Frame& in, Frame& original, Frame& out);
 
-    /// A filter, or several as one pass, by rows. Lives as long as the plan.
+    /// A filter, or several as one pass, that can run by rows. Valid as long as the plan.
     struct RowStep {
         std::string name;
         RowFilter* filter = nullptr;
         Shape input{}, output{};
     };
-    /// The chain as such, where each of its filters is one: on the CPU, of one frame. Else, and without any, none.
+    /// Returns the steps of the chain if all of them can run by rows, on the CPU and for one frame; else
+    /// nothing. Also nothing for an empty chain.
     std::vector<RowStep> by_rows();
-    /// Before the rows of each frame: tells all of them, as run() does.
+    /// Prepares all steps for the rows of the next frame, as run() does.
     void begin_rows();
 
 private:
     // A filter, or several as one pass.
     struct Step {
-        std::vector<std::string> names;  // of its filters
-        std::string name;                // of all of them
+        std::vector<std::string> names;  // names of its filters
+        std::string name;                // all names joined
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
         Shape input, output;
@@ -97,7 +102,8 @@ private:
         RowFilter* by_rows() const;
     };
 
-    // The images that a graph was made for; it holds for no others. Made when they come a second time.
+    // The images that a graph was recorded with; it is valid for no others. Recorded when they come for the
+    // second time.
     struct ImagesGraph {
         const std::uint8_t* in = nullptr;
         const std::uint8_t* original = nullptr;
@@ -131,11 +137,12 @@ private:
     Shape input_shape_, original_shape_, output_shape_;
     PlaneMap placement_;
     std::vector<Step> steps_;
-    std::array<BackendBuffer, 2> between_;  // results on their way to the next filter, in turns
+    std::array<BackendBuffer, 2> between_;  // results for the next filter, alternating
 
-    // How often set_adjustment() was called: a graph holds the settings as they were. Out of line, so that plans move.
+    // Number of set_adjustment() calls, since a graph contains the settings at its recording. On the heap, so
+    // that plans can move.
     std::unique_ptr<std::atomic<std::uint64_t>> settings_ = std::make_unique<std::atomic<std::uint64_t>>(0);
-    std::uint64_t graphs_settings_ = 0;  // that graphs_ were made with
+    std::uint64_t graphs_settings_ = 0;  // the count when graphs_ were recorded
     std::vector<ImagesGraph> graphs_;
     std::size_t oldest_graph_ = 0;
 };

@@ -20,7 +20,7 @@
 namespace framewire {
 namespace chain_plan_test {
 
-// The frame before, so that what a plan keeps can be seen.
+// Returns the frame before, which makes the state of a plan visible.
 class Delay {
 public:
     Delay(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {}
@@ -35,7 +35,7 @@ private:
     Executor* executor_;
 };
 
-// The real filters and two of our own: delay, and one that refuses gray images.
+// The real filters and two for the tests: delay, and one that rejects gray images.
 const std::vector<FilterInfo>& registry() {
     static const std::vector<FilterInfo> filters = [] {
         auto all = filter_registry();
@@ -86,7 +86,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(ChainPlanTest);
 
-TEST_P(ChainPlanTest, EqualsItsFiltersOneByOne) {
+TEST_P(ChainPlanTest, EqualsTheFiltersOneByOne) {
     const char* const texts[] = {"gray", "delay", "gray=average", "delay", "gray=channels=1", "delay"};
     std::string chain_text;
     std::vector<kit::HostChain> one_by_one;
@@ -114,8 +114,8 @@ TEST_P(ChainPlanTest, EqualsItsFiltersOneByOne) {
     }
 }
 
-TEST_P(ChainPlanTest, EachFilterHasThePreviousFrameOfItsOwnInput) {
-    auto delay = processor("delay,delay");  // the first frame stands in for what was before it
+TEST_P(ChainPlanTest, GivesEachFilterItsOwnPreviousInput) {
+    auto delay = processor("delay,delay");  // the first frame also serves as the one before it
     HostImage out(frame);
     const std::uint64_t expected[] = {0, 0, 0, 1, 2, 3};
     for (std::uint64_t index = 0; index < 6; ++index) {
@@ -124,7 +124,7 @@ TEST_P(ChainPlanTest, EachFilterHasThePreviousFrameOfItsOwnInput) {
     }
 }
 
-TEST_P(ChainPlanTest, BatchesAreStreamsSideBySide) {
+TEST_P(ChainPlanTest, TreatsBatchesAsIndependentStreams) {
     const auto batch = frame.with_frames(3);
     auto together = processor("delay,gray", batch);
     auto alone = processor("delay,gray", frame);
@@ -137,15 +137,15 @@ TEST_P(ChainPlanTest, BatchesAreStreamsSideBySide) {
     }
 }
 
-// A chain that hides who moves shows nobody before it can know them. On CUDA the same images come again and again, so
-// that a graph holds the chain as soon as it may.
-TEST_P(ChainPlanTest, HidesAllUntilThereIsABackground) {
+// A chain that hides people shows nobody before it has a background. On CUDA the same images come repeatedly,
+// so that a graph replaces the chain as soon as it may.
+TEST_P(ChainPlanTest, HidesEverythingUntilThereIsABackground) {
     struct Case {
         const char* background;
         int hidden;
     };
     for (const auto& [background, hidden] : {Case{"first", 1}, Case{"'mean:0.4'", 3}, Case{"mixture", 5}}) {
-        // Noise is not blurred, where there is a choice.
+        // With these backgrounds noise is not blurred, if there is a choice.
         auto hides = processor(fmt::format("gray,boxes=pixelate=8:background={}{}", background,
                                            background == std::string_view("mixture") ? "" : ":blur=1")
                                    .c_str());
@@ -160,7 +160,7 @@ TEST_P(ChainPlanTest, HidesAllUntilThereIsABackground) {
     }
 }
 
-// A chain's filters one after the other, each as if it were alone: what a plan must equal, whatever it joins.
+// The filters of a chain one after another, each on its own: a plan must equal this, whatever it joins.
 class OneByOne {
 public:
     OneByOne(const Chain& chain, Shape shape) {
@@ -208,14 +208,15 @@ constexpr const char* joined_chains[] = {
     "gray,gray=average,heatmap,heatmap,gray,adjust=4",
     "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
     "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
-    "noise=1,noise=2,noise=3,noise=4,noise=5",                                           // more states than a pass has
-    "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",  // more filters than a pass has
-    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",                                 // others in between
+    "noise=1,noise=2,noise=3,noise=4,noise=5",  // more states than one pass has
+    // More filters than one pass has.
+    "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",
+    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",  // other filters in between
     "gray,binarize=otsu,adjust=5",
     "adjust=5,delay,gray,adjust=-5,binarize=fixed",
 };
 
-TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
+TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
     for (const char* text : joined_chains)
         for (const auto& shape :
              {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
@@ -224,7 +225,7 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
             kit::HostChain joined(chain, shape, executor());
             OneByOne alone(chain, shape);
             for (std::uint64_t index = 0; index < 6; ++index) {
-                if (index == 4) {  // while it runs
+                if (index == 4) {  // while the chain runs
                     const Adjustment other{.brightness = -12, .contrast = 0.7, .saturation = 2, .gain = 1.5};
                     EXPECT_EQ(joined.plan().set_adjustment(other),
                               std::string_view(text).find("adjust") != std::string_view::npos);
@@ -237,8 +238,8 @@ TEST_P(ChainPlanTest, NeighboursInOnePassEqualThemOneByOne) {
         }
 }
 
-// What makes a pass on the CPU quicker than its parts, though it computes what they do: gray that a heat map takes has
-// one channel, and so has its previous image.
+// A pass on the CPU is faster than its parts, although it computes the same, because gray that a heat map reads
+// has one channel, and so does its previous image.
 TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
     const auto op = [](const char* text) {
         const auto call = parse_chain(text, registry()).calls.front();
@@ -255,8 +256,8 @@ TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
     EXPECT_EQ(PointwisePass({adjust, gray}, frame, kit::executor(Backend::cpu)).output_shape().channels, 3);
 }
 
-// Images with gaps, at odd addresses and taking turns: neither a pass nor a graph may count on the ones before.
-TEST_P(ChainPlanTest, ImagesOfAnyLayoutInTurn) {
+// Images with gaps, at odd addresses and alternating: neither a pass nor a graph may rely on earlier images.
+TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
     const auto chain = parse_chain("adjust=20,heatmap,gray", registry());
     const auto batch = frame.with_frames(2);
     ChainPlan plan(chain, batch, executor());
@@ -287,8 +288,8 @@ TEST_P(ChainPlanTest, ImagesOfAnyLayoutInTurn) {
         }
 }
 
-// Frames of a circle come and go in turns, more pairs of them than there are graphs, and settings change in between.
-TEST_P(ChainPlanTest, FramesInTurnsAreFramesOneByOne) {
+// Frames of a ring alternate; there are more pairs of them than graphs, and settings change in between.
+TEST_P(ChainPlanTest, AlternatingFramesEqualSingleFrames) {
     const auto chain = parse_chain("gaussian=3,adjust=20,heatmap,gray", registry());
     ChainPlan plan(chain, frame, executor());
     OneByOne alone(chain, frame);
@@ -326,8 +327,8 @@ TEST_P(ChainPlanTest, FramesInTurnsAreFramesOneByOne) {
     }
 }
 
-// As often as it takes for a graph to be made and used.
-TEST_P(ChainPlanTest, JoinsWhatTheChainBeganWith) {
+// Repeated until a graph has been made and used.
+TEST_P(ChainPlanTest, JoinsTheOriginalOfTheChain) {
     const auto chain = parse_chain("gray=channels=1,compare=above", registry());
     ChainPlan plan(chain, frame, executor());
     ASSERT_EQ(plan.output_shape(), (Shape{1, 2 * frame.height, frame.width, 3}));
@@ -350,7 +351,7 @@ TEST_P(ChainPlanTest, JoinsWhatTheChainBeganWith) {
     }
 }
 
-TEST_P(ChainPlanTest, TheOriginalMayBeAnother) {
+TEST_P(ChainPlanTest, AcceptsAnotherOriginal) {
     const Shape large{1, 50, 60, 3};
     ChainPlan plan(parse_chain("gray=channels=1,compare", registry()), frame, executor(), large);
     ASSERT_EQ(plan.output_shape(), (Shape{1, 50, 60 + frame.width, 3}));
@@ -373,12 +374,12 @@ TEST_P(ChainPlanTest, TheOriginalMayBeAnother) {
     }
 }
 
-TEST(ChainPlan, ChangesNoRate) {
+TEST(ChainPlan, RejectsFiltersThatChangeTheRate) {
     Executor cpu(BackendChoice::cpu);
     EXPECT_THROW(ChainPlan(parse_chain("gray,fps=5"), frame, cpu), Error);
 }
 
-TEST_P(ChainPlanTest, RefusesAdjustmentsAndKeepsTheOldOnes) {
+TEST_P(ChainPlanTest, RejectsAdjustmentsAndKeepsTheOldOnes) {
     auto plan = processor("adjust=10,gray");
     EXPECT_THROW(plan.plan().set_adjustment({.gain = 9}), Error);
     HostImage out(frame);
@@ -396,7 +397,7 @@ TEST_P(ChainPlanTest, EmptyChainCopies) {
     EXPECT_EQ(difference(out, in), std::nullopt);
 }
 
-TEST_P(ChainPlanTest, RefusesOtherShapes) {
+TEST_P(ChainPlanTest, RejectsOtherShapes) {
     auto gray = processor("gray=channels=1");
     const auto in = noise(frame, 1);
     HostImage right(frame.with_channels(1)), wrong(frame);
@@ -405,7 +406,7 @@ TEST_P(ChainPlanTest, RefusesOtherShapes) {
     gray.process(in.view(), right.view());
 }
 
-TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
+TEST_P(ChainPlanTest, ReportsResultsOfFilters) {
     auto chain = processor("mosaic=4096,gray,delay,binarize=otsu,mosaic=4096");
     EXPECT_TRUE(chain.plan().figures().empty()) << "before the first frame";
     HostImage out(frame);
@@ -421,8 +422,8 @@ TEST_P(ChainPlanTest, TellsWhatFiltersFound) {
     EXPECT_EQ(found[2].figures[0].value, 255);
 }
 
-// Joined with its neighbours or alone, a binarize tells its threshold.
-TEST_P(ChainPlanTest, TellsWhatJoinedFiltersFound) {
+// A binarize reports its threshold, joined with its neighbours or alone.
+TEST_P(ChainPlanTest, ReportsResultsOfJoinedFilters) {
     const auto chain =
         parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed", registry());
     const auto batch = frame.with_frames(2);
@@ -451,14 +452,14 @@ TEST_P(ChainPlanTest, RunsWithoutAllocating) {
         auto chain = processor(text);
         const auto in = noise(frame, 1);
         HostImage out(chain.output_shape());
-        for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // a GPU's graph is made once
+        for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // the graph on a GPU is made once
         const auto before = kit::allocations();
         for (int run = 0; run < 10; ++run) chain.process(in.view(), out.view());
         EXPECT_EQ(kit::allocations(), before) << text;
     }
 }
 
-TEST(ChainPlan, SaysWhereFiltersDoNotFit) {
+TEST(ChainPlan, ReportsWhereFiltersDoNotFit) {
     try {
         ChainPlan(parse_chain("gray=channels=1, colours", registry()), frame, kit::executor(Backend::cpu));
         FAIL() << "accepted";
@@ -471,11 +472,11 @@ TEST(ChainPlan, SaysWhereFiltersDoNotFit) {
     }
 }
 
-TEST(ChainPlan, RefusesShapesThatAreNoImage) {
+TEST(ChainPlan, RejectsInvalidShapes) {
     EXPECT_THROW(ChainPlan(Chain{}, Shape{1, 0, 5, 3}, kit::executor(Backend::cpu)), Error);
 }
 
-TEST(ChainPlan, RefusesTheOtherBackendsMemory) {
+TEST(ChainPlan, RejectsMemoryOfTheOtherBackend) {
     ChainPlan plan(Chain{}, frame, kit::executor(Backend::cpu));
     EXPECT_THROW(plan.run(DeviceView<const std::uint8_t>(nullptr, frame), DeviceView<std::uint8_t>(nullptr, frame)),
                  Error);

@@ -11,7 +11,7 @@ namespace chain_test {
 
 using Type = ParameterInfo::Type;
 
-// One filter with a parameter of every type, one with a parameter that must be given, one without any.
+// One filter with a parameter of every type, one with a required parameter, and one without parameters.
 const std::vector<FilterInfo>& fakes() {
     static const std::vector<FilterInfo> filters = {
         {.name = "smooth",
@@ -50,14 +50,14 @@ const std::vector<FilterInfo>& fakes() {
 
 Chain parse(std::string_view text) { return parse_chain(text, fakes()); }
 
-// The values of the one filter that `text` is.
+// Returns the values of the single filter in `text`.
 ParameterValues values(std::string_view text) {
     const auto chain = parse(text);
     EXPECT_EQ(chain.calls.size(), 1u);
     return chain.calls.at(0).values;
 }
 
-// The whole message that refuses `text`.
+// Returns the whole message that rejects `text`.
 std::string refusal(std::string_view text) {
     try {
         parse(text);
@@ -74,7 +74,7 @@ TEST(Chain, BlankTextIsAnEmptyChain) {
     EXPECT_TRUE(parse(" \t\n").empty());
 }
 
-TEST(Chain, FirstValuesMayGoWithoutKeysWhereTheFilterSaysSo) {
+TEST(Chain, AcceptsFirstValuesWithoutKeys) {
     const auto both = values("part=iw/2: 50% :x=3");
     EXPECT_EQ(both.text("w"), "iw/2");
     EXPECT_EQ(both.text("h"), "50%");
@@ -102,7 +102,7 @@ TEST(Chain, FillsInDefaults) {
     EXPECT_TRUE(of.texts("zone").empty());
 }
 
-TEST(Chain, ReadsEveryTypeOfValue) {
+TEST(Chain, ParsesEveryTypeOfValue) {
     const auto of = values("smooth=size=7:sigma=1.25e0:border=zero:channels=1:label=sea:zone=1");
     EXPECT_EQ(of.integer("size"), 7);
     EXPECT_EQ(of.real("sigma"), 1.25);
@@ -112,18 +112,18 @@ TEST(Chain, ReadsEveryTypeOfValue) {
     EXPECT_EQ(of.texts("zone"), std::vector<std::string>{"1"});
 }
 
-TEST(Chain, FirstValueWithoutKeyIsTheMainParameters) {
+TEST(Chain, AssignsAValueWithoutKeyToTheMainParameter) {
     EXPECT_EQ(values("smooth=9").integer("size"), 9);
     EXPECT_EQ(values("smooth=9:sigma=2").integer("size"), 9);
     EXPECT_EQ(values("smooth=sigma=2:size=9").integer("size"), 9);
 }
 
-TEST(Chain, ParametersMayBeginWithAColon) {
+TEST(Chain, AcceptsParametersAfterAColon) {
     EXPECT_EQ(values("smooth:size=9").integer("size"), 9);
     EXPECT_EQ(values("smooth : sigma=2:size=9").real("sigma"), 2);
 }
 
-TEST(Chain, KeepsOrderAndPlaces) {
+TEST(Chain, KeepsOrderAndOffsets) {
     const auto chain = parse("still, smooth=3 ,tile=-8");
     ASSERT_EQ(chain.calls.size(), 3u);
     EXPECT_EQ(chain.calls[0].filter->name, "still");
@@ -134,11 +134,11 @@ TEST(Chain, KeepsOrderAndPlaces) {
     EXPECT_EQ(chain.text, "still, smooth=3 ,tile=-8");
 }
 
-TEST(Chain, RepeatableParametersKeepTheirOrder) {
+TEST(Chain, KeepsTheOrderOfRepeatableParameters) {
     EXPECT_EQ(values("smooth=zone=b:zone=a").texts("zone"), (std::vector<std::string>{"b", "a"}));
 }
 
-TEST(Chain, QuotesAndBackslashesTakeMeaningAway) {
+TEST(Chain, UnquotesAndUnescapesValues) {
     EXPECT_EQ(values("smooth=label='a:b,c=d\\e'").text("label"), "a:b,c=d\\e");
     EXPECT_EQ(values(R"(smooth=label=a\:b\,c\'d\\e)").text("label"), R"(a:b,c'd\e)");
     EXPECT_EQ(values("smooth=label=it''s' here '").text("label"), "its here ");
@@ -147,14 +147,14 @@ TEST(Chain, QuotesAndBackslashesTakeMeaningAway) {
     EXPECT_EQ(values("smooth=label=a=b").text("label"), "a=b");
 }
 
-TEST(Chain, SpacesAroundPartsDoNotCount) {
+TEST(Chain, IgnoresSpacesAroundParts) {
     EXPECT_EQ(values("  smooth = size = 7 : label =  two  words  ").text("label"), "two  words");
     EXPECT_EQ(values("smooth= 7 ").integer("size"), 7);
     EXPECT_EQ(values("smooth=label=' x '").text("label"), " x ");
     EXPECT_EQ(values("smooth=label=x\\ ").text("label"), "x ");
 }
 
-TEST(Chain, RefusesWithPlaceAllowedAndNearestName) {
+TEST(Chain, RejectsWithPlaceAllowedValuesAndNearestName) {
     EXPECT_EQ(refusal("still,smoth=3"),
               "filters, column 7: no filter 'smoth'; filters are smooth, tile, still, part; did you mean 'smooth'?\n"
               "  still,smoth=3\n"
@@ -179,21 +179,21 @@ TEST(Chain, RefusesWithPlaceAllowedAndNearestName) {
               "  ^");
 }
 
-TEST(Chain, FarNamesAreNotSuggested) {
+TEST(Chain, DoesNotSuggestDistantNames) {
     EXPECT_EQ(refusal("xyzzy").find("did you mean"), std::string::npos);
     EXPECT_EQ(refusal("smooth=q=1").find("did you mean"), std::string::npos);
 }
 
 struct Refusal {
     const char* text;
-    const char* message;  // its beginning
+    const char* message;  // start of the message
 };
 
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.text; }
 
 class ChainRefusal : public testing::TestWithParam<Refusal> {};
 
-TEST_P(ChainRefusal, SaysWhatAndWhere) {
+TEST_P(ChainRefusal, ReportsProblemAndPlace) {
     const auto message = refusal(GetParam().text);
     EXPECT_EQ(message.substr(0, std::string(GetParam().message).size()), GetParam().message) << message;
 }
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"smooth=label=abc\\", "filters, column 17: filter 'smooth': a backslash with nothing behind it"},
         Refusal{"smooth=label=\xC3\xA4:sgma=1", "filters, column 16: filter 'smooth' has no parameter 'sgma'"}));
 
-TEST(Chain, MessagesStayShortAndPrintable) {
+TEST(Chain, KeepsMessagesShortAndPrintable) {
     const auto message = refusal("still," + std::string(100'000, 'x') + "\x1b[2J");
     EXPECT_LT(message.size(), 400u);
     EXPECT_NE(message.find("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"), std::string::npos);
@@ -261,7 +261,7 @@ TEST(Chain, MessagesStayShortAndPrintable) {
                       "b")
                   .find('\x1b'),
               std::string::npos);
-    // The caret is under what is wrong, however wide what is before it has become.
+    // The caret is below the error, however wide the text before it has become.
     const auto within = refusal("still,\xe2\x80\xaestill");
     EXPECT_NE(within.find("\n  still,\\u{202e}still\n        ^"), std::string::npos) << within;
     const auto behind = refusal("smooth=label='\xe2\x80\xae',nothing");
@@ -269,7 +269,7 @@ TEST(Chain, MessagesStayShortAndPrintable) {
         << behind;
 }
 
-TEST(Chain, LongTextsAreShownAroundThePlace) {
+TEST(Chain, ShowsLongTextsAroundThePlace) {
     std::string text = "still";
     for (int i = 0; i < 20; ++i) text += ",still";
     const auto message = refusal(text + ",stil,still,still,still,still,still");
@@ -279,14 +279,14 @@ TEST(Chain, LongTextsAreShownAroundThePlace) {
         << message;
 }
 
-TEST(Chain, RefusesMoreFiltersThanTheLimit) {
+TEST(Chain, RejectsMoreFiltersThanTheLimit) {
     std::string text = "still";
     for (std::size_t count = 1; count < max_chain_filters; ++count) text += ",still";
     EXPECT_EQ(parse(text).calls.size(), max_chain_filters);
     EXPECT_EQ(refusal(text + ",still").rfind("filters, column 385: more than 64 filters\n", 0), 0u);
 }
 
-// Whatever the text, the answer is a chain or a refusal: random texts of the grammar's own characters.
+// Any text gives a chain or an error: random texts from the characters of the grammar.
 TEST(Chain, SurvivesRandomTexts) {
     constexpr std::string_view alphabet = "smooth=:,'\\ 53tile.sigma-label\n\xC3";
     std::uint32_t state = 12345;
@@ -306,8 +306,8 @@ TEST(Chain, SurvivesRandomTexts) {
     EXPECT_GT(accepted, 100);
 }
 
-// What `framewire filters` lists can be typed: every filter with every default given.
-TEST(Chain, IsSplitWhereTheRateChanges) {
+// The chain is divided at the filter that changes the rate.
+TEST(Chain, SplitsWhereTheRateChanges) {
     const auto names = [](const Chain& chain) {
         std::string all;
         for (const auto& call : chain.calls) all += std::string(call.filter->name) + " ";
@@ -326,7 +326,7 @@ TEST(Chain, IsSplitWhereTheRateChanges) {
     EXPECT_THROW(split_at_rate(parse_chain("fps,fps")), Error);
 }
 
-TEST(Chain, AcceptsTheRegistrysOwnDefaults) {
+TEST(Chain, AcceptsDefaultsOfTheRegistry) {
     ASSERT_FALSE(filter_registry().empty());
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
@@ -337,7 +337,7 @@ TEST(Chain, AcceptsTheRegistrysOwnDefaults) {
             }
 }
 
-TEST(Chain, NamesOfFfmpegsFiltersLeadToChains) {
+TEST(Chain, MapsNamesOfFfmpegFilters) {
     for (const auto* name :
          {"avgblur", "blur",      "boxblur",   "bwdif",     "convolution", "dilation", "drawtext", "eq",
           "erosion", "framerate", "gblur",     "grayscale", "hflip",       "hstack",   "hue",      "pixelize",

@@ -1,6 +1,6 @@
 #include "framewire/pipeline/chain/filter_registry.hpp"
 
-// A line for each filter, by name.
+// One line per filter, in alphabetical order.
 // clang-format off
 #define FRAMEWIRE_FILTERS(filter) \
     filter(adjust) \
@@ -31,7 +31,7 @@
 
 namespace framewire {
 
-// Each room has its NAME_info().
+// The folder of each filter defines NAME_info().
 #define FRAMEWIRE_DECLARE(name) FilterInfo name##_info();
 FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
 #undef FRAMEWIRE_DECLARE

@@ -6,8 +6,8 @@
 
 namespace framewire {
 
-/// Every filter there is, by name. Adding one is adding its room, its line in a CMakeLists.txt and its line in
-/// filter_registry.cpp.
+/// Returns every filter in alphabetical order. To add one, add its folder, a line in a CMakeLists.txt, and a
+/// line in filter_registry.cpp.
 const std::vector<FilterInfo>& filter_registry();
 
 }  // namespace framewire

@@ -4,8 +4,8 @@
 
 namespace framewire {
 
-/// What does here what a filter of FFmpeg's of this name does, as a chain has it: "flip=vertical" of vflip. Empty where
-/// there is nothing like it, and for names that are in use here.
+/// Returns the filter, as text of a chain, that does what FFmpeg's filter `name` does: "flip=vertical" for
+/// vflip. Empty if there is none, or if the name is a filter here too.
 std::string_view filter_like_ffmpegs(std::string_view name);
 
 }  // namespace framewire

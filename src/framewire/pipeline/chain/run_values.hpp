@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// What filters can show of a frame and of the run up to it. Refers to `source`.
+/// Returns the values of a frame, and of the run so far, that filters can show. The result refers to `source`.
 FrameValues run_values(const StatisticsSnapshot& figures, const FrameTime& time, std::string_view source);
 
 }  // namespace framewire

@@ -8,7 +8,7 @@
 namespace framewire {
 namespace run_values_test {
 
-TEST(RunValues, TakesFiguresAndFrame) {
+TEST(RunValues, CombineStatisticsAndFrame) {
     StatisticsSnapshot figures;
     figures.fps = 25;
     figures.seconds = 2;
@@ -33,7 +33,7 @@ TEST(RunValues, TakesFiguresAndFrame) {
     EXPECT_EQ(values.source, "lobby.mp4");
 }
 
-TEST(RunValues, BeforeAnythingWasSentAllIsZero) {
+TEST(RunValues, AreZeroBeforeAnythingWasSent) {
     const auto values = run_values({}, {}, "");
     EXPECT_EQ(values.bandwidth_bits_per_s, 0);
     EXPECT_EQ(values.changed, 0);

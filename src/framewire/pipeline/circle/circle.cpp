@@ -14,12 +14,19 @@
 #include <vector>
 
 namespace framewire {
+// The frame ring. Slots move between queues, and each stage waits for its queue:
+//
+//     free_ -> capture thread -> captured_ -> process thread -> to_send_ -> calling thread -> free_
+//                                                         \-> workers (wait) -/
+//
+// One mutex guards all queues. When a source is live and no slot is free, capture takes the oldest slot of captured_
+// instead, which drops that frame.
 namespace {
 
 constexpr int no_slot = -1;
 constexpr int least_slots_beside_waiting = 3;
 
-// Slot numbers in order of arrival, with room for all of them.
+// Slot numbers in order of arrival, with capacity for all of them.
 class SlotQueue {
 public:
     explicit SlotQueue(int slots) : numbers_(static_cast<std::size_t>(slots)) {}
@@ -39,11 +46,12 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
-// Threads that wait for several slots at once. Guarded by the circle's mutex, except `threads`, which never changes.
+// Worker pool: threads that wait for several slots at once. Guarded by `mutex_`, except `threads`, which never
+// changes.
 struct Waiters {
     struct Done {
         bool over = false;
-        std::exception_ptr failure;  // thrown by send, after the frames before
+        std::exception_ptr failure;  // rethrown by send, after the frames before
     };
 
     Waiters(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
@@ -82,7 +90,7 @@ public:
                     threads.emplace_back([this] { wait_for_all(); });
                 threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
-            } catch (...) {  // no thread to be had: end those that run
+            } catch (...) {  // no thread could be started: end those that run
                 keep_failure(std::current_exception());
                 change_for_all([this] { processed_ended_ = true; });
             }
@@ -92,8 +100,8 @@ public:
     }
 
 private:
-    // Changes what one stage waits for, and wakes one of its threads. Waking those that find nothing to do costs more
-    // than most stages: every thread woken takes the mutex.
+    // Changes what one stage waits for, and wakes one of its threads. Waking threads that find nothing to do
+    // costs more than most stages, because each takes the mutex.
     template <class Change>
     void change(std::condition_variable& stage, Change&& apply) {
         {
@@ -103,7 +111,7 @@ private:
         stage.notify_one();
     }
 
-    // Changes what every stage looks at: that one has ended, or that all are to.
+    // Changes what every stage checks: that one has ended, or that all must end.
     template <class Change>
     void change_for_all(Change&& apply) {
         {
@@ -113,6 +121,7 @@ private:
         for (auto* stage : {&capture_, &process_, &waiters_.called, &send_}) stage->notify_all();
     }
 
+    // Runs one stage to its end and tells the others.
     template <class Body>
     void run_stage(Body&& body, bool& ended) {
         try {
@@ -123,8 +132,8 @@ private:
         change_for_all([&] { ended = true; });
     }
 
-    // What was captured before is still processed and sent, as far as the stages behind can. The stop reaches a capture
-    // that waits for its source.
+    // Stores the first failure. Frames captured before it are still processed and sent, as far as the later
+    // stages can. The stop request interrupts a capture that waits for its source.
     void keep_failure(std::exception_ptr failure) {
         change_for_all([&] {
             if (!failure_) failure_ = std::move(failure);
@@ -152,7 +161,7 @@ private:
             if (time.captured == Clock::time_point{}) time.captured = now;
             measure_lateness(time.seconds, now);
             if (options_.at_source_rate) {
-                // A camera would have had it no sooner.
+                // A camera could not have delivered it earlier.
                 const auto due = pacer.due(time.seconds, now);
                 if (!wait_until(due)) return;
                 time.captured = std::max(time.captured, due);
@@ -180,7 +189,7 @@ private:
         }
     }
 
-    // On a thread of the waiters.
+    // Body of a worker thread.
     void wait_for_all() {
         for (;;) {
             const int slot = take(waiters_.to_do, processed_ended_, waiters_.called);
@@ -201,7 +210,7 @@ private:
         process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
     }
 
-    // Returns when a waiter is done with the slot; throws what it failed with.
+    // Blocks until a worker has finished with the slot; rethrows its exception.
     void take_waited(int slot) {
         auto& done = waiters_.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
@@ -214,7 +223,7 @@ private:
         for (;;) {
             const int slot = take(to_send_, processed_ended_, send_);
             if (slot == no_slot) return;
-            process_.notify_one();  // one fewer waits to be sent
+            process_.notify_one();  // one frame fewer waits to be sent
             if (waiters_.threads > 0)
                 take_waited(slot);
             else if (stages_.wait)
@@ -232,6 +241,7 @@ private:
         statistics_.count_frame(options_.raw_frame_bytes);
     }
 
+    // Takes a free slot or, if frames may be dropped, the oldest captured one.
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
         const bool drops = options_.drop_when_late && is_too_late();
@@ -247,6 +257,7 @@ private:
         return captured_.pop();
     }
 
+    // Lateness relative to the frame that was captured soonest, by the frames' own times.
     void measure_lateness(double seconds, Clock::time_point now) {
         const double behind = milliseconds(first_captured_, now) / 1000 - seconds;
         least_behind_ = std::min(least_behind_, behind);
@@ -255,15 +266,15 @@ private:
 
     bool is_too_late() const { return options_.patience_seconds <= 0 || late_seconds_ > options_.patience_seconds; }
 
-    // The next slot of a stage's queue; none when the stage before has ended and all it left is taken, or nobody sends
-    // any more.
+    // Returns the next slot of a stage's queue, or no_slot if the stage before has ended and its slots are used
+    // up, or if nothing is sent any more.
     int take(SlotQueue& queue, const bool& ended, std::condition_variable& stage) {
         std::unique_lock lock(mutex_);
         stage.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
         return queue.empty() || sent_ended_ ? no_slot : queue.pop();
     }
 
-    // False when the run was stopped before that time.
+    // Returns false if the run was stopped before that time.
     bool wait_until(Clock::time_point when) {
         std::unique_lock lock(mutex_);
         return !capture_.wait_until(lock, when, [&] { return closed_; });
@@ -273,21 +284,21 @@ private:
     const CircleOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<char> sent_;          // whether the slot's frame is to be
-    std::vector<double> process_ms_;  // of the slot's frame so far
+    std::vector<char> sent_;          // per slot: the frame is to be sent
+    std::vector<double> process_ms_;  // per slot: processing time so far
 
-    // The capture's alone.
+    // Used by the capture thread only.
     Clock::time_point first_captured_ = Clock::now();
     double least_behind_ = std::numeric_limits<double>::infinity();
-    double late_seconds_ = 0;  // of the frame captured last
+    double late_seconds_ = 0;  // of the last captured frame
     bool warned_ = false;
 
     std::mutex mutex_;
-    std::condition_variable capture_, process_, send_;  // what the threads of each stage wait for
-    // Guarded by mutex_: slots by where they are, who has ended, and the first failure.
+    std::condition_variable capture_, process_, send_;  // one per stage
+    // Guarded by mutex_: the slots by state, the stages that have ended, and the first failure.
     Waiters waiters_;
     SlotQueue free_, captured_, to_send_;
-    bool closed_ = false;  // nothing further is captured
+    bool closed_ = false;  // nothing else is captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
     std::exception_ptr failure_;
 };

@@ -11,69 +11,75 @@
 
 namespace framewire {
 
-/// What each stage does with the slot of a given number, 0 to slots-1. What a slot holds is the caller's: usually an
-/// element of a vector made before. A slot belongs to one stage at a time, a stage to one thread.
+/// The work of each stage on the slot with a given number, from 0 to slots - 1. The caller owns what a slot
+/// holds, usually an element of a vector. A slot belongs to one stage at a time, and a stage runs on one
+/// thread.
 struct CircleStages {
-    /// Fills the slot and its time; false when there is no further frame. An exception ends the run after the frames
-    /// before it were sent.
+    /// Fills the slot and its time; returns false if there is no further frame. An exception ends the run after
+    /// the frames before it have been sent.
     std::function<bool(int slot, FrameTime& time)> capture;
-    /// Whether the frame that was just captured is to be sent, and counted; one that is not goes as far as wait. None:
-    /// all are. On the thread of capture.
+    /// Optional. Called on the capture thread after a capture. Return false to process the frame (including
+    /// `wait`) without sending or counting it. Default: every frame is sent.
     std::function<bool(int slot)> sends{};
-    /// Asked before send: whether processing failed for this frame alone, which is then neither sent nor counted. None:
-    /// no frame fails so.
+    /// Optional. Called before `send`. Returns true if processing failed for this frame only, which is then
+    /// neither sent nor counted. Default: no frame fails alone.
     std::function<bool(int slot)> failed{};
-    /// An exception ends the run after the frames processed before it were sent.
+    /// Processes the slot. An exception ends the run after the frames processed before it have been sent.
     std::function<void(int slot, const FrameTime& time)> process;
-    /// Before send: returns when what process began is over, with what can be done for several frames at once. On the
-    /// thread of send, or on those that CircleOptions::waiters asks for. None where process ends it itself. An
-    /// exception ends the run after the frames before it were sent.
+    /// Optional. Called before `send`; returns when the work that `process` started is done. Runs on the thread
+    /// of `send`, or on the worker threads of CircleOptions::waiters, for several frames at once. Not needed if
+    /// `process` finishes its work itself. An exception ends the run after the frames before it have been sent.
     std::function<void(int slot)> wait{};
-    /// An exception ends the run; nothing is sent after it.
+    /// Sends the slot. An exception ends the run; nothing is sent after it.
     std::function<void(int slot, const FrameTime& time)> send;
 };
 
+/// Options of run_circle().
 struct CircleOptions {
-    /// At least 3 and `waiting`, so that capture never waits for a live source's slow viewer: one slot is being
-    /// captured, one processed, `waiting` wait to be sent, one is being sent; the rest wait to be processed.
+    /// Number of slots, at least 3 more than `waiting`, so that capture never waits for a slow viewer of a live
+    /// source: one slot is being captured, one processed, `waiting` slots wait to be sent, and one is being
+    /// sent; the others wait to be processed.
     int slots = 6;
-    /// How many processed frames wait to be sent before the next one waits in its process; more where process only
-    /// begins the work, so that so many are under way.
+    /// Number of processed frames that may wait to be sent before processing blocks. Larger if `process` only
+    /// starts work, so that this many frames are in flight.
     int waiting = 1;
-    /// Threads that `wait` runs on, for so many frames at once; 0: on the thread of send.
+    /// Worker threads that run `wait`, each for one frame; 0: `wait` runs on the thread of `send`.
     int waiters = 0;
     /// Size of a frame as sent, for the statistics.
     std::int64_t raw_frame_bytes = 0;
-    /// For a live source: when no slot is free, the oldest frame waiting to be processed is dropped and counted.
-    /// Otherwise capture waits and nothing is ever dropped.
+    /// For live sources: if no slot is free, the oldest frame that waits to be processed is dropped and
+    /// counted. Otherwise capture waits and no frame is ever dropped.
     bool drop_when_late = false;
-    /// With drop_when_late: nothing is dropped before frames are captured so much later than their own times say,
-    /// beside the frame that was captured soonest. Until then capture waits, and frames wait in their source.
+    /// With drop_when_late: frames are dropped only if they are captured this much later than their own times
+    /// say, relative to the frame that was captured soonest. Until then capture waits, and frames wait in their
+    /// source.
     double patience_seconds = 0;
-    /// Hand frames on no sooner than their own times say, instead of as soon as they are there.
+    /// Pass frames on no sooner than their own times say, instead of as soon as they are captured.
     bool at_source_rate = false;
-    /// End after so many frames that were not dropped.
+    /// End the run after this many frames that were not dropped.
     std::optional<std::int64_t> max_frames;
-    /// Lets `frames` wait to be sent, with as many slots more.
+    /// Lets `frames` frames wait to be sent, and adds as many slots.
     CircleOptions& let_wait(int frames) {
         slots += frames - waiting;
         waiting = frames;
         return *this;
     }
-    /// Stopping ends the run after the frames already captured were sent: a source that watches it stops waiting, a
-    /// sink goes on for as long as someone takes its data. The circle requests the stop itself when a stage throws.
+    /// Requesting a stop ends the run after the captured frames have been sent: a source that watches it stops
+    /// waiting; a sink continues as long as someone takes its data. The ring requests the stop itself if a
+    /// stage throws.
     std::stop_source stop;
 };
 
-/// How many frames suit a backend between process and send: on CUDA one comes up, one is worked on and one goes down
-/// at the same time (the streams of the HOG report, section 8). The CPU's threads share a frame, but for waiters.
+/// Returns how many frames a backend should have in flight between `process` and `send`: on CUDA one is
+/// uploaded, one is processed and one is downloaded at the same time (the streams of the HOG report, section
+/// 8). On the CPU all threads work on one frame, unless there are workers.
 constexpr int frames_under_way(Backend backend) { return backend == Backend::cuda ? 3 : 1; }
 
-/// The report's circle (streaming report, section 2.1): captures, processes and sends at the same time, in order, over
-/// reused slots; capture, process and waiters on threads of their own, send on the calling thread. Allocates
-/// before the first frame only. Returns when all is sent and the threads have ended; throws the first exception of a
-/// stage, then too. Throws Error{usage} on too few slots or waiters, or where nothing may wait or the limit
-/// is below 1 frame.
+/// The frame ring (streaming report, section 2.1): captures, processes and sends at the same time, in order,
+/// over reused slots. Capture, processing and workers run on their own threads, sending on the calling thread.
+/// Allocates before the first frame only. Returns when everything is sent and the threads have ended, and only
+/// then rethrows the first exception of a stage. Throws Error{usage} if there are too few slots or workers, if
+/// `waiting` is 0, or if the limit of frames is below 1.
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics);
 
 }  // namespace framewire

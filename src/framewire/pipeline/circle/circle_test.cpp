@@ -21,7 +21,7 @@ namespace circle_test {
 
 using namespace std::chrono_literals;
 
-// A circle over slots that hold a number: counted up by capture, marked by process, listed by send.
+// A frame ring whose slots hold a number: capture counts up, process marks it, send lists it.
 struct Numbers {
     CircleOptions options;
     Statistics statistics;
@@ -88,10 +88,10 @@ void wait_for_stop(const Numbers& numbers) {
         << "the stop was never requested";
 }
 
-// A slow stage takes so long at least.
+// Minimum time of a slow stage.
 void take(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
-// Opens once and lets everyone through.
+// Opens once and lets all threads through.
 class Gate {
 public:
     void open() {
@@ -125,7 +125,7 @@ TEST(Circle, SendsAllFramesInOrderAndCountsThem) {
     EXPECT_FALSE(numbers.options.stop.stop_requested());
 }
 
-TEST(Circle, FramesThatAreNotSentAreProcessedAndNotCounted) {
+TEST(Circle, ProcessesUnsentFramesWithoutCounting) {
     for (const int waiters : {0, 2}) {
         Numbers numbers;
         numbers.options.raw_frame_bytes = 10;
@@ -145,7 +145,7 @@ TEST(Circle, FramesThatAreNotSentAreProcessedAndNotCounted) {
     }
 }
 
-TEST(Circle, AFrameThatFailsAloneIsNeitherSentNorCounted) {
+TEST(Circle, SkipsFramesThatFailAlone) {
     Numbers numbers;
     numbers.length = 6;
     numbers.failed = [](std::int64_t number) { return number % 2 == 0; };
@@ -154,14 +154,14 @@ TEST(Circle, AFrameThatFailsAloneIsNeitherSentNorCounted) {
     EXPECT_EQ(numbers.statistics.snapshot().frames, 3);
 }
 
-TEST(Circle, EmptySourceEndsAtOnce) {
+TEST(Circle, EndsAtOnceForAnEmptySource) {
     Numbers numbers;
     numbers.length = 0;
     numbers.run();
     EXPECT_TRUE(numbers.sent.empty());
 }
 
-TEST(Circle, NeverDropsFromAFileHoweverSlowTheViewer) {
+TEST(Circle, NeverDropsFramesOfAFile) {
     Numbers numbers;
     numbers.length = 40;
     numbers.options.slots = 4;
@@ -172,8 +172,8 @@ TEST(Circle, NeverDropsFromAFileHoweverSlowTheViewer) {
 }
 
 TEST(Circle, DropsTheOldestWaitingFrameOfALiveSource) {
-    // Send holds the first frame until all are captured: the second is processed and the third is on its way to
-    // send; the two newest wait to be processed. All between are dropped.
+    // Send blocks on the first frame until all are captured: the second is processed and the third is about to
+    // be sent; the two newest wait to be processed. All between are dropped.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.slots = 6;
@@ -198,8 +198,8 @@ TEST(Circle, DropsTheOldestWaitingFrameOfALiveSource) {
     EXPECT_EQ(numbers.statistics.snapshot().frames, 5);
 }
 
-TEST(Circle, WithPatienceDropsNothingThatIsInTime) {
-    // What a camera sends at once when it is connected is ahead of its own times.
+TEST(Circle, KeepsTimelyFramesWithPatience) {
+    // Frames that a camera sends at once after connecting are ahead of their own times.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.patience_seconds = 10;
@@ -213,7 +213,7 @@ TEST(Circle, WithPatienceDropsNothingThatIsInTime) {
 }
 
 TEST(Circle, DropsWhenPatienceIsOver) {
-    // As DropsTheOldestWaitingFrameOfALiveSource, with frames that are 1000 s late from the second on.
+    // As in DropsTheOldestWaitingFrameOfALiveSource, with frames that are 1000 s late from the second on.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.patience_seconds = 10;
@@ -238,8 +238,8 @@ TEST(Circle, DropsWhenPatienceIsOver) {
     EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
 }
 
-TEST(Circle, CaptureProcessAndSendRunAtTheSameTime) {
-    // Each stage waits, in its third frame or before, for the two others to have begun.
+TEST(Circle, RunsTheStagesInParallel) {
+    // Each stage waits, in its third frame or earlier, until the two others have started.
     Numbers numbers;
     numbers.length = 10;
     Gate capturing, processing, sending;
@@ -265,9 +265,9 @@ TEST(Circle, CaptureProcessAndSendRunAtTheSameTime) {
     EXPECT_EQ(numbers.sent, counted(10));
 }
 
-TEST(Circle, AsManyProcessedFramesWaitAsAreAllowed) {
-    // Send holds the first frame until `waiting` more wait and the one behind them is processed; no further one is
-    // until send goes on.
+TEST(Circle, LimitsTheFramesThatWaitToBeSent) {
+    // Send blocks on the first frame until `waiting` more wait and the next one is processed; no further frame
+    // is processed until send continues.
     for (const int waiting : {1, 2, 5}) {
         Numbers numbers;
         numbers.options.waiting = waiting;
@@ -288,14 +288,15 @@ TEST(Circle, AsManyProcessedFramesWaitAsAreAllowed) {
     }
 }
 
-// What process began is waited for before it is sent, and its time counts until then; a failure there is one of send.
-TEST(Circle, WaitsForWhatProcessBegan) {
+// Work that process started is waited for before the frame is sent, and its time counts until then; a failure
+// there is one of send.
+TEST(Circle, WaitsForWorkThatProcessStarted) {
     CircleOptions options;
     options.let_wait(3);
     EXPECT_EQ(options.slots - options.waiting, CircleOptions{}.slots - CircleOptions{}.waiting);
     for (const bool fails : {false, true}) {
         Statistics statistics;
-        std::vector<char> states;  // of the frames, one after the other
+        std::vector<char> states;  // of the frames in order
         int next = 0;
         const auto run = [&] {
             run_circle({.capture = [&](int, FrameTime&) { return next++ < 5; },
@@ -318,7 +319,7 @@ TEST(Circle, WaitsForWhatProcessBegan) {
     }
 }
 
-// Each of three waiters holds its frame until all three have one, the first of each three longest.
+// Each of three workers holds its frame until all three have one, the first of three the longest.
 TEST(Circle, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
     CircleOptions options;
     options.waiters = 3;
@@ -345,7 +346,7 @@ TEST(Circle, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
     EXPECT_EQ(sent, counted(30));
 }
 
-TEST(Circle, SendsWhatWasWaitedForBeforeAWaiterFailed) {
+TEST(Circle, SendsFramesBeforeAFailedWait) {
     for (const int waiters : {1, 2, 4}) {
         CircleOptions options;
         options.waiters = waiters;
@@ -373,7 +374,7 @@ TEST(Circle, SendsWhatWasWaitedForBeforeAWaiterFailed) {
     }
 }
 
-TEST(Circle, EndsAfterMaxFrames) {
+TEST(Circle, EndsAfterTheFrameLimit) {
     Numbers numbers;
     numbers.options.max_frames = 5;
     numbers.before_capture = [](std::int64_t index) { EXPECT_LT(index, 5) << "captured more than asked for"; };
@@ -381,8 +382,8 @@ TEST(Circle, EndsAfterMaxFrames) {
     EXPECT_EQ(numbers.sent, counted(5));
 }
 
-TEST(Circle, MaxFramesOfALiveSourceAreThoseNotDropped) {
-    // Send holds the first frame until more were captured than there are slots or frames asked for.
+TEST(Circle, FrameLimitIgnoresDroppedFrames) {
+    // Send blocks on the first frame until more frames were captured than there are slots or were asked for.
     Numbers numbers;
     numbers.length = 1'000'000'000;
     numbers.options.max_frames = 20;
@@ -399,7 +400,7 @@ TEST(Circle, MaxFramesOfALiveSourceAreThoseNotDropped) {
     EXPECT_GE(numbers.statistics.snapshot().drops, 50 - numbers.options.slots);
 }
 
-TEST(Circle, SendsWhatWasCapturedBeforeTheSourceFailed) {
+TEST(Circle, SendsFramesCapturedBeforeAFailure) {
     Numbers numbers;
     numbers.capture_fails_at = 17;
     numbers.before_send = [](auto) { take(1ms); };
@@ -407,7 +408,7 @@ TEST(Circle, SendsWhatWasCapturedBeforeTheSourceFailed) {
     EXPECT_EQ(numbers.sent, counted(17));
 }
 
-TEST(Circle, SendsWhatWasProcessedBeforeProcessFailed) {
+TEST(Circle, SendsFramesProcessedBeforeAFailure) {
     Numbers numbers;
     numbers.process_fails_at = 17;
     numbers.before_send = [](auto) { take(1ms); };
@@ -433,13 +434,13 @@ TEST(Circle, ThrowsTheFirstOfSeveralFailures) {
     numbers.before_send = [&](std::int64_t index) {
         if (index != 4) return;
         captured.wait();
-        wait_for_stop(numbers);  // which capture's failure requests
+        wait_for_stop(numbers);  // capture's failure requests it
     };
     EXPECT_EQ(numbers.failure(), ErrorCode::source_lost);
     EXPECT_EQ(numbers.sent, counted(4));
 }
 
-TEST(Circle, FailureWakesASourceThatWaitsForTheStop) {
+TEST(Circle, FailureStopsAWaitingSource) {
     Numbers numbers;
     numbers.process_fails_at = 2;
     numbers.before_capture = [&](std::int64_t index) {
@@ -448,7 +449,7 @@ TEST(Circle, FailureWakesASourceThatWaitsForTheStop) {
     EXPECT_EQ(numbers.failure(), ErrorCode::internal);
 }
 
-TEST(Circle, StopEndsItAfterTheFramesInFlight) {
+TEST(Circle, StopSendsTheFramesInFlight) {
     Numbers numbers;
     numbers.length = 1'000'000'000;
     numbers.before_send = [&](std::int64_t index) {
@@ -489,7 +490,7 @@ TEST(Circle, StopEndsAPauseBetweenFrames) {
     EXPECT_LT(milliseconds_since(begin), 3'000);
 }
 
-TEST(Circle, PlaysAtTheSourcesRate) {
+TEST(Circle, PlaysAtTheRateOfTheSource) {
     Statistics statistics;
     CircleOptions options;
     options.at_source_rate = true;
@@ -531,7 +532,7 @@ TEST(Circle, DoesNotAllocateOnceItRuns) {
     }
 }
 
-TEST(Circle, RefusesTooFewSlotsAndFrames) {
+TEST(Circle, RejectsTooFewSlotsAndFrames) {
     Numbers numbers;
     numbers.options.slots = 3;
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);

@@ -4,15 +4,17 @@
 
 namespace framewire {
 
-/// Says when a frame is due when a source plays at its own rate. Times in files are not to be trusted: one that stands
-/// still or goes back (a file repeated, say) is due at once, and no gap holds a frame for longer than `longest_gap`.
+/// Computes when a frame is due if a source is played at its own rate. Times in files are unreliable: a frame
+/// whose time stands still or goes back, as in a repeated file, is due at once, and no gap delays a frame by
+/// more than `longest_gap`.
 class Pacer {
 public:
     static constexpr std::chrono::seconds longest_gap{5};
-    /// Who is later than this stops trying to catch up.
+    /// A player that is later than this does not try to catch up.
     static constexpr std::chrono::seconds longest_lag{1};
 
-    /// When the frame with presentation time `seconds` is due; `now` is not after its call to the next.
+    /// Returns when the frame with presentation time `seconds` is due. `now` must not decrease from call to
+    /// call.
     Clock::time_point due(double seconds, Clock::time_point now);
 
 private:

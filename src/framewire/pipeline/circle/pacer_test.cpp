@@ -11,14 +11,14 @@ using namespace std::chrono_literals;
 
 const Clock::time_point start = Clock::time_point{} + 1000s;
 
-TEST(Pacer, FollowsTheFramesOwnTimes) {
+TEST(Pacer, FollowsTheTimesOfFrames) {
     Pacer pacer;
     EXPECT_EQ(pacer.due(7.0, start), start);
     EXPECT_EQ(pacer.due(7.25, start + 1ms), start + 250ms);
     EXPECT_EQ(pacer.due(7.5, start + 251ms), start + 500ms);
 }
 
-TEST(Pacer, CatchesUpAfterAShortDelayAndNotAfterALongOne) {
+TEST(Pacer, CatchesUpAfterShortDelaysOnly) {
     Pacer pacer;
     pacer.due(0, start);
     EXPECT_EQ(pacer.due(0.25, start + 900ms), start + 250ms);
@@ -27,7 +27,7 @@ TEST(Pacer, CatchesUpAfterAShortDelayAndNotAfterALongOne) {
     EXPECT_EQ(pacer.due(1.0, start + 10s), start + 10s + 250ms);
 }
 
-TEST(Pacer, DoesNotTrustTimes) {
+TEST(Pacer, ToleratesImplausibleTimes) {
     Pacer pacer;
     pacer.due(0, start);
     EXPECT_EQ(pacer.due(1e300, start), start + Pacer::longest_gap);

@@ -9,11 +9,11 @@
 namespace framewire {
 namespace {
 
-// On the stack of the thread that makes them; of the largest image there is one row.
+// On the stack of the thread that makes the rows; it holds one row of the largest image.
 constexpr int cached_bytes = 64 * 1024;
 static_assert(cached_bytes >= 3 * max_side_px);
 
-// Calls body(row, y) for each of these rows.
+// Calls body(row, y) for each row of the range.
 template <class Body>
 void for_cached_rows(const MakeRows& make, const RowRange& range, int width, int channels, Body&& body) {
     alignas(64) std::uint8_t memory[cached_bytes];

@@ -5,11 +5,12 @@
 
 namespace framewire {
 
-/// The gray of an image's rows, as the filter `gray` (weighted) has it, where `make` makes those: of `channels` bytes a
-/// pixel, 1 or 3, a few at a time in a core's cache. The result keeps a reference to `make`.
+/// Returns a function that makes the gray rows of an image, as the filter `gray` (weighted) does, from the rows
+/// that `make` writes, which have `channels` bytes per pixel, 1 or 3. A few rows are converted at a time in a
+/// core's cache. The result refers to `make`.
 MakeRows gray_rows(const MakeRows& make, int channels);
 
-/// The same rows with their channels apart.
+/// The same for rows with planar channels.
 MakeChannelRows channel_rows(const MakeRows& make, int width, int channels);
 
 }  // namespace framewire

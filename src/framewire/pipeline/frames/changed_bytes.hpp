@@ -5,7 +5,8 @@
 
 namespace framewire {
 
-/// A difference encoder's output as NoiseFromChanges and HeatmapFromChanges read it, where it lies.
+/// Returns a view of a difference encoder's output for NoiseFromChanges and HeatmapFromChanges; nothing is
+/// copied.
 template <MemorySpace space>
 ChangedBytes<space> changed_bytes(const delta::ChangesView<space>& changes) {
     static_assert(sizeof(delta::Summary) % sizeof(changes.summaries->count) == 0);

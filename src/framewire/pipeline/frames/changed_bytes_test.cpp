@@ -22,7 +22,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(ChangedBytesTest);
 
 constexpr int threshold = 100;
 
-// Two frames, R before and after the encoder compared it with the second, and the pictures drawn from what it found.
+// Two frames, R before and after encoding the second one, and the pictures drawn from the changes.
 struct Drawn {
     HostImage now, before, after, mask, overlay, heat;
 
@@ -71,8 +71,9 @@ void expect_equal(const HostImage& got, const HostImage& want) {
     EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt);
 }
 
-// The noise picture that costs no second look at the frames: encoder first, then the marks.
-TEST_P(ChangedBytesTest, NoiseEqualsNoiseFromTheFrames) {
+// The noise picture that needs no second pass over the frames: the encoder runs first, then the marks are
+// drawn.
+TEST_P(ChangedBytesTest, NoiseEqualsTheFilterOnFrames) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(to_string(shape));
         const Drawn drawn(shape, kit::executor(GetParam()));
@@ -81,13 +82,13 @@ TEST_P(ChangedBytesTest, NoiseEqualsNoiseFromTheFrames) {
         expect_equal(drawn.mask, want);
         noise_reference({threshold, NoiseMode::overlay}, drawn.now.view(), drawn.before.view(), want.view());
         expect_equal(drawn.overlay, want);
-        // And of what viewers hold: every byte that differs was sent.
+        // The same for what viewers have: every byte that differs was sent.
         noise_reference({0, NoiseMode::mask}, drawn.after.view(), drawn.before.view(), want.view());
         expect_equal(drawn.mask, want);
     }
 }
 
-TEST_P(ChangedBytesTest, HeatEqualsTheHeatMapOfWhatViewersHold) {
+TEST_P(ChangedBytesTest, HeatmapEqualsTheFilterOnViewerPictures) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(to_string(shape));
         const Drawn drawn(shape, kit::executor(GetParam()));
@@ -97,15 +98,16 @@ TEST_P(ChangedBytesTest, HeatEqualsTheHeatMapOfWhatViewersHold) {
     }
 }
 
-// Positions in a wrong order, twice and outside: none may write outside the picture or read outside the colours.
-TEST_P(ChangedBytesTest, HeatLeavesOutPositionsOutsideTheFrame) {
+// Positions in a wrong order, repeated and out of range: none may write outside of the picture or read outside
+// of the colours.
+TEST_P(ChangedBytesTest, HeatmapIgnoresPositionsOutsideTheFrame) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{1, 4, 4, 3};
     kit::GuardedImage reference(shape, {}), out(shape, {});
     kit::fill(reference.view(), kit::Fill::noise, 1);
     const std::uint32_t positions[] = {5, 5, 5, 5, 5, 5, 3, 48, 0xFFFFFFFF};
     const std::uint8_t differences[] = {1, 255, 128, 7, 9, 200, 3, 4, 5};
-    const std::uint32_t count = 0xFFFFFFFF;  // and no more of them than there is room for
+    const std::uint32_t count = 0xFFFFFFFF;  // more than the capacity
     const HeatmapFromChanges heat(shape, executor);
     if (GetParam() == Backend::cpu) {
         heat.run({positions, differences, &count, 1, std::size(positions)}, reference.view(), out.view());

@@ -11,68 +11,72 @@
 
 namespace framewire {
 
-/// One frame on its way through a run: an image on the host, where sources write it and sinks read it, and on the CUDA
-/// backend its twin on the GPU, where stages work. It goes up once, however many stages look at it, or comes into
-/// being there, by a source or a filter, and goes down where somebody wants it; neither keeps the caller or other
-/// frames waiting. On the CPU backend both are one image. Used by one thread at a time. Move-only.
+/// One frame of a run: an image on the host, which sources write and sinks read, and on the CUDA backend a
+/// mirrored one on the GPU, which stages work on. The frame is uploaded once, however many stages read it, or a
+/// source or filter creates it on the GPU; it is downloaded if a sink needs it. Neither copy blocks the caller
+/// or other frames. On the CPU backend both are the same image. Used by one thread at a time. Move-only.
 class Frame {
 public:
     Frame() = default;
-    /// Uninitialised. Keeps a reference to `executor`. Throws Error{usage} on a shape that is not allowed,
-    /// Error{config} without memory.
+    /// Allocates an uninitialised frame. Keeps a reference to `executor`. Throws Error{usage} if the shape is
+    /// not allowed, Error{config} if there is not enough memory.
     Frame(const Shape& shape, Executor& executor)
         : image_(executor, shape), host_(image_.host().view()), transfer_(executor) {}
-    /// The same with memory of somebody else's for the host's image, of a frame that nobody wants on the host by the
-    /// time this one comes down. With the CUDA backend only.
+    /// The same with foreign memory for the image on the host, for frames whose host image nobody else needs by
+    /// the time that this one is downloaded. CUDA backend only.
     Frame(HostView<std::uint8_t> host, Executor& executor)
         : image_(cuda::Twin<ImageIn>::on_gpu(executor, host.shape())), host_(host), transfer_(executor) {}
 
     const Shape& shape() const { return host_.shape(); }
     bool empty() const { return shape().height == 0; }
 
-    /// What sources write and sinks read: pinned memory on the CUDA backend.
+    /// Returns the image that sources write and sinks read, in pinned memory on the CUDA backend.
     HostView<std::uint8_t> host() { return host_; }
     HostView<const std::uint8_t> host() const { return host_; }
 
-    /// For a source: where it writes the frame's next image on the host.
+    /// For a source that writes the frame's next image on the host: returns the image.
     HostView<std::uint8_t> fill_on_host() {
         filled_on_gpu_ = false;
         return host();
     }
-    /// The same on the GPU, where it need not go up: queue(image, stream) queues what writes it, on a stream beside the
-    /// executor's work. The host has it after upload() and download(). Only where has_gpu().
+    /// For a source that writes the image on the GPU, which saves the upload: calls queue(image, stream), which
+    /// queues the work on a stream beside the executor's. The host has the image after upload(), download() and
+    /// wait(). Requires has_gpu().
     template <class Queue>
     void fill_on_gpu(Queue&& queue) {
         filled_on_gpu_ = true;
         transfer_.begin_up([&](const cuda::Stream& stream) { queue(image_.device().view(), stream); });
     }
+    /// Returns true if the frame has an image on the GPU.
     bool has_gpu() const { return image_.device().shape().height > 0; }
+    /// Returns true if the last image was written on the GPU.
     bool filled_on_gpu() const { return filled_on_gpu_; }
 
-    /// What stages read and write, in the memory space that the backend works in.
+    /// Returns the image that stages read and write, in the memory space of the backend.
     template <MemorySpace space>
     View<std::uint8_t, space> in() {
         return image_.in<space>().view();
     }
 
-    /// Queues the host's image for the GPU, unless the source wrote it there. Work queued later on the executor's
-    /// stream finds it.
+    /// Queues the upload of the host's image, unless the source wrote it on the GPU. Work queued later on the
+    /// executor's stream waits for it.
     void upload() {
         if (filled_on_gpu_) return transfer_.join_up();
         transfer_.up([&](const cuda::Stream& stream) { cuda::upload(host(), image_.device().view(), stream); });
     }
-    /// Queues the GPU's image, as the work queued so far leaves it, for the host, where it is after wait().
+    /// Queues the download of the GPU's image in order with the work queued so far. The host has it after
+    /// wait().
     void download() {
         transfer_.down([&](const cuda::Stream& stream) { cuda::download(image_.device().view(), host(), stream); });
     }
-    /// Returns when what was queued last is over. Throws what it, or the work before it, failed with.
+    /// Blocks until the last copies are done. Throws if they, or the work before them, failed.
     void wait() { transfer_.wait(); }
 
 private:
     cuda::Twin<ImageIn> image_;
     HostView<std::uint8_t> host_{};
     bool filled_on_gpu_ = false;
-    cuda::Transfer transfer_;  // last: it is over before the images go
+    cuda::Transfer transfer_;  // last member: it waits before the images are destroyed
 };
 
 }  // namespace framewire

@@ -72,7 +72,7 @@ void FrameDetector::keep(FrameObjects& objects) {
     else
         objects.objects_.download();
     if (!with_masks_) return;
-    // The detector's own mask is the next frame's as soon as that comes.
+    // The next frame overwrites the detector's own mask.
     const auto bytes = bit_mask_bytes(detector_.shape());
     const auto* const found = detector_.mask<space>().data();
     auto* const kept = objects.mask_.in<space>().view().data();

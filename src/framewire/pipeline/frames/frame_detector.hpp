@@ -16,21 +16,22 @@
 
 namespace framewire {
 
-/// What moves in one frame, on its way to the host or there. Move-only.
+/// The moving objects of one frame, during and after their download to the host. Move-only.
 class FrameObjects {
 public:
     FrameObjects() = default;
 
-    /// Returns when they are there; throws what finding them failed with.
+    /// Blocks until the objects are on the host; throws if finding them failed.
     void wait();
-    /// At most as many as the detector keeps, in raster order.
+    /// Returns the objects in raster order, at most as many as the detector keeps.
     std::span<const Component> objects() const { return objects_.of_frame(); }
-    /// How many the frame has beyond those.
+    /// Returns how many objects of the frame exceed that limit.
     std::int64_t left_out() const { return objects_.left_out(); }
-    /// Where the foreground is: 255, elsewhere 0. `to`: one channel, any strides. Where masks are kept only.
+    /// Writes 255 for foreground and 0 for background. `to` has one channel and any strides. Only if masks are
+    /// kept.
     void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.host().view(), to); }
 
-    /// The same as it is.
+    /// Returns the mask as bits. Only if masks are kept.
     HostBitMaskView<const std::uint32_t> mask() const { return mask_.host().view(); }
 
 private:
@@ -38,31 +39,32 @@ private:
 
     DetectedObjects objects_;
     cuda::Twin<BitMask> mask_;
-    cuda::Transfer mask_transfer_;  // last: it is over before the masks go
+    cuda::Transfer mask_transfer_;  // last member: it waits before the masks are destroyed
 };
 
-/// Runs a MotionDetector on a run's frames, of which several may be under way. Not for two threads at once.
+/// Runs a MotionDetector on the frames of a run, of which several may be in flight. Not for concurrent use.
 class FrameDetector {
 public:
-    /// With masks, the frames' foreground is kept, too. Throws as MotionDetector does. Keeps a reference to `executor`.
+    /// `with_masks` also keeps the foreground masks of the frames. Keeps a reference to `executor`. Throws what
+    /// MotionDetector throws.
     FrameDetector(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
                   std::optional<MaskRegion> region = {}, bool with_masks = false);
 
-    /// See MotionDetector.
+    /// See MotionDetector::set_background().
     void set_background(HostView<const std::uint8_t> picture) { detector_.set_background(picture); }
 
-    /// Room for what one frame has.
+    /// Returns memory for the objects of one frame.
     FrameObjects make_objects() const;
-    /// Looks at the next frame, in the order of time; what is in it is in `objects` once they are waited for. Allocates
+    /// Starts the next frame in the order of time; its objects are in `objects` after their wait(). Allocates
     /// nothing.
     void start(Frame& frame, FrameObjects& objects);
-    /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
-    /// Returns when done. Where goes_by_rows().
+    /// The same for the image that YuvToImage makes of a picture, converted by rows in a core's cache. Returns
+    /// when done. Requires goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
-    /// The same with an image whose rows `make` makes, of the frames' channels: each once, or twice. Returns when done.
-    /// Where goes_by_rows(). Throws what `make` does.
+    /// The same for an image whose rows `make` writes, with the frames' channels, each once or twice. Returns
+    /// when done. Requires goes_by_rows(). Throws what `make` throws.
     void start(const MakeRows& make, FrameObjects& objects);
-    /// See MotionDetector.
+    /// See MotionDetector::goes_by_rows().
     bool goes_by_rows() const { return detector_.goes_by_rows(); }
 
 private:

@@ -25,7 +25,7 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(FrameDetectorTest);
 
 constexpr Shape shape{1, 90, 161, 3};
-// Single pixels of noise are objects: more than travel at once in every third frame.
+// Single pixels of noise are objects: in every third frame more than are downloaded at once.
 const DetectorParameters parameters{.background = FirstFrame{},
                                     .blur_px = 1,
                                     .threshold = 60,
@@ -72,7 +72,7 @@ void require_same(Slot& slot, Slot& want, int number) {
     EXPECT_EQ(kit::first_difference(slot.mask.view(), want.mask.view()), std::nullopt) << number;
 }
 
-TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
+TEST_P(FrameDetectorTest, FramesInFlightHaveTheObjectsOfTheReference) {
     constexpr int frames = 23;
     HostImage all(shape.with_frames(frames));
     for (int number = 0; number < frames; ++number) paint(all.view().frames(number, 1), number);
@@ -104,9 +104,9 @@ TEST_P(FrameDetectorTest, FramesUnderWayAtOnceHaveTheReferencesObjects) {
     }
 }
 
-// Planes that are converted by rows, and rows that are made, against the same whole.
-TEST_P(FrameDetectorTest, PlanesAndRowsGiveWhatTheirImagesGive) {
-    constexpr Shape tall{1, 700, 161, 3};  // of several strips of rows
+// Planes that are converted by rows, and rows that a function writes, compared with whole images.
+TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
+    constexpr Shape tall{1, 700, 161, 3};  // several strips of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     for (const BackgroundModel& background :
          {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{}), BackgroundModel(RunningMean{0.2})}) {
@@ -143,8 +143,8 @@ TEST_P(FrameDetectorTest, PlanesAndRowsGiveWhatTheirImagesGive) {
     }
 }
 
-// Rows are the CPU backend's.
-TEST(FrameDetectorRows, OfGrayFramesGiveWhatTheirImagesGive) {
+// Rows are supported by the CPU backend only.
+TEST(FrameDetectorRows, GrayRowsEqualWholeImages) {
     auto& executor = kit::executor(Backend::cpu);
     constexpr Shape gray{1, 90, 161, 1};
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
@@ -160,7 +160,7 @@ TEST(FrameDetectorRows, OfGrayFramesGiveWhatTheirImagesGive) {
     }
 }
 
-TEST(FrameDetectorRows, ThrowWhatMakingThemThrows) {
+TEST(FrameDetectorRows, RethrowExceptionsOfTheirSource) {
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
         FrameDetector detector({.background = background}, shape, kit::executor(Backend::cpu));
         auto objects = detector.make_objects();
@@ -169,8 +169,8 @@ TEST(FrameDetectorRows, ThrowWhatMakingThemThrows) {
     }
 }
 
-TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {
-    // Of one thread: starting threads is not what a frame does.
+TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
+    // One thread, because starting threads is not part of a frame.
     Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
     FrameDetector detector(parameters, shape, one_thread, {}, true);
     Slot slot(detector, one_thread);
@@ -180,7 +180,7 @@ TEST_P(FrameDetectorTest, AllocatesNothingOnceItIsMade) {
         slot.objects.wait();
     };
     slot.start(detector, 0);
-    slot.objects.wait();  // until then its frame may still be going up
+    slot.objects.wait();  // its frame may still be uploaded until then
     paint(slot.frame.host(), 3);
     run();
     ASSERT_GT(slot.objects.objects().size(), 300u);

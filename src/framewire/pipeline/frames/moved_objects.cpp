@@ -7,7 +7,8 @@
 namespace framewire {
 namespace {
 
-// A box's extent along one axis; `along` and `across` are how far one pixel of its sides goes there.
+// Extent of a box along one axis. `along` and `across` are the movement on this axis per pixel of the box's
+// width and height.
 struct Extent {
     int begin, end;
 
@@ -40,7 +41,7 @@ void move_objects(std::span<const Component> objects, const PlaneMap& map, const
         to.height = down.end - down.begin;
         const double most = static_cast<double>(to.width) * to.height;
         to.area = static_cast<std::int32_t>(std::clamp(std::floor(object.area * growth + 0.5), 1.0, most));
-        // Sums are of pixels' numbers, half a pixel before their middles.
+        // Sums are of pixel numbers, which are half a pixel before the pixels' centres.
         const double x = static_cast<double>(object.sum_x) / object.area + 0.5;
         const double y = static_cast<double>(object.sum_y) / object.area + 0.5;
         to.sum_x = std::llround((map.xx * x + map.xy * y + map.x0 - 0.5) * to.area);

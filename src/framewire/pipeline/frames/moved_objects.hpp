@@ -9,9 +9,9 @@
 
 namespace framewire {
 
-/// Replaces `moved` by what becomes of objects seen in a frame when filters move its pixels: boxes around the moved
-/// boxes, to the nearest pixel and cut to `shape`; areas and sums of places follow. What is left with no pixel is left
-/// out. Allocates only where `moved` has no room.
+/// Replaces `moved` by the objects of a frame as they are after filters have moved its pixels: bounding boxes
+/// of the moved boxes, rounded to pixels and clipped to `shape`, with matching areas and sums of coordinates.
+/// Objects without a pixel left are dropped. Allocates only if the capacity of `moved` does not suffice.
 void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
                   std::vector<Component>& moved);
 

@@ -12,10 +12,10 @@ namespace framewire {
 namespace moved_objects_test {
 
 constexpr Shape frame{1, 60, 100, 3};
-// 8 pixels wide and 4 high, all its own.
+// 8 pixels wide and 4 high, completely filled.
 constexpr Component box{1, 20, 10, 8, 4, 32, 32 * 23 + 16, 32 * 11 + 16};
 
-// The boxes of what a chain's filters make of `objects`.
+// Returns the boxes of `objects` after the filters of a chain.
 std::vector<std::array<int, 4>> boxes(const char* chain, std::vector<Component> objects = {box}) {
     const ChainPlan plan(parse_chain(chain), frame, kit::executor(Backend::cpu));
     std::vector<Component> moved;
@@ -27,7 +27,7 @@ std::vector<std::array<int, 4>> boxes(const char* chain, std::vector<Component> 
 
 using Boxes = std::vector<std::array<int, 4>>;
 
-TEST(MovedObjects, GoWhereTheirPixelsGo) {
+TEST(MovedObjects, FollowTheirPixels) {
     EXPECT_EQ(boxes("gray"), (Boxes{{20, 10, 8, 4}}));
     EXPECT_EQ(boxes("crop=50:30:15:5"), (Boxes{{5, 5, 8, 4}}));
     EXPECT_EQ(boxes("pad=120:80:10:20"), (Boxes{{30, 30, 8, 4}}));
@@ -43,20 +43,20 @@ TEST(MovedObjects, GoWhereTheirPixelsGo) {
     EXPECT_EQ(boxes("scale=50%,gray,flip,pad=iw+7:ih:7:0"), (Boxes{{43, 5, 4, 2}}));
 }
 
-TEST(MovedObjects, AreCutToThePictureOrLeftOut) {
+TEST(MovedObjects, AreClippedToThePictureOrDropped) {
     EXPECT_EQ(boxes("crop=10:10:24:12"), (Boxes{{0, 0, 4, 2}}));
     EXPECT_EQ(boxes("crop=10:10:28:10"), Boxes());
     EXPECT_EQ(boxes("crop=10:10:50:40"), Boxes());
     EXPECT_EQ(boxes("scale=2:2"), Boxes()) << "less than half a pixel";
 }
 
-TEST(MovedObjects, AreasAndMiddlesFollow) {
+TEST(MovedObjects, ScaleAreasAndCentres) {
     const ChainPlan plan(parse_chain("scale=200%,flip"), frame, kit::executor(Backend::cpu));
     std::vector<Component> moved;
     move_objects(std::vector{box}, plan.placement(), plan.output_shape(), moved);
     ASSERT_EQ(moved.size(), 1u);
     EXPECT_EQ(moved[0].area, 128);
-    // The middle, 23.5 + 0.5, doubled and mirrored, is 200 - 48 pixels from the corner.
+    // The centre, 23.5 + 0.5, doubled and mirrored, is 200 - 48 pixels from the corner.
     EXPECT_EQ(moved[0].sum_x, static_cast<std::int64_t>((200 - 48 - 0.5) * 128));
     EXPECT_EQ(moved[0].sum_y, static_cast<std::int64_t>((24 - 0.5) * 128));
 }

@@ -17,7 +17,7 @@ void check_zone(const Zone& zone, const Shape& frame) {
              zone.width, zone.height, frame.width, frame.height);
 }
 
-// One cell of one row of bytes, or part of it.
+// One cell of a picture, or a part of it that is inside its privacy mask.
 struct CellRows {
     HostView<std::uint8_t> picture;
     int frame;
@@ -28,6 +28,7 @@ struct CellRows {
     }
 };
 
+// Fills a cell with its mean per channel, rounded half up.
 template <int channels>
 void fill_with_mean(const CellRows& rows) {
     const auto& cell = rows.cell;

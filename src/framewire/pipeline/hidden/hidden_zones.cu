@@ -16,7 +16,7 @@ struct Job {
     bool black;
 };
 
-// A block takes a cell: adds it up, waits, and fills it.
+// One block per cell: it adds up the pixels, waits, and fills them with the mean. Black cells skip the sum.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
     __shared__ std::uint32_t sums[channels];

@@ -10,21 +10,25 @@
 
 namespace framewire {
 
-/// Parts of pictures that are hidden in them, before anything else is done with them: under cells of a mosaic, each its
-/// mean as of the filter `mosaic`, zone by zone, and then in black. On every backend the same bytes. Does not change.
+/// Privacy masks: rectangles of a picture that are hidden before anything else is done with it. Mosaic masks
+/// are filled with cells of their mean, as the filter `mosaic` does, mask by mask; then black masks are filled.
+/// All backends give the same bytes. Immutable.
 class HiddenZones {
 public:
     HiddenZones() = default;
-    /// For pictures of `frame`, which the zones lie in. Throws Error{usage} on a zone that does not.
+    /// For pictures of shape `frame`, which must contain the masks. Throws Error{usage} if one is empty or not
+    /// inside.
     HiddenZones(std::vector<Zone> mosaic, std::vector<Zone> black, const Shape& frame);
 
     bool empty() const { return mosaic_.empty() && black_.empty(); }
-    /// Side of a cell: a fortieth of the picture's longer side, and 16 at least.
+    /// Returns the side of a cell: a fortieth of the picture's longer side, at least 16 pixels.
     static int cell_px(const Shape& frame);
 
-    /// Hides them where the frame's picture is, before it goes up. Device: queued on the executor's stream.
+    /// Hides the masks in the memory that the frame was written in, before its upload. On the device it is
+    /// queued on the executor's stream.
     void run(Frame& frame, const Executor& executor) const;
-    /// In place; of the shape said before. Host: returns when done. Device: queued.
+    /// In place, for pictures of the given shape. On the host the call returns when done; on the device it is
+    /// queued.
     void run(HostView<std::uint8_t> picture) const;
     void run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const;
 

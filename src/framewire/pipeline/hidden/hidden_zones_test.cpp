@@ -32,7 +32,7 @@ std::vector<std::uint8_t> bytes_of(HostView<const std::uint8_t> picture) {
     return {tight.view().data(), tight.view().data() + tight.shape().bytes()};
 }
 
-// As the filter mosaic has it, zone by zone.
+// Returns the picture as the filter mosaic makes it, mask by mask.
 HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, const std::vector<Zone>& black) {
     auto& executor = kit::executor(Backend::cpu);
     const auto& shape = camera.shape();
@@ -50,7 +50,7 @@ HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, con
     return picture;
 }
 
-TEST_P(HiddenParts, AreTheSameBytesWhereverTheyAreHidden) {
+TEST_P(HiddenParts, AreTheSameBytesOnEveryBackend) {
     auto& executor = kit::executor(GetParam());
     const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}},
         black{{10, 30, 7, 9}, {69, 47, 1, 1}};
@@ -76,7 +76,7 @@ TEST_P(HiddenParts, AreTheSameBytesWhereverTheyAreHidden) {
     }
 }
 
-TEST(HiddenZones, LieInThePicture) {
+TEST(HiddenZones, RejectMasksOutsideThePicture) {
     const Shape shape{1, 48, 70, 3};
     for (const Zone wrong : {Zone{60, 0, 11, 5}, Zone{0, 0, 0, 5}, Zone{-1, 0, 5, 5}, Zone{0, 40, 5, 2'000'000'000}})
         EXPECT_THROW(HiddenZones({wrong}, {}, shape), Error);

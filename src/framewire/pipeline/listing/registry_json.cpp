@@ -28,7 +28,7 @@ std::string_view name_of(ParameterType type) {
     return "text";
 }
 
-// A value in its parameter's own type.
+// Converts a value to the JSON type of its parameter.
 ListedJson typed(ParameterType type, std::string_view text) {
     if (type == ParameterType::integer) return number_in<std::int64_t>(text).value();
     if (type == ParameterType::real) return number_in<double>(text).value();
@@ -36,7 +36,7 @@ ListedJson typed(ParameterType type, std::string_view text) {
     return text;
 }
 
-// A limit; JSON has no infinity.
+// A limit, or null for infinity, which JSON does not have.
 ListedJson limit(double number) { return std::isfinite(number) ? ListedJson(number) : ListedJson(nullptr); }
 
 ListedJson listed(const ParameterInfo& parameter) {

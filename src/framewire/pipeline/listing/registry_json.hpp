@@ -8,14 +8,14 @@
 
 namespace framewire {
 
-/// Parameters for machines: an array of JSON with, of each, name, help, type, required, default, what it may be, and
-/// that in words. Where no default is known it is null.
+/// Returns parameters as a JSON array of objects with name, help, type, required, default, the allowed values,
+/// and a description of these in words. The default is null if there is none.
 std::string to_json(std::span<const ParameterInfo> parameters);
 
-/// A filter for machines: an object of JSON with name, summary, needs_previous, examples and parameters.
+/// Returns a filter as a JSON object with name, summary, needs_previous, examples and parameters.
 std::string to_json(const FilterInfo& filter);
 
-/// All filters of the registry: an array.
+/// Returns all filters of the registry as a JSON array.
 std::string filters_json();
 
 }  // namespace framewire

@@ -10,8 +10,8 @@
 namespace framewire {
 namespace {
 
-// What one sample of the result is made of. Pixels mirrored into the image are nearer than outside, so that no sample
-// is further away than `reach`.
+// Returns the taps of one sample of the result. Pixels mirrored into the image are nearer than those outside,
+// so no sample is further away than `reach`.
 ExactTaps taps_of(const SeparableWindow& window, int pixels, int samples, bool halved, bool centred, int sample) {
     const int reach = static_cast<int>(window.weights.size()) + 2;
     const int first = std::max(sample - reach, 0), last = std::min(sample + reach, samples - 1);

@@ -5,10 +5,10 @@
 
 namespace framewire {
 
-/// What a window over pixels weighs of the samples of chroma along one axis, where it goes on those alone: what chroma
-/// between its samples, the window, and the way back to chroma come to together, borders included (docs/colour.md).
-/// There are `pixels` pixels; `halved` says that there is one sample for two of them, `centred` that it sits between
-/// them. The window's border is not black.
+/// Returns the weights of the chroma samples for a window over pixels that is applied to chroma only, along one
+/// axis: the combined weights of interpolating chroma between its samples, the window, and converting back to
+/// chroma, including borders (docs/colour.md). There are `pixels` pixels. `halved`: there is one sample per two
+/// of them. `centred`: it is sited between them. The window's border must not be black.
 AxisTaps chroma_window(const SeparableWindow& window, int pixels, bool halved, bool centred);
 
 }  // namespace framewire

@@ -24,7 +24,7 @@ Shape plane_shape(const YuvInfo& info, int plane) {
     return {1, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1};
 }
 
-// Whether pictures are of one form; or, of those that may, differ in their coding alone.
+// Returns true if pictures have the same form, or, if `but_for_coding`, differ in their coding only.
 bool same_form(YuvInfo one, const YuvInfo& other, bool but_for_coding) {
     if (but_for_coding) one.coding = other.coding;
     if (one.format.chroma == ChromaSampling::s444) one.siting = other.siting;  // which it has not
@@ -61,7 +61,7 @@ std::optional<SeparableWindow> window_of(const FilterCall& call) {
     return fits ? std::optional(std::move(window)) : std::nullopt;
 }
 
-// What levels do to luma and to chroma, where planes give the same picture.
+// The effect of levels on luma and on chroma, if planes give the same picture.
 struct PlaneLevels {
     AdjustTerms luma, chroma;
 };
@@ -112,8 +112,8 @@ double mean_of_cells(HostView<const std::uint8_t> means, int cell_px, int height
 
 }  // namespace
 
-// What becomes of each plane: it is moved, or weighed, or the one and then the other; or filtered as a gray image; or
-// put beside the original's.
+// The work on each plane: it is moved, or weighted, or first moved and then weighted; or filtered as a gray
+// image; or put beside the original's plane.
 class LinearPlanes::Step {
 public:
     // Nothing where planes cannot be moved so.
@@ -130,7 +130,7 @@ public:
         }
         return step;
     }
-    // Likewise nothing, and where planes cannot be joined so.
+    // Also nothing if planes cannot be joined this way.
     static std::shared_ptr<Step> of(const OriginalJoin& join, const ParameterValues& values, const YuvInfo& from,
                                     const YuvInfo& original, Executor& executor) {
         const Shape shape{1, from.height, from.width, 3}, original_shape{1, original.height, original.width, 3};
@@ -172,7 +172,7 @@ public:
                     chroma_window(window, from.width, true, from.siting.centred_x), shape, executor);
         }
     }
-    // Likewise; chroma that is coarser goes to cells' means, and back from them.
+    // The same; coarser chroma is averaged to the cells' means and converted back.
     Step(const FilterCall& call, int cell_px, const YuvInfo& from, Executor& executor)
         : Step(from, {1, from.height, from.width, 1}) {
         const auto sampling = from.format.chroma;
@@ -261,10 +261,10 @@ private:
 
     struct PlaneWork {
         std::optional<PixelMoves> moves;
-        std::optional<Scale> cells;  // in place of moves
+        std::optional<Scale> cells;  // instead of moves
         std::optional<Scale> scale;
-        std::unique_ptr<Filter> filter;                // in place of all
-        std::optional<std::array<JoinPart, 2>> parts;  // likewise
+        std::unique_ptr<Filter> filter;                // instead of all of these
+        std::optional<std::array<JoinPart, 2>> parts;  // instead of all of these
         HostImage between;                             // where there is something before the scale
 
         // Chroma whose samples come to lie between those of the result.

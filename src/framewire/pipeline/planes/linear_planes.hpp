@@ -17,38 +17,39 @@
 
 namespace framewire {
 
-/// A chain that does no more than move pixels, scale, take means of neighbours or of cells, change levels, and put the
-/// original beside what became of it, on the planes of a YUV picture as they are: no colours are converted, and chroma
-/// stays as coarse as it is. Luma goes as a gray image through such a chain. Chroma lies between luma's pixels where
-/// its siting says, before and after: where that is between two samples, as behind turns by right angles, it is blended
-/// of both, linearly, and scaled by the scale's own method. A mean weighs of chroma what it would by way of BGR
-/// (chroma_window(), chroma_cells()). Where only the coding of the result is another, it is changed at last, by way of
-/// BGR. Not for two threads at once.
+/// A chain that only moves pixels, scales, averages neighbours or cells, changes levels, or puts the original
+/// beside the result, applied to the planes of a YUV picture directly: colours are not converted, and chroma
+/// keeps its resolution. Luma passes through the chain as a gray image. Chroma is sited between luma's pixels
+/// before and after: where that is between two samples, as after turns by right angles, it is interpolated
+/// linearly, and a scale uses its own method. A mean weights chroma as it would through BGR (chroma_window(),
+/// chroma_cells()). If only the coding of the result differs, it is converted at the end, through BGR. Not for
+/// concurrent use.
 class LinearPlanes {
 public:
     /// Wider windows go over BGR, which a GPU does sooner.
     static constexpr std::size_t widest_window_px = 63;
-    /// Of levels: where channels are spread further, so many of them reach black or white that BGR is the better place.
+    /// Limit of levels: if channels are spread more, so many of them become black or white that BGR is the
+    /// better place.
     static constexpr double steepest_levels = 2;
 
-    /// Of a chain whose filters all do so, from pictures of `from` to those of `to`; nothing for others, for planes of
-    /// more than 8 bits or interleaved ones, where `to` is not of the chain's size or differs in format or siting, and
-    /// where 4:2:2 is turned. Keeps a reference to `executor`, which is of the CPU backend. Throws as the filters'
-    /// plans do.
+    /// Makes the object for a chain whose filters all qualify, from pictures of `from` to those of `to`.
+    /// Returns nothing for other chains, for planes with more than 8 bits or interleaved ones, if `to` does not
+    /// have the chain's size or differs in format or siting, and if 4:2:2 is turned. Keeps a reference to
+    /// `executor`, which must use the CPU backend. Throws what the filters' plans throw.
     static std::optional<LinearPlanes> of(const Chain& chain, const YuvInfo& from, const YuvInfo& to,
                                           Executor& executor);
 
-    /// Whether run() takes such pictures: of the form that it is for.
+    /// Returns true if run() accepts such pictures: they have the form that the object was made for.
     bool takes(const YuvInfo& from) const;
-    /// What becomes of a picture. Returns when done; allocates nothing where the results before have been given back.
-    /// Throws Error{usage} on one that it does not take.
+    /// Processes a picture. Returns when done; allocates nothing if earlier results have been released. Throws
+    /// Error{usage} if it does not accept the picture.
     std::shared_ptr<const YuvPicture> run(const HostYuv<const std::uint8_t>& from);
 
-    /// Whether some samples are blended of several; else all of them are only moved.
+    /// Returns true if some samples are interpolated; otherwise all of them are only moved.
     bool blends() const { return blends_; }
-    /// What the filters would tell of the last run by way of BGR; empty before the first one.
+    /// Returns what the filters would report of the last run through BGR; empty before the first run.
     std::vector<ChainFigures> figures() const;
-    /// Of the step that this is: the filters' names.
+    /// Returns the name of the step: the filters' names.
     const std::string& name() const { return name_; }
 
 private:
@@ -61,7 +62,7 @@ private:
     bool blends_ = false, has_run_ = false;
     std::vector<std::shared_ptr<Step>> steps_;
     std::vector<YuvPicturePool> pools_;  // of what each step gives
-    // Where the coding changes.
+    // Used if the coding changes.
     std::unique_ptr<ChainPlan> no_filter_;
     std::optional<PlanesPass> recoding_;
 };

@@ -51,7 +51,7 @@ struct Place {
     double x, y;
 };
 
-// Where a sample of chroma sits: in pixels from the upper left corner of the first one.
+// Returns the site of a sample of chroma, in pixels from the upper left corner of the first one.
 Place place_of(const YuvInfo& info, int x, int y) {
     const auto chroma = info.format.chroma;
     return {site(x, chroma != ChromaSampling::s444, info.siting.centred_x) + 0.5,
@@ -64,7 +64,7 @@ Place sample_at(const YuvInfo& info, const Place& place) {
     return {(place.x - first.x) / (next.x - first.x), (place.y - first.y) / (next.y - first.y)};
 }
 
-// Where in the image a place of the result comes from.
+// Returns the place in the image that a place of the result comes from.
 Place back(const PlaneMap& map, const Place& place) {
     const double x = place.x - map.x0, y = place.y - map.y0, area = map.xx * map.yy - map.xy * map.yx;
     return {(map.yy * x - map.xy * y) / area, (map.xx * y - map.yx * x) / area};
@@ -81,7 +81,7 @@ double linear_at(HostView<const std::uint8_t> plane, const Place& at) {
            down * ((1 - right) * sample(x, y + 1) + right * sample(x + 1, y + 1));
 }
 
-// What a chain makes of a picture.
+// A picture and what a chain makes of it.
 struct Made {
     YuvInfo from, to;
     GuardedYuv picture;
@@ -141,7 +141,7 @@ TEST(LinearPlanes, MovesChromaWithItsPixels) {
                         auto made = make(filters, from, executor, noise);
                         expect_luma_of_gray_chain(made);
                         for_each_chroma(made, [&](int plane, int x, int y, int have, const Place& at) {
-                            // Of a cut one the samples outside of it are not seen.
+                            // Cropped pictures do not show the samples outside of the crop.
                             if (std::string_view(filters).starts_with("crop=iw-4") &&
                                 (std::min(x, y) < 2 || x + 3 > made.to.chroma_width() ||
                                  y + 3 > made.to.chroma_height()))
@@ -233,7 +233,8 @@ void expect_as_by_way_of_bgr(const Made& made, const char* filters, Executor& ex
     }
 }
 
-// Means on planes are those by way of BGR, but for the rounding of BGR: chroma and borders of all sitings and sides.
+// Means on planes equal those through BGR, except for the rounding of BGR: chroma and borders of all sitings
+// and sides.
 TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
     Executor executor(BackendChoice::cpu, 2);
     std::size_t turn = 0;
@@ -370,7 +371,7 @@ TEST(LinearPlanes, KeepsOneColour) {
     }
 }
 
-// Where chroma is in the middle of its pixels, whatever turns it back gives what there was; so do mirrored odd sides.
+// If chroma is centred on its pixels, turning back restores the picture; so do mirrored odd sides.
 TEST(LinearPlanes, LosesNothingWhereSamplesMeet) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& [filters, siting, height, width] :

@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// Where along the image an axis of the result begins.
+// Returns the position in the image at which an axis of the result starts.
 std::optional<int> first_of(double factor, double offset) {
     if (std::abs(factor) != 1 || offset != std::floor(offset)) return std::nullopt;
     return static_cast<int>(factor > 0 ? -offset : offset - 1);

@@ -7,8 +7,8 @@
 
 namespace framewire {
 
-/// What a filter of a chain does, where it moves whole pixels of an image of `from` and changes none: crops, edges,
-/// mirrors and turns by right angles. Nothing for others.
+/// Returns the movement of a filter that moves whole pixels of an image of shape `from` and changes none of
+/// them: crops, edges, mirrors and turns by right angles. Nothing for other filters.
 std::optional<PixelMove> pixel_move_of(const FilterCall& call, const Shape& from);
 
 }  // namespace framewire

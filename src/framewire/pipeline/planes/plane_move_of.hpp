@@ -10,8 +10,8 @@
 
 namespace framewire {
 
-/// What a move of a picture's pixels does to the samples of one of its planes, but for the colour outside; nothing
-/// where they would come to lie between two of the result's.
+/// Returns the movement of the samples of one plane for a movement of a picture's pixels, without the colour
+/// outside; nothing if samples would be placed between two samples of the result.
 std::optional<PixelMove> plane_move_of(const PixelMove& move, const YuvInfo& info, int plane);
 
 /// A colour in a picture's own numbers, one for each plane.

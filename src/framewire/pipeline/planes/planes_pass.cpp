@@ -14,7 +14,7 @@
 namespace framewire {
 namespace {
 
-// Of all images of a strip together: they stay in a core's L2 with what is read and written beside them.
+// Total size of all images of a strip: they stay in a core's L2 with what is read and written beside them.
 constexpr std::int64_t strip_bytes = 192 * 1024, most_strip_bytes = 512 * 1024;
 
 // The samples of an area's pixels: of chroma those that stand for one of them.
@@ -70,8 +70,8 @@ void PlanesPass::plan_strips() {
     const int together = filter_rows < to_.height ? std::lcm(filter_rows, chroma_rows) : to_.height;
     std::int64_t row_bytes = 0;  // of all images, for a row of the result
     for (const auto& shape : shapes_) row_bytes += shape.frame_bytes() / to_.height + 1;
-    // What is made several rows at a time is made from no row of the ones before; and what leaves the cache gains
-    // nothing.
+    // Filters that make several rows at a time must not be asked for a row twice; and what leaves the cache
+    // gains nothing.
     const ImageToYuv to_planes(to_, shapes_.back().channels, *threads_);
     if (filter_rows > 1 && (together * row_bytes > most_strip_bytes || to_planes.rows_needed({2, 4}).begin < 2)) return;
     rows_each_ = static_cast<int>(std::max<std::int64_t>(strip_bytes / row_bytes / together, 1)) * together;

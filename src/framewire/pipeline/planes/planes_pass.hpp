@@ -20,28 +20,30 @@ namespace framewire {
 /// core's cache from their first conversion to their last, and nothing of a frame's size is written but the result. Its
 /// bytes are those of the way over whole images: YuvToImage, the chain, ImageToYuv.
 ///
-/// Where the filters draw on a part of a picture that is of the result's form already, the rest of its samples stays as
-/// it is: all luma outside of RowFilter::changed_area(), and all chroma whose pixels lie outside. Not for two threads
-/// at once.
+/// If the filters draw on a part of a picture that already has the form of the result, the remaining samples
+/// are copied: all luma outside of RowFilter::changed_area(), and all chroma whose pixels are outside. Not for
+/// concurrent use.
 class PlanesPass {
 public:
-    /// Of a chain whose filters all go by rows, for results of `to`; nothing for others, and where that is not of the
-    /// chain's size. One without filters changes the pictures' form alone. Keeps references to both.
+    /// Makes a pass for a chain whose filters all work by rows, for results of `to`. Returns nothing for other
+    /// chains, and if `to` does not have the chain's size. A pass without filters only changes the form of
+    /// pictures. Keeps references to both.
     static std::optional<PlanesPass> of(ChainPlan& plan, const YuvInfo& to, const ThreadPool& threads);
 
-    /// Whether run() takes such pictures: of the chain's size.
+    /// Returns true if run() accepts such pictures: they have the chain's size.
     bool takes(const YuvInfo& from) const;
-    /// Whether run() keeps what is outside of the part that the filters draw on.
+    /// Returns true if run() keeps the samples outside of the part that the filters draw on.
     bool keeps_rest(const YuvInfo& from) const;
-    /// What becomes of a picture, of any coding, siting and format of YuvToImage's. Returns when done; allocates
-    /// nothing where the results before have been given back. Throws Error{usage} on one that it does not take.
+    /// Processes a picture of any coding, siting and format that YuvToImage accepts. Returns when done;
+    /// allocates nothing if earlier results have been released. Throws Error{usage} if it does not accept the
+    /// picture.
     std::shared_ptr<const YuvPicture> run(const HostYuv<const std::uint8_t>& from);
 
-    /// Of which it is.
+    /// Returns the plan of the chain.
     ChainPlan& plan() const { return *plan_; }
-    /// What run() gives.
+    /// Returns the description of the results of run().
     const YuvInfo& result() const { return to_; }
-    /// Of the step that this is: the filters' names.
+    /// Returns the name of the step: the filters' names.
     const std::string& name() const { return name_; }
 
 private:
@@ -68,7 +70,7 @@ private:
     int rows_each_ = 0;                   // of the result, that a thread makes at a time
     int strips_ = 0;
 
-    // What a thread works in.
+    // Working memory of one thread.
     struct Scratch {
         std::vector<HostBuffer> images;  // one for each of shapes_
         std::vector<RowRange> rows;

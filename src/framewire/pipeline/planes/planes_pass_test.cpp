@@ -86,7 +86,7 @@ constexpr const char* chains[] = {"gray",
                                   "gray,binarize=fixed",
                                   "binarize=fixed,adjust=brightness=9"};
 
-// Those that move pixels, make several rows at a time, or look at rows above and below.
+// Chains that move pixels, make several rows at a time, or read rows above and below.
 constexpr const char* chains_of_neighbours[] = {"flip",
                                                 "flip=both,gray",
                                                 "crop=iw-1:ih-1:1:1",
@@ -157,8 +157,8 @@ bool draws_on(const ImageArea& area, const YuvInfo& info, int plane, int y, int 
            (y + 1) * each_y > area.rows.begin;
 }
 
-// Of a picture of the result's form text changes the samples under it alone, to those of the way over whole images.
-// FRAMEWIRE_TEST_FONT names a font's file where fontconfig knows none.
+// If the picture has the form of the result, text changes only the samples under it, to those of the way over
+// whole images. FRAMEWIRE_TEST_FONT names a font file if fontconfig knows none.
 std::string with_test_font(std::string filters) {
     const char* font = std::getenv("FRAMEWIRE_TEST_FONT");
     if (!font) return filters;
@@ -210,7 +210,7 @@ TEST(PlanesPass, KeepsWhatIsNotDrawnOn) {
                 }
                 EXPECT_EQ(drawn > 0, std::string_view(filters) != "text=' ':x=3:y=3");
             }
-    // Of a picture of another form nothing can stay.
+    // A picture of another form cannot be kept.
     check(with_test_font("text=ab:x=5:y=3:size=20"), {yuv_p010, codings[2], siting_left, 1, 97, 131},
           {yuv_420, codings[2]}, 2);
     check(with_test_font("text=ab:x=5:y=3:size=20,gray"), {yuv_420, codings[2], siting_left, 1, 97, 131},

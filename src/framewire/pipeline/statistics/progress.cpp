@@ -127,7 +127,7 @@ void Progress::show() const noexcept {
         const auto line =
             mode_ == ProgressMode::bar ? erase_line + lines_.bar(columns_of(descriptor_) - 1) : lines_.json() + "\n";
         static_cast<void>(!write(descriptor_, line.data(), line.size()));
-    } catch (...) {  // no memory for the line: a run does not fail for its progress
+    } catch (...) {  // no memory for the line: the progress display never makes a run fail
     }
 }
 

@@ -14,41 +14,41 @@
 
 namespace framewire {
 
-/// What `--progress` may say: a bar on a terminal, a JSON line a second, or nothing. `automatic` is a bar where there
-/// is a terminal and nothing elsewhere.
+/// Values of `--progress`: a bar on a terminal, a JSON line per second, or nothing. `automatic` is a bar on a
+/// terminal and nothing elsewhere.
 enum class ProgressMode { automatic, bar, json, none };
 
-/// Reads "auto", "bar", "json" or "none"; throws Error{usage} on anything else.
+/// Parses "auto", "bar", "json" or "none". Throws Error{usage} for any other text.
 ProgressMode parse_progress(std::string_view text);
 
-/// One line of at most `columns` characters: frames, rate, a difference stream's bandwidth, drops and, with the number
-/// of frames known, share and time left.
+/// Returns one line of at most `columns` characters: frames, rate, the bandwidth of a difference stream, drops
+/// and, if the number of frames is known, share and time left.
 std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames, int columns);
 
-/// The same as one line of JSON: frame, fps, drops, seconds, for a difference stream its figures by the names of
-/// to_json(), and with the number of frames known frames and seconds_left.
+/// Returns the same as one line of JSON: frame, fps, drops, seconds; for a difference stream its statistics
+/// under the names of to_json(); and if the number of frames is known, frames and seconds_left.
 std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames);
 
-/// A line of progress with the time that is left, and the share that is done, 0 to 1, as a bar before it, as far as
-/// both are known; of at most `columns` characters.
+/// Returns a line of progress with the time left appended and the finished share, 0 to 1, as a bar in front, as
+/// far as each is known. At most `columns` characters.
 std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns);
 
-/// What Progress shows: both are called from its thread.
+/// Functions that format the lines of Progress. Both are called on its thread.
 struct ProgressLines {
-    std::function<std::string(int columns)> bar;  ///< of at most so many characters
+    std::function<std::string(int columns)> bar;  ///< at most `columns` characters
     std::function<std::string()> json;
 };
 
-/// Shows how a run goes, from a thread of its own, until it is destroyed.
+/// Shows the progress of a run, on its own thread, until it is destroyed.
 class Progress {
 public:
-    /// Of lines made elsewhere; else as the other one.
+    /// Shows the given lines; otherwise as the other constructor.
     Progress(ProgressMode mode, ProgressLines lines, int descriptor = 2);
-    /// Writes to `descriptor`, standard error by default. A bar is drawn only when that is a terminal. `statistics`
-    /// lives longer.
+    /// Writes to `descriptor`, by default standard error. Draws a bar only if that is a terminal. `statistics`
+    /// must outlive the object.
     Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
              int descriptor = 2);
-    /// Shows the last state and ends the line.
+    /// Shows the final state and ends the line.
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;

@@ -20,7 +20,7 @@ StatisticsSnapshot figures(std::int64_t frames, double fps, std::int64_t drops =
     return snapshot;
 }
 
-TEST(Progress, ReadsItsModes) {
+TEST(Progress, ParsesItsModes) {
     EXPECT_EQ(parse_progress("auto"), ProgressMode::automatic);
     EXPECT_EQ(parse_progress("bar"), ProgressMode::bar);
     EXPECT_EQ(parse_progress("json"), ProgressMode::json);
@@ -35,7 +35,7 @@ TEST(Progress, BarShowsShareRateAndTimeLeft) {
     EXPECT_EQ(progress_bar(figures(1, 0.01), 100, 40), "frame 1/100  0.0 fps  2:45:00 left  1%");
 }
 
-TEST(Progress, BarOfASourceWithoutEndHasNoShare) {
+TEST(Progress, BarOfAnEndlessSourceHasNoShare) {
     EXPECT_EQ(progress_bar(figures(25, 30, 2), {}, 80), "frame 25  30.0 fps  2 dropped");
     EXPECT_EQ(progress_bar(figures(0, 0), {}, 80), "frame 0  0.0 fps");
 }
@@ -45,7 +45,7 @@ TEST(Progress, BarFitsItsColumns) {
         EXPECT_LE(progress_bar(figures(25, 10), 100, columns).size(), static_cast<std::size_t>(columns));
 }
 
-TEST(Progress, ShowsADifferenceStreamsFigures) {
+TEST(Progress, ShowsStatisticsOfADifferenceStream) {
     auto snapshot = figures(10, 20);
     snapshot.seconds = 2;
     snapshot.raw_bytes = 1'000'000;
@@ -61,7 +61,7 @@ TEST(Progress, ShowsADifferenceStreamsFigures) {
     EXPECT_TRUE(json["psnr"].is_null());
 }
 
-TEST(Progress, JsonHasTheSame) {
+TEST(Progress, JsonHasTheSameValues) {
     auto json = nlohmann::json::parse(progress_json(figures(25, 10, 1), 100));
     EXPECT_EQ(json["frame"], 25);
     EXPECT_EQ(json["frames"], 100);
@@ -73,7 +73,7 @@ TEST(Progress, JsonHasTheSame) {
     EXPECT_FALSE(json.contains("seconds_left"));
 }
 
-// What a Progress of this mode writes into a pipe, which is no terminal.
+// Returns what a Progress of this mode writes to a pipe, which is not a terminal.
 std::string written(ProgressMode mode) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

@@ -7,7 +7,7 @@ namespace framewire {
 namespace {
 
 constexpr double longest_gap_seconds = 1e6;
-constexpr double rounding = 1e-6;  // a second's worth of frames is a second, whatever their times sum up to
+constexpr double rounding = 1e-6;  // a second's worth of frames is one second, whatever rounding their times have
 
 std::size_t place_of(std::int64_t bin, std::size_t bins) { return static_cast<std::size_t>(bin) % bins; }
 
@@ -38,7 +38,7 @@ void RateMeter::forget_until(std::int64_t bin) {
 
 double RateMeter::mean_bits_per_second() const {
     if (count_ == 0) return 0;
-    // Each frame stands for the time until the next one.
+    // Each frame counts for the time until the next one.
     const double seconds = count_ > 1 ? elapsed_ * static_cast<double>(count_) / static_cast<double>(count_ - 1) : gap_;
     return 8.0 * static_cast<double>(total_) / seconds;
 }

@@ -5,17 +5,19 @@
 
 namespace framewire {
 
-/// Measures what goes out over the frames' own times: in the mean, and in the busiest second. In bounded memory. Not
+/// Measures the output rate over the frames' own times: the mean, and the busiest second. Bounded memory. Not
 /// thread-safe.
 class RateMeter {
 public:
-    /// `bytes` of the frame at `seconds`. Where times make no sense a frame is as long after the last as that was.
+    /// Adds `bytes` of the frame at `seconds`. A frame with an implausible time is placed after the last one by
+    /// the last valid gap.
     void add(double seconds, std::int64_t bytes);
-    /// Nothing goes out from now on; the time until the next add() does not count.
+    /// Pauses the output; the time until the next add() does not count.
     void pause() { runs_ = false; }
 
+    /// Returns the mean rate over all frames that were added.
     double mean_bits_per_second() const;
-    /// Of any second, to a hundredth of one.
+    /// Returns the largest rate of any second, at a resolution of 10 ms.
     double most_bits_per_second() const { return 8.0 * static_cast<double>(most_); }
 
 private:
@@ -26,7 +28,7 @@ private:
     bool runs_ = false;
     double last_ = 0, gap_ = 1.0 / 30, elapsed_ = 0;
     std::int64_t count_ = 0, total_ = 0;
-    std::array<std::int64_t, bins_per_second> bins_{};  // of the last second
+    std::array<std::int64_t, bins_per_second> bins_{};  // bytes of the last second
     std::int64_t bin_ = 0, in_window_ = 0, most_ = 0;
 };
 

@@ -162,7 +162,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["filters"].push_back(std::move(one));
     }
     if (run.damaged > 0) json["damaged"] = run.damaged;
-    // A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
+    // The name of a source can contain any bytes: those that are not valid UTF-8 are replaced, not rejected.
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

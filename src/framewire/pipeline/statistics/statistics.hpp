@@ -19,68 +19,74 @@
 
 namespace framewire {
 
-/// The three stages of the circle. What process takes is its own time and that of the wait for it.
+/// The three stages of the frame ring. The time of `process` includes the wait for its work.
 enum class Stage { read, process, send };
 
-/// How well the difference stream did; there only where one ran.
+/// Results of the difference stream; only if one ran.
 struct DeltaFigures {
-    /// What the report's format would have sent: 5 bytes for each changed byte, and the first picture as it is.
+    /// Bytes in the report's format: 5 per changed byte, and the first keyframe as raw pixels.
     std::int64_t report_bytes = 0;
-    double changed = 0;          ///< share of all bytes that changed, 0..1
+    double changed = 0;          ///< share of all bytes that changed, 0 to 1
     int max_error = 0;           ///< largest difference of a viewer's byte from the camera's
-    std::optional<double> psnr;  ///< of the viewer's picture against the camera, in dB; empty when they are equal
+    std::optional<double> psnr;  ///< of the viewer's picture against the camera, in dB; empty if they are equal
 };
 
-/// What the steps of the difference stream took while somebody watched, for each viewer; there only then.
+/// Rates of the delta frames sent while someone watched, per viewer; only if someone did.
 struct RateFigures {
-    ThresholdFigures threshold;           ///< in force
-    double mean_bits_per_second = 0;      ///< by the frames' own times
-    double most_bits_per_second = 0;      ///< of the busiest second
-    std::optional<double> max_bitrate{};  ///< what they were to take at most
-    std::int64_t over = 0;                ///< steps that took more even within the greatest threshold
+    ThresholdFigures threshold;           ///< thresholds in force
+    double mean_bits_per_second = 0;      ///< over the frames' own times
+    double most_bits_per_second = 0;      ///< in the busiest second
+    std::optional<double> max_bitrate{};  ///< limit, if there is one
+    std::int64_t over = 0;                ///< delta frames above the limit even with the largest threshold
 };
 
-/// All figures of a run at one moment.
+/// All statistics of a run at one moment.
 struct StatisticsSnapshot {
-    std::int64_t frames = 0;  ///< sent
-    std::int64_t drops = 0;   ///< captured, but too late to be processed
+    std::int64_t frames = 0;  ///< frames sent
+    std::int64_t drops = 0;   ///< frames captured, but too late to be processed
     double seconds = 0;       ///< from start() to the last frame sent
-    double fps = 0;           ///< frames over seconds
+    double fps = 0;           ///< frames per second
     TimeSummary read_ms, process_ms, send_ms;
-    std::array<TimeBuckets, 3> stages{};  ///< the same times, by Stage
-    std::int64_t raw_bytes = 0;           ///< of the frames sent, as raw pixels
-    std::int64_t sent_bytes = 0;          ///< put out
+    std::array<TimeBuckets, 3> stages{};  ///< the same times as buckets, indexed by Stage
+    std::int64_t raw_bytes = 0;           ///< size of the frames sent as raw pixels
+    std::int64_t sent_bytes = 0;          ///< bytes written
     std::optional<DeltaFigures> delta;
     std::optional<RateFigures> rate{};
-    std::vector<StepSummary> steps;  ///< where they are timed: read, what filters and stages do, transfers, send
+    std::vector<StepSummary> steps;  ///< if timed: read, filters and stages, transfers, send
 };
 
-/// Gathers a run's figures, in bounded memory and without allocating. Thread-safe.
+/// Collects the statistics of a run in bounded memory, without allocating. Thread-safe.
 class Statistics {
 public:
-    /// The moment from which seconds count; the circle calls it. Of runs that go on with the figures of another it is
-    /// the first one's.
+    /// Sets the moment from which seconds count; the frame ring calls it. If several runs share the object, the
+    /// first one's counts.
     void start();
+    /// Adds the time of one stage for one frame.
     void record(Stage stage, double ms);
-    /// From now on steps are gathered: reading and sending, and what record_step() is told of. It allocates when a name
-    /// comes first.
+    /// Turns on the collection of steps: reading, sending, and the calls of record_step(). Allocates when a
+    /// name is new.
     void time_steps();
+    /// Adds the time of one step, if steps are collected.
     void record_step(std::string_view name, double ms);
+    /// Counts a sent frame of `raw_bytes` bytes.
     void count_frame(std::int64_t raw_bytes);
-    /// Of frames that differ in size, beside count_frame(0).
+    /// Adds raw bytes for frames of varying size, in addition to count_frame(0).
     void add_raw_bytes(std::int64_t bytes);
+    /// Counts a dropped frame.
     void count_drop();
-    /// Bytes put out since the start, all told.
+    /// Sets the total of bytes written since the start.
     void set_sent_bytes(std::int64_t total);
-    /// A difference stream's first picture, which is sent whole.
+    /// Adds the first keyframe of a difference stream, which is sent completely.
     void add_first_picture(std::int64_t frame_bytes);
-    /// What the difference encoder found in one frame of `frame_bytes` bytes.
+    /// Adds what the difference encoder found in one frame of `frame_bytes` bytes.
     void add_delta(const delta::Summary& summary, std::int64_t frame_bytes);
-    /// What the step to the frame at `seconds`, within `threshold`, took; 0 while nobody watches.
+    /// Adds the size of the delta frame at `seconds`, made with `threshold`; 0 while nobody watches.
     void add_step(double seconds, int threshold, std::int64_t bytes);
-    /// Of a stream whose steps are to take no more than so much: how many took more within the greatest threshold.
+    /// Sets the rate limit of a stream's delta frames, and how many exceeded it even with the largest
+    /// threshold.
     void set_rate_limit(double max_bitrate, std::int64_t over);
 
+    /// Returns a consistent copy of all statistics.
     StatisticsSnapshot snapshot() const;
 
 private:
@@ -88,7 +94,7 @@ private:
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_frame_ = start_;
     std::array<TimeHistogram, 3> times_;
-    std::optional<StepTimes> steps_;  // where they are timed
+    std::optional<StepTimes> steps_;  // if steps are collected
     std::int64_t frames_ = 0, drops_ = 0, raw_bytes_ = 0, sent_bytes_ = 0;
     std::int64_t delta_bytes_ = 0, first_picture_bytes_ = 0, changed_bytes_ = 0;
     std::uint32_t max_error_ = 0;
@@ -99,22 +105,23 @@ private:
     std::int64_t over_ = 0;
 };
 
-/// What a run was, for its statistics.
+/// Description of a run, for its statistics.
 struct RunDescription {
     std::string source;
     std::string backend;
     Shape size{};                         ///< of the frames sent
-    std::vector<ChainFigures> filters{};  ///< what the filters found in the last frame
-    std::int64_t damaged = 0;             ///< of the source, as Source::damaged() counts
+    std::vector<ChainFigures> filters{};  ///< results of the filters for the last frame
+    std::int64_t damaged = 0;             ///< of the source, see Source::damaged()
 };
 
-/// The figures as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each mean, median, p99, min and
-/// max),
-/// raw_bytes, sent_bytes, backend, source, size, and with a difference stream report_bytes, changed, max_error and psnr
-/// (null when the pictures are equal), once somebody watched it `threshold` (min, mean and max) and `bits_per_second`
-/// (mean and max), where those were limited max_bitrate and over, where steps are timed `steps`, and where filters
-/// found something an object each in `filters`: its `filter` and its figures by name. Of a damaged source there is
-/// `damaged`, a count.
+/// Returns the statistics as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each with
+/// mean, median, p99, min and max), raw_bytes, sent_bytes, backend, source and size. Depending on the run also
+/// - with a difference stream: report_bytes, changed, max_error and psnr (null if the pictures are equal);
+/// - once someone watched it: `threshold` (min, mean, max) and `bits_per_second` (mean, max), and if the rate was
+///   limited, max_bitrate and over;
+/// - if steps are timed: `steps`;
+/// - if filters have results: `filters`, an array of objects with `filter` and the results by name;
+/// - if the source is damaged: `damaged`, a count.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
 }  // namespace framewire

@@ -45,7 +45,7 @@ TEST(TimeHistogram, CountsWithinLimits) {
     EXPECT_EQ(buckets.within, (std::array<std::int64_t, 14>{2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5}));
 }
 
-TEST(TimeHistogram, HoldsEveryMagnitude) {
+TEST(TimeHistogram, AcceptsEveryMagnitude) {
     for (double ms = 1e-6; ms < 6e7; ms *= 1.37) {
         TimeHistogram histogram;
         histogram.add(ms);
@@ -53,7 +53,7 @@ TEST(TimeHistogram, HoldsEveryMagnitude) {
     }
 }
 
-TEST(TimeHistogram, TakesWhatIsNoTime) {
+TEST(TimeHistogram, CountsInvalidTimesAsZero) {
     TimeHistogram histogram;
     histogram.add(-1);
     histogram.add(std::numeric_limits<double>::quiet_NaN());
@@ -70,7 +70,7 @@ TEST(TimeHistogram, MinimumAndMaximumAreExact) {
     EXPECT_DOUBLE_EQ(histogram.summary().max_ms, 7.03125);
 }
 
-TEST(Statistics, StepsAreGatheredWhereTheyAreTimed) {
+TEST(Statistics, CollectsStepsIfTheyAreTimed) {
     Statistics statistics;
     statistics.record_step("gray", 1);
     EXPECT_TRUE(statistics.snapshot().steps.empty());
@@ -108,7 +108,7 @@ TEST(Statistics, StepsAreGatheredWhereTheyAreTimed) {
     EXPECT_EQ(json["send_ms"]["min"], 2);
 }
 
-TEST(TimeHistogram, EmptyIsZero) {
+TEST(TimeHistogram, IsZeroWhenEmpty) {
     const TimeHistogram histogram;
     EXPECT_EQ(histogram.percentile_ms(0.5), 0);
     EXPECT_EQ(histogram.summary().mean_ms, 0);
@@ -140,7 +140,7 @@ TEST(Statistics, CountsFramesBytesDropsAndTimes) {
     EXPECT_FALSE(figures.delta);
 }
 
-TEST(Statistics, DeltaFiguresAreTheReports) {
+TEST(Statistics, DeltaStatisticsFollowTheReport) {
     Statistics statistics;
     statistics.add_delta({.count = 10, .max_error = 12, .squared_error = 400}, 1000);
     statistics.add_delta({.count = 30, .max_error = 7, .squared_error = 0}, 1000);
@@ -153,7 +153,7 @@ TEST(Statistics, DeltaFiguresAreTheReports) {
     EXPECT_NEAR(*delta->psnr, 10 * std::log10(255.0 * 255.0 / 0.2), 1e-9);
 }
 
-TEST(Statistics, FirstPictureCountsWholeInTheReportsFormat) {
+TEST(Statistics, FirstKeyframeCountsAsRawPixels) {
     Statistics statistics;
     statistics.add_first_picture(1000);
     statistics.add_delta({.count = 10, .max_error = 0, .squared_error = 0}, 1000);
@@ -163,10 +163,11 @@ TEST(Statistics, FirstPictureCountsWholeInTheReportsFormat) {
     EXPECT_DOUBLE_EQ(delta->changed, 0.005);
 }
 
-TEST(RateMeter, TellsTheMeanAndTheBusiestSecond) {
+TEST(RateMeter, MeasuresTheMeanAndTheBusiestSecond) {
     RateMeter meter;
     EXPECT_EQ(meter.mean_bits_per_second(), 0);
-    // 100 bytes per frame, and 1000 in each of a second's, of which half a second follows a leap back in time.
+    // 100 bytes per frame, and 1000 per frame for one second, of which half a second follows a jump back in
+    // time.
     for (int frame = 0; frame < 90; ++frame)
         meter.add((frame < 45 ? 7 : 0) + frame / 30.0, frame >= 30 && frame < 60 ? 1000 : 100);
     EXPECT_NEAR(meter.most_bits_per_second(), 8 * 30'000, 1e-6);
@@ -178,7 +179,7 @@ TEST(RateMeter, TellsTheMeanAndTheBusiestSecond) {
     EXPECT_NEAR(meter.most_bits_per_second(), 8 * 60'000, 1e-6);
 }
 
-TEST(RateMeter, TakesTimesThatMakeNoSense) {
+TEST(RateMeter, ToleratesImplausibleTimes) {
     RateMeter meter;
     const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::max();
     for (int i = 0; i < 30; ++i)
@@ -188,7 +189,7 @@ TEST(RateMeter, TakesTimesThatMakeNoSense) {
     EXPECT_LE(meter.most_bits_per_second(), 8 * 10 * 180);
 }
 
-TEST(Statistics, RatesAreThoseOfStepsThatWereSent) {
+TEST(Statistics, RatesCountSentDeltaFrames) {
     Statistics statistics;
     statistics.add_step(0, 20, 0);
     EXPECT_FALSE(statistics.snapshot().rate) << "nobody watches";
@@ -205,7 +206,7 @@ TEST(Statistics, RatesAreThoseOfStepsThatWereSent) {
     EXPECT_EQ(limited["over"], 3);
 }
 
-TEST(Statistics, JsonHasEveryFigure) {
+TEST(Statistics, JsonHasEveryStatistic) {
     Statistics statistics;
     statistics.record(Stage::read, 1);
     statistics.count_frame(100);
@@ -230,7 +231,7 @@ TEST(Statistics, JsonHasEveryFigure) {
     EXPECT_TRUE(json["psnr"].is_null()) << "equal pictures have no finite PSNR";
 }
 
-TEST(Statistics, JsonHasWhatFiltersFound) {
+TEST(Statistics, JsonHasResultsOfFilters) {
     RunDescription run{.source = "a", .backend = "cpu", .size = {1, 20, 30, 3}};
     run.filters = {{"binarize", {{"threshold", 0, 113}}}, {"mosaic", {{"mean_b", 0, 1.5}, {"mean_g", 0, 2}}}};
     const auto json = nlohmann::json::parse(to_json(Statistics{}.snapshot(), run));
@@ -238,7 +239,7 @@ TEST(Statistics, JsonHasWhatFiltersFound) {
                                                          {"filter": "mosaic", "mean_b": 1.5, "mean_g": 2.0}])"));
 }
 
-TEST(Statistics, CanBeReadWhileOthersWrite) {
+TEST(Statistics, CanBeReadDuringWrites) {
     Statistics statistics;
     {
         std::vector<std::jthread> writers;

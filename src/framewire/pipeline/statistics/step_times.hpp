@@ -8,20 +8,21 @@
 
 namespace framewire {
 
-/// The times of one step of all frames' way.
+/// Times of one processing step over all frames.
 struct StepSummary {
     std::string name;
     std::int64_t count = 0;
     double min_ms = 0, mean_ms = 0, max_ms = 0;
-    double share = 0;  ///< of the times of all steps together, 0..1
+    double share = 0;  ///< share of the total time of all steps, 0 to 1
 };
 
-/// Gathers the times of steps by their names. Not thread-safe.
+/// Collects the times of steps by name. Not thread-safe.
 class StepTimes {
 public:
-    /// Negative and undefined times count as 0.
+    /// Adds a time in milliseconds. Negative times and NaN count as 0.
     void add(std::string_view name, double ms);
-    /// In the order of their first times, but `first` before all and `last` behind, where they are there.
+    /// Returns the steps in the order of their first times, with `first` moved to the front and `last` to the
+    /// end, if present.
     std::vector<StepSummary> summaries(std::string_view first, std::string_view last) const;
 
 private:
@@ -34,7 +35,8 @@ private:
     std::vector<Step> steps_;
 };
 
-/// A line for each step, below their headings: its name, minimum, mean and maximum in milliseconds, and its share.
+/// Returns a table with a header and one line per step: name, minimum, mean and maximum in milliseconds, and
+/// share.
 std::string to_table(std::span<const StepSummary> steps);
 
 }  // namespace framewire

@@ -5,15 +5,15 @@
 
 namespace framewire {
 
-/// The thresholds that the steps of a difference stream were made with.
+/// Thresholds that the delta frames of a difference stream were made with.
 struct ThresholdFigures {
     int min = 0;
     double mean = 0;
     int max = 0;
-    int last = 0;  ///< of the newest step
+    int last = 0;  ///< of the newest delta frame
 };
 
-/// Gathers them, step by step.
+/// Collects thresholds, one per delta frame. Not thread-safe.
 class ThresholdTally {
 public:
     void add(int threshold) {
@@ -24,7 +24,7 @@ public:
         ++count_;
     }
     std::int64_t count() const { return count_; }
-    /// All 0 where there was none.
+    /// Returns the statistics; all 0 if nothing was added.
     ThresholdFigures figures() const {
         return {min_, count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0.0, max_, last_};
     }

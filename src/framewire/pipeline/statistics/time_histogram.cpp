@@ -8,12 +8,14 @@ namespace framewire {
 
 std::size_t TimeHistogram::bin_of(std::uint64_t ns) {
     if (ns < (1u << linear_bits)) return static_cast<std::size_t>(ns);
-    // The top linear_bits bits of the value, of which the highest is always 1, choose the bin within its octave.
+    // The top linear_bits bits of the value, the highest of which is always 1, select the bin within its
+    // octave.
     const int shift = static_cast<int>(std::bit_width(ns)) - linear_bits;
     const auto within = static_cast<std::size_t>(ns >> shift) - bins_per_octave;
     return (1u << linear_bits) + static_cast<std::size_t>(shift - 1) * bins_per_octave + within;
 }
 
+// Returns the middle of a bin's range.
 double TimeHistogram::middle_ns(std::size_t bin) {
     if (bin < (1u << linear_bits)) return static_cast<double>(bin);
     const auto above = bin - (1u << linear_bits);

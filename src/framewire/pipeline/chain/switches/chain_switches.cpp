@@ -10,7 +10,7 @@
 namespace framewire {
 namespace {
 
-// What of the chain's text is the filter at `index`.
+// Returns the part of the chain's text that is the filter at `index`.
 std::string text_of(const Chain& chain, std::size_t index) {
     const auto begin = chain.calls[index].offset;
     const bool is_last = index + 1 == chain.calls.size();
@@ -20,12 +20,13 @@ std::string text_of(const Chain& chain, std::size_t index) {
     return std::string(text.substr(0, end == text.npos ? 0 : end + 1));
 }
 
-// A filter's name, of its text in a chain.
+// Returns the name of a filter from its text in a chain.
 std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of("= \t\n")); }
 
 std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
     std::vector<FilterSwitch> switches;
-    // Of a filter before a change of the rate, what lies between depends on whether there is one at all.
+    // Filters before a change of the rate stay on, because the pipeline around that filter depends on whether
+    // there are any.
     const auto changes_rate = [](const FilterCall& call) { return static_cast<bool>(call.filter->rate); };
     const auto rated = std::ranges::find_if(chain.calls, changes_rate);
     bool before_rate = rated != chain.calls.end();

@@ -11,36 +11,37 @@
 
 namespace framewire {
 
-/// A filter of a chain, as whoever looks at the chain may switch it.
+/// A filter of a chain that a client may switch on and off.
 struct FilterSwitch {
-    std::string text;  ///< the filter as its chain has it: "gaussian=5:sigma=1"
+    std::string text;  ///< the filter as written in its chain: "gaussian=5:sigma=1"
     bool on = true;
-    std::string fixed_because{};  ///< why it stays on; empty: it may be switched
+    std::string fixed_because{};  ///< why it always stays on; empty if it can be switched
 
     friend bool operator==(const FilterSwitch&, const FilterSwitch&) = default;
 };
 
-/// Which filters of a chain are to be off as they were in the one before: those of the same text, and of the others
-/// those of the same name, in pairs. As numbers from 1.
+/// Returns the 1-based numbers of the filters to switch off because they were off in the chain before: filters
+/// are paired by equal text first, the remaining ones by equal name.
 std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, std::span<const FilterSwitch> now);
 
-/// Which filters of a chain are on, while frames flow. One that is off passes its image on, so only filters whose
-/// result has their image's shape may be switched. Thread-safe.
+/// Switches of a chain's filters while frames are processed. A filter that is off passes its image on, so only
+/// filters that keep the shape of their image can be switched. Thread-safe.
 class ChainSwitches {
 public:
-    /// All are on at first. `frame` is of the chain's first image. Throws Error{usage} as ChainPlan does where a filter
-    /// does not take what the one before it gives.
+    /// All filters start switched on. `frame` is the shape of the chain's input. Throws Error{usage}, as
+    /// ChainPlan does, if a filter does not accept the result of the one before it.
     ChainSwitches(Chain chain, const Shape& frame);
 
-    /// Takes another chain. Filters that it has in common with the one before stay off where they were, see
-    /// numbers_of_off(). Throws as the constructor does, with nothing changed.
+    /// Replaces the chain. Filters that both chains have stay off if they were, see numbers_of_off(). Throws
+    /// what the constructor throws, without changing anything.
     void take(Chain chain, const Shape& frame);
 
-    /// In the chain's order.
+    /// Returns the switches in the order of the chain.
     std::vector<FilterSwitch> all() const;
-    /// Switches filter `number`, from 1. Throws Error{usage} where there is none, or it stays on.
+    /// Switches filter `number`, 1-based. Throws Error{usage} if there is no such filter or if it always stays
+    /// on.
     void set(std::size_t number, bool on);
-    /// The chain of those that are on, for another plan.
+    /// Returns the chain of the filters that are on, for a new plan.
     Chain active() const;
 
 private:

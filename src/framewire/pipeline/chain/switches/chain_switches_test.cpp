@@ -27,7 +27,7 @@ std::string refusal(ChainSwitches& switches, std::size_t number) {
     return {};
 }
 
-TEST(ChainSwitches, TurnFiltersOffAndOnAgain) {
+TEST(ChainSwitches, SwitchFiltersOffAndOn) {
     ChainSwitches switches(parse_chain("gaussian=5:sigma=1, mosaic=32 ,text='a, b'"), colour);
     const std::vector<FilterSwitch> all{{"gaussian=5:sigma=1"}, {"mosaic=32"}, {"text='a, b'"}};
     EXPECT_EQ(switches.all(), all);
@@ -39,7 +39,7 @@ TEST(ChainSwitches, TurnFiltersOffAndOnAgain) {
     EXPECT_EQ(names_of(switches.active()), (std::vector<std::string>{"mosaic", "text"}));
 }
 
-TEST(ChainSwitches, WhatChangesTheShapeStaysOn) {
+TEST(ChainSwitches, FiltersThatChangeTheShapeStayOn) {
     ChainSwitches switches(parse_chain("flip=horizontal,scale=15:10,gray=channels=1,gray"), colour);
     EXPECT_EQ(refusal(switches, 1), "");
     EXPECT_NE(refusal(switches, 2).find("changes the size"), std::string::npos);
@@ -49,14 +49,14 @@ TEST(ChainSwitches, WhatChangesTheShapeStaysOn) {
     EXPECT_EQ(names_of(switches.active()).size(), 3U);
 }
 
-TEST(ChainSwitches, WhatTheRateHangsOnStaysOn) {
+TEST(ChainSwitches, FiltersBeforeARateChangeStayOn) {
     ChainSwitches switches(parse_chain("gray,fps=10,median=3"), colour);
     EXPECT_NE(refusal(switches, 1).find("before fps"), std::string::npos);
     EXPECT_NE(refusal(switches, 2).find("how many frames"), std::string::npos);
     EXPECT_EQ(refusal(switches, 3), "");
 }
 
-TEST(ChainSwitches, AnotherChainKeepsWhatWasOff) {
+TEST(ChainSwitches, AnotherChainKeepsSwitchedOffFilters) {
     ChainSwitches switches(parse_chain("gaussian=5,mosaic=32,gray=channels=3,mosaic=8"), colour);
     for (const std::size_t number : {1, 2, 3}) switches.set(number, false);
     switches.take(parse_chain("mosaic=8,gaussian=7,mosaic=32,median=3"), colour);

@@ -9,6 +9,7 @@
 namespace framewire {
 namespace {
 
+// Small results of one frame that are downloaded first: the range of its packed bytes, and the summary.
 struct Told {
     unsigned long long begins[2];
     delta::Summary found;
@@ -26,8 +27,9 @@ BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const
         if constexpr (space == MemorySpace::host)
             packer_.emplace(frame, parameters.effort, &executor.pool());
         else
-            on_gpu_.emplace(OnGpu{delta::BoundedBatchPacker(frame, parameters.effort, executor), cuda::DeviceImage(frame),
-                                  HostBuffer(sizeof(Told), executor.frame_memory()), cuda::Transfer(executor)});
+            on_gpu_.emplace(OnGpu{delta::BoundedBatchPacker(frame, parameters.effort, executor),
+                                  cuda::DeviceImage(frame), HostBuffer(sizeof(Told), executor.frame_memory()),
+                                  cuda::Transfer(executor)});
     });
 }
 

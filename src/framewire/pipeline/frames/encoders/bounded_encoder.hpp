@@ -18,42 +18,47 @@
 
 namespace framewire {
 
-/// The difference stream's mode `bounded` behind a run's frames, one after the other. Owns R. On the CUDA backend
-/// frames stay on the GPU, and what is packed comes down, with R for those who want it whole.
+/// The difference stream in `bounded` mode for the frames of a run, one after another. Owns R, the reference
+/// picture. On the CUDA backend frames stay on the GPU; the packed bytes are downloaded, and R too, for callers
+/// that need all of it.
 class BoundedEncoder {
 public:
-    /// What became of R with a frame.
+    /// Effect of encode() on R.
     struct Outcome {
-        bool whole = false;                    ///< R is a new picture; else a step leads there from the one before
-        delta::Summary found{};                ///< as delta::BoundedPacker has it
-        std::span<const std::uint8_t> packed;  ///< the step, or the picture if it was packed; until the next frame
+        bool whole = false;      ///< R is a keyframe; otherwise a delta frame leads to it from the R before
+        delta::Summary found{};  ///< as delta::BoundedPacker returns it
+        /// The delta frame, or the keyframe if it was packed; valid until the next frame.
+        std::span<const std::uint8_t> packed;
     };
 
-    /// For frames of `frame`, one each, with `parameters` of the mode bounded. Throws as delta::BoundedPacker and
-    /// delta::BoundedBatchPacker do. Keeps a reference to `executor`.
+    /// For single frames of shape `frame`, with `parameters` of the mode bounded. Keeps a reference to
+    /// `executor`. Throws what delta::BoundedPacker and delta::BoundedBatchPacker throw, and Error{usage} for
+    /// another mode.
     BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     BoundedEncoder(const BoundedEncoder&) = delete;
     BoundedEncoder& operator=(const BoundedEncoder&) = delete;
 
-    /// What is packed of a frame: nothing, and R becomes the frame itself; a picture that needs none before; or a step
-    /// to it, which is such a picture where there was no frame before.
+    /// Choice of what encode() packs: nothing, and R becomes the frame itself; a keyframe; or a delta frame, which
+    /// becomes a keyframe if there was no frame before.
     enum class Packs { nothing, picture, step };
 
-    /// The next frame; returns when all is there. `threshold` is this frame's, 0..254; none: that of the parameters.
-    /// Throws Error{usage} on another shape.
+    /// Encodes the next frame and returns when done. `threshold` applies to this frame, 0 to 254; if empty, the
+    /// parameters' threshold does. Throws Error{usage} if the shape differs.
     Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
 
-    /// After encode() of the same frame: makes R sharper where it rests, as `moment` allows, and leaves in `step` how.
-    /// Keeps `outcome.found` true. Returns when all is there. `sharpener` and `step` are made for the same executor.
+    /// After encode() of the same frame: refines the static regions of R as `moment` allows, and stores the
+    /// change in `step`. Updates the errors in `outcome.found`. Returns when done. `sharpener` and `step` must
+    /// have been made for the same executor.
     void sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
                  const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
+    /// Returns R on the host.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
     delta::Summary advance(HostView<const std::uint8_t> camera, Packs packs, int within);
     delta::Summary advance(DeviceView<const std::uint8_t> camera, Packs packs, int within);
-    /// Brings what was packed to the host.
+    /// Downloads the packed bytes and returns the summary.
     delta::Summary fetch(const delta::PackedBatch& batch);
 
     Executor* executor_;
@@ -66,9 +71,9 @@ private:
     struct OnGpu {
         delta::BoundedBatchPacker packer;
         cuda::DeviceImage reference;
-        HostBuffer told;  // where the packed bytes begin and end, and what the step found
+        HostBuffer told;  // range of the packed bytes, and the summary
         cuda::Transfer transfer;
-        const std::uint32_t* off = nullptr;  // of the last step, as PackedBatch has it
+        const std::uint32_t* off = nullptr;  // from the last delta frame, as in PackedBatch
     };
     std::optional<OnGpu> on_gpu_;
 };

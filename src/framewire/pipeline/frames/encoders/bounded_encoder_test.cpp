@@ -22,7 +22,7 @@ protected:
 };
 FRAMEWIRE_ON_EVERY_BACKEND(BoundedEncoderTest);
 
-TEST_P(BoundedEncoderTest, PacksWhatIsAsked) {
+TEST_P(BoundedEncoderTest, PacksTheRequestedKind) {
     const Shape shape{1, 70, 90, 3};
     BoundedEncoder encoder(bounded, shape, executor());
     delta::Unpacker unpacker(shape);
@@ -49,7 +49,7 @@ TEST_P(BoundedEncoderTest, PacksWhatIsAsked) {
     }
 }
 
-// What a viewer is sent of a noisy scene in which something moves.
+// Returns the stream that a viewer receives of a noisy scene in which something moves.
 std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape) {
     BoundedEncoder encoder(bounded, shape, executor);
     delta::RestSharpener sharpener(shape, 0.2, bounded.threshold, executor);
@@ -85,7 +85,7 @@ std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shap
     return all;
 }
 
-TEST_P(BoundedEncoderTest, SharpensWhatRests) {
+TEST_P(BoundedEncoderTest, RefinesStaticRegions) {
     for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 140, 321, 1}}) {
         const auto bytes = sharpened_stream(executor(), shape);
         const auto on_cpu = sharpened_stream(kit::executor(Backend::cpu), shape);
@@ -93,7 +93,7 @@ TEST_P(BoundedEncoderTest, SharpensWhatRests) {
     }
 }
 
-TEST_P(BoundedEncoderTest, RefusesOtherModesAndFrames) {
+TEST_P(BoundedEncoderTest, RejectsOtherModesAndFrames) {
     EXPECT_THROW(BoundedEncoder({}, {1, 16, 16, 3}, executor()), Error);
     auto parameters = bounded;
     parameters.effort = 3;

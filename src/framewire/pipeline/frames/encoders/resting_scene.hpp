@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-// A scene for tests of what rests.
+// A scene for tests of static regions.
 
 namespace framewire::frames_testing {
 
-/// Frame `number` of a slope with noise, which rests but for a stripe that goes over it.
+/// Paints frame `number` of a slope with noise, which is static except for a stripe that moves across it.
 inline void paint_resting(HostView<std::uint8_t> image, int number) {
     const auto& shape = image.shape();
     kit::fill(image, kit::Fill::noise, static_cast<std::uint64_t>(number));

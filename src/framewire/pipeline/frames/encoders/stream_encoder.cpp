@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// A frame with more changes than one in so many bytes takes a second journey.
+// A frame with more changes than one per this many bytes needs a second download.
 constexpr std::int64_t bytes_per_landing_change = 8;
 constexpr std::int64_t least_landing_changes = 4096;
 
@@ -43,7 +43,7 @@ FrameChanges StreamEncoder::make_changes() {
     changes.host_ = delta::HostChanges(shape());
     if (executor_->backend() == Backend::cuda) {
         changes.device_ = delta::DeviceChanges(shape());
-        // Copies take along places that no change may have taken yet.
+        // Copies include entries that no change has used yet, so they must be initialised.
         const auto places = changes.device_.view();
         const auto bytes = static_cast<std::size_t>(shape().bytes());
         cuda::fill(places.positions, 0, bytes * sizeof(std::uint32_t), executor_->stream());
@@ -78,7 +78,8 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         } else {
             const auto on_device = changes.device_.view();
             encoder_.encode(current, reference, on_device, threshold);
-            // Neighbours in time change alike: with a quarter more a second journey is rare.
+            // The number of changes varies little from frame to frame: with a quarter more, a second download
+            // is rare.
             const auto landing = changes.landing_.view();
             changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
             changes.transfer_.down(

@@ -15,18 +15,18 @@
 
 namespace framewire {
 
-/// What changed in one frame of a stream, on its way to the host or there. Move-only.
+/// The changes of one frame of a stream, during and after their download to the host. Move-only.
 class FrameChanges {
 public:
     FrameChanges() = default;
 
-    /// Returns when it is there, and where StreamEncoder::sharpen() was called, its step; throws what finding it failed
-    /// with.
+    /// Blocks until the changes are on the host and, if StreamEncoder::sharpen() was called, its delta frame
+    /// too. Throws if computing them failed.
     void wait();
-    /// Whether this is the stream's first frame: R is then the frame itself, StreamEncoder::first_picture(), and there
-    /// are no changes.
+    /// Returns true for the first frame of the stream: R is then the frame itself,
+    /// StreamEncoder::first_picture(), and there are no changes.
     bool first() const { return first_; }
-    /// One stream's. Has room for those that are there.
+    /// Returns the changes, which are those of one stream.
     const delta::ChangesView<MemorySpace::host>& changes() const { return found_; }
 
 private:
@@ -37,42 +37,44 @@ private:
     class StreamEncoder* encoder_ = nullptr;
     bool first_ = false;
     delta::ChangesView<MemorySpace::host> found_{};
-    delta::HostChanges host_;  // for every byte; its memory is taken when it is written
-    // On the CUDA backend. So many as are expected travel at once, into pinned memory that has room for few.
+    delta::HostChanges host_;  // holds a change of every byte; the system provides its memory as it is written
+    // CUDA only. The expected number of changes is downloaded at once, into a small staging buffer of pinned
+    // memory.
     delta::DeviceChanges device_;
     delta::HostChanges landing_;
     std::int64_t expected_ = 0;
-    delta::SharperStep* sharper_ = nullptr;  // to be waited for, too
-    cuda::Transfer transfer_;  // last: it is over before the changes go
+    delta::SharperStep* sharper_ = nullptr;  // also waited for, if not null
+    cuda::Transfer transfer_;                // last member: it waits before the changes are destroyed
 };
 
-/// The difference encoder behind a run's frames, of which several may be under way. It owns R. One thread starts
-/// frames, another may wait for them.
+/// The difference encoder for the frames of a run, of which several may be in flight. Owns R, the reference
+/// picture. One thread starts frames; another one may wait for them.
 class StreamEncoder {
 public:
-    /// For frames of `frame`, one each. Throws as delta::Encoder does. Keeps a reference to `executor`.
+    /// For single frames of shape `frame`. Keeps a reference to `executor`. Throws what delta::Encoder throws,
+    /// and Error{usage} for a batch.
     StreamEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor);
     StreamEncoder(const StreamEncoder&) = delete;
     StreamEncoder& operator=(const StreamEncoder&) = delete;
 
-    /// Of the frames and R.
+    /// Returns the shape of the frames and of R.
     const Shape& shape() const { return encoder_.shape(); }
     const delta::EncoderParameters& parameters() const { return encoder_.parameters(); }
 
-    /// Room for what changes in one frame. The encoder lives longer.
+    /// Returns memory for the changes of one frame. The encoder must outlive it.
     FrameChanges make_changes();
-    /// The next frame; what changed in it is in `changes` once they are waited for. `threshold` is this frame's,
-    /// 0..254; none: that of the parameters. On the CUDA backend only changes come down. Allocates nothing. Throws
-    /// Error{usage} on another shape.
+    /// Starts the next frame; its changes are in `changes` after their wait(). `threshold` applies to this
+    /// frame, 0 to 254; if empty, the parameters' threshold does. On the CUDA backend only changes are
+    /// downloaded. Allocates nothing. Throws Error{usage} if the shape differs.
     void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
 
-    /// After start() of the same frame, on the same thread: makes R sharper where it rests, as `moment`
-    /// allows. How is in `step` once `changes` are waited for, whose errors are those since. Frames started later find
-    /// R so. `sharpener` and `step` are made for the same executor.
+    /// After start() of the same frame, on the same thread: refines the static regions of R as `moment` allows.
+    /// The change is in `step` after the wait() of `changes`, whose errors are then those after it. Frames
+    /// started later see the refined R. `sharpener` and `step` must have been made for the same executor.
     void sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
                  const delta::RestSharpener::Moment& moment, delta::SharperStep& step);
 
-    /// R as the first frame made it, once its changes were waited for; stays as it is from then on.
+    /// Returns R after the first frame, once its changes were waited for. It never changes afterwards.
     HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }
 
 private:
@@ -83,7 +85,7 @@ private:
     bool started_ = false;
     BackendImage reference_;
     HostImage first_picture_;
-    std::atomic<std::int64_t> last_count_ = 0;  // changes of the last frame waited for
+    std::atomic<std::int64_t> last_count_ = 0;  // changes of the last frame that was waited for
 };
 
 }  // namespace framewire

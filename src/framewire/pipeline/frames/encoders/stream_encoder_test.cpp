@@ -24,8 +24,8 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(StreamEncoderTest);
 
-// Frames whose upper part changes, a ramp below: a half, then next to nothing, then all, so that changes are more than
-// those before led to expect, and more than have room to land.
+// Frames whose upper part changes above a ramp: half of it, then almost nothing, then all, so that there are
+// more changes than expected from the frames before, and more than fit the staging buffer.
 void paint(HostView<std::uint8_t> image, int number) {
     const auto& shape = image.shape();
     kit::fill(image, kit::Fill::ramp);
@@ -34,7 +34,7 @@ void paint(HostView<std::uint8_t> image, int number) {
     kit::fill(HostView<std::uint8_t>(image.data(), upper), kit::Fill::noise, static_cast<std::uint64_t>(number));
 }
 
-// A viewer that is sent the first picture and the changes, against the frames.
+// A viewer that receives the first keyframe and the changes, compared with the frames.
 class Viewer {
 public:
     Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
@@ -102,7 +102,7 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
             }
 }
 
-// What a stream's steps are, of a noisy scene in which something moves, with `slots` frames under way.
+// Returns the delta frames of a noisy scene in which something moves, with `slots` frames in flight.
 std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape, int slots) {
     struct Slot {
         Frame frame;
@@ -159,7 +159,7 @@ std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shap
     return all;
 }
 
-TEST_P(StreamEncoderTest, SharpensWhatRests) {
+TEST_P(StreamEncoderTest, RefinesStaticRegions) {
     for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 240, 321, 1}})
         for (const int slots : {1, 2, 5}) {
             SCOPED_TRACE(fmt::format("{}, {} under way", to_string(shape), slots));
@@ -169,7 +169,7 @@ TEST_P(StreamEncoderTest, SharpensWhatRests) {
         }
 }
 
-TEST_P(StreamEncoderTest, AllocatesNothingOnceItRuns) {
+TEST_P(StreamEncoderTest, RunsWithoutAllocating) {
     const Shape shape{1, 120, 160, 3};
     StreamEncoder encoder({}, shape, executor());
     auto changes = encoder.make_changes();
@@ -186,7 +186,7 @@ TEST_P(StreamEncoderTest, AllocatesNothingOnceItRuns) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST_P(StreamEncoderTest, RefusesOtherFrames) {
+TEST_P(StreamEncoderTest, RejectsOtherFrames) {
     StreamEncoder encoder({}, {1, 16, 16, 3}, executor());
     auto changes = encoder.make_changes();
     Frame other({1, 16, 17, 3}, executor());

@@ -14,7 +14,7 @@ FrameHog::~FrameHog() {
     try {
         executor_->synchronize();
     } catch (const Error&) {
-        // Whoever waits for the frame hears of it.
+        // The thread that waits for the frame receives the error.
     }
 }
 

@@ -15,16 +15,17 @@
 
 namespace framewire {
 
-/// The descriptors of one frame, on their way to the host or there. Move-only.
+/// The descriptors of one frame, during and after their download to the host. Move-only.
 class FrameDescriptors {
 public:
     FrameDescriptors() = default;
-    /// Throws Error{config} without memory.
+    /// Allocates memory for descriptors of `shape`. Throws Error{config} if there is not enough.
     FrameDescriptors(const HogShape& shape, Executor& executor);
 
     const HogShape& shape() const { return shape_; }
-    /// Returns when they are there; throws what computing them failed with.
+    /// Blocks until the descriptors are on the host; throws if computing them failed.
     void wait() { transfer_.wait(); }
+    /// Returns the descriptors in the order of HogView.
     std::span<const float> values() const {
         return {values_.host().as<const float>(), static_cast<std::size_t>(shape_.count())};
     }
@@ -34,33 +35,34 @@ private:
 
     HogShape shape_{};
     cuda::Twin<BufferIn> values_;
-    cuda::Transfer transfer_;  // last: it is over before the descriptors go
+    cuda::Transfer transfer_;  // last member: it waits before the descriptors are destroyed
 };
 
-/// Runs Hog on a run's frames, of which several may be under way: while one is computed the next goes up and the one
-/// before comes down (the streams of the HOG report, section 8). Not for two threads at once.
+/// Runs Hog on the frames of a run, of which several may be in flight: while one is computed, the next one is
+/// uploaded and the one before is downloaded (the streams of the HOG report, section 8). Not for concurrent
+/// use.
 class FrameHog {
 public:
-    /// Throws as Hog does. Keeps a reference to `executor`.
+    /// Keeps a reference to `executor`. Throws what Hog throws.
     FrameHog(const HogParameters& parameters, const Shape& frame, Executor& executor)
         : executor_(&executor), hog_(parameters, frame, executor) {}
-    /// Waits for what was started.
+    /// Waits for the frames that were started.
     ~FrameHog();
     FrameHog(const FrameHog&) = delete;
     FrameHog& operator=(const FrameHog&) = delete;
 
     const HogShape& output_shape() const { return hog_.output_shape(); }
 
-    /// Begins the next frame, whose descriptors are in `out`, of output_shape(), once they are waited for. Allocates
-    /// nothing. Throws Error{usage} on other shapes.
+    /// Starts the next frame; its descriptors are in `out`, which must have output_shape(), after their wait().
+    /// Allocates nothing. Throws Error{usage} if a shape differs.
     void start(Frame& frame, FrameDescriptors& out);
-    /// The same with the image that YuvToImage makes of a picture, which is then made by rows in a core's cache.
-    /// Returns when done. Where goes_by_rows().
+    /// The same for the image that YuvToImage makes of a picture, converted by rows in a core's cache. Returns
+    /// when done. Requires goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
-    /// The same with an image whose rows `make` makes, of the frames' channels: each once, or twice. Returns when done.
-    /// Where goes_by_rows(). Throws what `make` does.
+    /// The same for an image whose rows `make` writes, with the frames' channels, each once or twice. Returns
+    /// when done. Requires goes_by_rows(). Throws what `make` throws.
     void start(const MakeRows& make, FrameDescriptors& out);
-    /// See Hog.
+    /// See Hog::goes_by_rows().
     bool goes_by_rows() const { return hog_.goes_by_rows(); }
 
 private:

@@ -1,5 +1,5 @@
-// The HOG report's video (section 8): 480 frames in host memory, one after the other, with 1, 2, 3 ... under way at
-// once.
+// The video of the HOG report (section 8): 480 frames in host memory, one after another, with 1, 2, 3 ... in
+// flight.
 
 #include "framewire/core/time/clock.hpp"
 #include "framewire/hog/hog_ref.hpp"
@@ -18,7 +18,7 @@ namespace framewire::bench {
 namespace frame_hog_bench {
 
 constexpr int video_frames = 480;
-constexpr int pictures = 16;  // at least as many as are under way
+constexpr int pictures = 16;  // at least as many as are in flight
 
 struct Slot {
     Frame frame;
@@ -27,7 +27,7 @@ struct Slot {
 
 void bench_under_way(Session& session, const Shape& shape, Executor& executor, int under_way) {
     FrameHog hog({}, shape, executor);
-    // Each of its own memory, so that frames come from memory and not from the last run's cache.
+    // Each slot has its own memory, so that frames come from memory and not from the cache of the previous run.
     std::vector<Slot> slots;
     for (int slot = 0; slot < pictures; ++slot) {
         slots.push_back({Frame(shape, executor), FrameDescriptors(hog.output_shape(), executor)});

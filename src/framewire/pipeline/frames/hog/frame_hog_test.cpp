@@ -43,10 +43,10 @@ struct Slot {
     FrameDescriptors out;
 };
 
-// Planes that are converted by rows, and rows that are made, against the same whole.
-TEST_P(FrameHogTest, PlanesAndRowsGiveWhatTheirImagesGive) {
+// Planes that are converted by rows, and rows that a function writes, compared with whole images.
+TEST_P(FrameHogTest, PlanesAndRowsEqualWholeImages) {
     EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).goes_by_rows());
-    constexpr Shape tall{1, 2000, 161, 3};  // of several strips of rows
+    constexpr Shape tall{1, 2000, 161, 3};  // several strips of rows
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
         FrameHog hog({.gradient = gradient}, tall, executor());
         ASSERT_EQ(hog.goes_by_rows(), GetParam() == Backend::cpu);
@@ -77,8 +77,8 @@ TEST_P(FrameHogTest, PlanesAndRowsGiveWhatTheirImagesGive) {
     }
 }
 
-// As many frames under way as there are slots, waited for in order, equal those done one by one to the bit.
-TEST_P(FrameHogTest, FramesUnderWayAtOnceEqualThoseOneByOne) {
+// As many frames in flight as slots, waited for in order, must equal single frames to the bit.
+TEST_P(FrameHogTest, FramesInFlightEqualSingleFrames) {
     constexpr int frames = 41;
     const HogParameters parameters{.norm = HogNorm::l2hys};
     FrameHog hog(parameters, shape, executor());
@@ -105,8 +105,8 @@ TEST_P(FrameHogTest, FramesUnderWayAtOnceEqualThoseOneByOne) {
     }
 }
 
-// The plan goes first, then what it was writing.
-TEST_P(FrameHogTest, WaitsForWhatWasStartedWhenItEnds) {
+// The plan is destroyed first, then the memory that it wrote.
+TEST_P(FrameHogTest, DestructorWaitsForStartedFrames) {
     auto hog = std::make_unique<FrameHog>(HogParameters{}, shape, executor());
     Slot alone(*hog, executor()), left(*hog, executor());
     alone.start(*hog, 1);
@@ -116,8 +116,8 @@ TEST_P(FrameHogTest, WaitsForWhatWasStartedWhenItEnds) {
     EXPECT_EQ(left.values(), want);
 }
 
-TEST_P(FrameHogTest, AllocatesNothingOnceItIsMade) {
-    // Of one thread: starting threads is not what a frame does.
+TEST_P(FrameHogTest, RunsWithoutAllocating) {
+    // One thread, because starting threads is not part of a frame.
     Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
     FrameHog hog({.norm = HogNorm::l2}, shape, one_thread);
     std::vector<Slot> places;
@@ -132,7 +132,7 @@ TEST_P(FrameHogTest, AllocatesNothingOnceItIsMade) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST_P(FrameHogTest, RefusesWhatIsNotAllowed) {
+TEST_P(FrameHogTest, RejectsInvalidArguments) {
     EXPECT_THROW(FrameHog({}, {1, 7, 161, 3}, executor()), Error);
     FrameHog hog({}, shape, executor());
     Slot place(hog, executor());

@@ -6,8 +6,8 @@
 
 namespace framewire {
 
-/// Begins to look for people in a run's next frame, of which several may be under way. Who is in it is in `people` once
-/// they are waited for. Allocates nothing.
+/// Starts people detection in the next frame of a run, of which several may be in flight. The detections are in
+/// `people` after their wait(). Allocates nothing.
 inline void start(PeopleDetector& detector, Frame& frame, DetectedPeople& people, const Executor& executor) {
     executor.in_its_space(
         [&]<MemorySpace space>() { executor.step("people", [&] { detector.run(frame.in<space>(), people); }); });

@@ -18,9 +18,9 @@ namespace frame_people_test {
 using FramePeopleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
 
-// With a threshold below all scores and no suppression every window is found, whose scores say whether it was this
-// frame that was looked at.
-TEST_P(FramePeopleTest, FramesUnderWayAtOnceHaveWhatEachHasAlone) {
+// With a threshold below all scores and without suppression every window is found, and its score shows which
+// frame it came from.
+TEST_P(FramePeopleTest, FramesInFlightEqualSingleFrames) {
     WindowModel model{.hog = {.cell = 4, .norm = HogNorm::l2hys}, .width_px = 16, .height_px = 24, .weights = {}};
     std::mt19937_64 random(kit::seed());
     std::normal_distribution<float> weight(0, 0.1f);
