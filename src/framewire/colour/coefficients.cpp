@@ -10,6 +10,7 @@ struct Weights {
     double r, b;
 };
 
+// The weights of the standard that defines the matrix.
 Weights weights(YuvMatrix matrix) {
     switch (matrix) {
         case YuvMatrix::bt709: return {0.2126, 0.0722};

@@ -4,6 +4,7 @@
 
 namespace framewire {
 
+// Both constructors validate the pictures and the images once, so that the runs only compare shapes.
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");

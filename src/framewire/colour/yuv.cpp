@@ -24,6 +24,7 @@ const char* name(ChromaSampling chroma) {
     return "4:4:4";
 }
 
+// Returns "left", "centre", "top" or "top left".
 const char* name(const ChromaSiting& siting) {
     if (siting.centred_y) return siting.centred_x ? "centre" : "left";
     return siting.centred_x ? "top" : "top left";
@@ -51,6 +52,7 @@ std::string to_string(const YuvInfo& info) {
     return text;
 }
 
+// The same limits as for images, and those of the supported formats.
 void validate(const YuvInfo& info, const char* what) {
     if (info.width < 1 || info.width > max_side_px || info.height < 1 || info.height > max_side_px)
         fail(ErrorCode::usage, "{} is {}x{}; allowed are sides of 1 to {} pixels", what, info.width, info.height,

@@ -75,6 +75,7 @@ struct YuvInfo {
     constexpr int sample_bytes() const { return format.bits > 8 ? 2 : 1; }
     /// Width and height of the chroma planes; odd sides are rounded up.
     constexpr int chroma_width() const { return format.chroma == ChromaSampling::s444 ? width : (width + 1) / 2; }
+    /// Height of the chroma planes; odd heights are rounded up.
     constexpr int chroma_height() const { return format.chroma == ChromaSampling::s420 ? (height + 1) / 2 : height; }
     /// Number of rows of plane `plane`.
     constexpr int plane_rows(int plane) const { return plane == 0 ? height : chroma_height(); }
@@ -83,6 +84,7 @@ struct YuvInfo {
         const auto samples = plane == 0 ? width : chroma_width() * (format.interleaved ? 2 : 1);
         return std::int64_t{samples} * sample_bytes();
     }
+    /// Bytes of plane `plane` of one picture, without gaps.
     constexpr std::int64_t plane_bytes(int plane) const { return plane_row_bytes(plane) * plane_rows(plane); }
     /// Bytes of one picture without gaps.
     constexpr std::int64_t frame_bytes() const {
@@ -90,6 +92,7 @@ struct YuvInfo {
         for (int plane = 0; plane < planes(); ++plane) bytes += plane_bytes(plane);
         return bytes;
     }
+    /// Returns the same description for `count` pictures.
     constexpr YuvInfo with_frames(int count) const {
         auto other = *this;
         other.frames = count;
@@ -113,6 +116,7 @@ struct YuvPlane {
     std::int64_t row_stride_bytes = 0;
     std::int64_t frame_stride_bytes = 0;
 
+    /// Returns row `y` of picture `frame`. Indices are not checked.
     constexpr T* row(int frame, int y) const { return data + frame * frame_stride_bytes + y * row_stride_bytes; }
 };
 
@@ -126,6 +130,7 @@ struct YuvView {
     std::array<YuvPlane<T>, 3> planes{};
 
     constexpr YuvView() = default;
+    /// Makes a view of planes with any strides; see validate().
     constexpr YuvView(YuvInfo what, std::array<YuvPlane<T>, 3> where) : info(what), planes(where) {}
 
     /// Makes a view of frames that start at `data`, each with its planes one after another and without gaps.

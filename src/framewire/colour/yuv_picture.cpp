@@ -9,6 +9,7 @@ constexpr std::int64_t row_alignment = 64;
 // Vector code of encoders may read past the last sample.
 constexpr std::int64_t readable_behind = 64;
 
+// Returns the row stride of a plane: its bytes, rounded up to the alignment.
 std::int64_t aligned_row_bytes(const YuvInfo& info, int plane) {
     return (info.plane_row_bytes(plane) + row_alignment - 1) / row_alignment * row_alignment;
 }
@@ -33,6 +34,7 @@ YuvPicture::YuvPicture(const YuvInfo& info)
     }
 }
 
+// Takes a free picture of the same kind, or allocates one outside of the lock.
 std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
     std::unique_ptr<YuvPicture> picture;
     {

@@ -21,6 +21,7 @@ public:
     const YuvInfo& info() const { return info_; }
     /// Size of the memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }
+    /// Return a view of all planes; valid as long as the picture.
     HostYuv<std::uint8_t> view() { return view_; }
     HostYuv<const std::uint8_t> view() const { return view_; }
 
@@ -41,6 +42,7 @@ public:
     std::shared_ptr<YuvPicture> take(const YuvInfo& info);
 
 private:
+    // The unused pictures, shared with the deleters of the used ones.
     struct Free {
         std::mutex mutex;
         std::vector<std::unique_ptr<YuvPicture>> pictures;

@@ -22,6 +22,7 @@ struct Call {
     std::exception_ptr failure{};
 };
 
+// Body of the worker thread.
 void run(const std::shared_ptr<Call>& call) {
     std::exception_ptr failure;
     try {

@@ -17,6 +17,7 @@ constexpr std::align_val_t cache_line{64};
 constexpr std::size_t large_page_bytes = 2 * 1024 * 1024, least_large_bytes = 2 * large_page_bytes;
 constexpr std::align_val_t large_page{large_page_bytes};
 
+// Returns true if a buffer is worth large pages.
 constexpr bool is_large(std::size_t bytes) { return bytes >= least_large_bytes; }
 
 // A hint: if the kernel has no such pages, madvise() fails and the memory works all the same.

@@ -44,6 +44,7 @@ public:
         if (data_) memory_->release(data_, bytes_);
     }
 
+    /// Returns the first byte, null if the buffer is empty.
     std::uint8_t* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
 
@@ -73,6 +74,7 @@ public:
     explicit HostImage(Shape shape, HostMemory& memory = heap_memory())
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
 
+    /// Shape of the batch, and views of all of its images.
     const Shape& shape() const { return shape_; }
     HostView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
     HostView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }

@@ -24,6 +24,7 @@ enum class ErrorCode : int {
 class Error : public std::runtime_error {
 public:
     Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+    /// Returns the kind of the error, which is also the exit code of the program.
     ErrorCode code() const noexcept { return code_; }
 
 private:

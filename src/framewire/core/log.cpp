@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warning", "error", "off"};
 
+// The output of the process. All but `least` is guarded by `mutex`.
 struct State {
     std::mutex mutex;
     LogOutput output;
@@ -31,6 +32,7 @@ State& state() {
     return there;
 }
 
+// The default sink: one line per message, with credentials hidden and control characters escaped.
 void write_to_standard_error(LogLevel level, std::string_view text) {
     const auto line = fmt::format("framewire: {}: {}\n", to_string(level), printable(without_credentials(text)));
     std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that lines of other processes do not mix with it
@@ -58,6 +60,8 @@ LogOutput set_log_output(LogOutput output) {
 
 bool is_logged(LogLevel level) noexcept { return level >= state().least.load(std::memory_order_relaxed); }
 
+// Formats outside of the lock, and checks the level again within it, since the output may have changed
+// meanwhile.
 void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept {
     if (in_sink) return;  // a sink logs: this thread already holds the lock
     try {

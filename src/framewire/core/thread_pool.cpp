@@ -71,6 +71,7 @@ ThreadPool& ThreadPool::operator=(ThreadPool&&) noexcept = default;
 
 int ThreadPool::threads() const { return arena_->count; }
 
+// With a single chunk or a single thread the loop runs on the calling thread, which allocates nothing.
 void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, void* context) const {
     if (count <= 0) return;
     grain = std::max<std::int64_t>(grain, 1);

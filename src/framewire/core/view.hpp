@@ -18,10 +18,12 @@ struct Shape {
     int width = 0;
     int channels = 0;
 
+    /// Sizes without gaps, in bytes, and the number of rows in the whole batch.
     constexpr std::int64_t row_bytes() const { return std::int64_t{width} * channels; }
     constexpr std::int64_t frame_bytes() const { return row_bytes() * height; }
     constexpr std::int64_t bytes() const { return frame_bytes() * frames; }
     constexpr std::int64_t rows() const { return std::int64_t{frames} * height; }
+    /// Return the same shape with another number of channels or frames.
     constexpr Shape with_channels(int count) const { return {frames, height, width, count}; }
     constexpr Shape with_frames(int count) const { return {count, height, width, channels}; }
 
@@ -61,6 +63,7 @@ public:
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
     }
 
+    /// Pointer to the first row, shape, and strides in bytes.
     constexpr T* data() const { return data_; }
     constexpr const Shape& shape() const { return shape_; }
     constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }

@@ -11,6 +11,7 @@ BackendBuffer::BackendBuffer(std::size_t bytes, const Executor& executor, HostMe
         host_ = HostBuffer(bytes, on_host);
 }
 
+// On CUDA the fill is queued; on the host it happens at once.
 void BackendBuffer::fill(int byte, std::size_t count) const {
     if (count == 0) return;
     if (executor_->backend() == Backend::cuda)

@@ -16,6 +16,7 @@ public:
     void release(void* data, std::size_t) noexcept override { cudaFreeHost(data); }
 };
 
+// Queues a copy of contiguous bytes.
 void copy_bytes(const void* from, void* to, std::size_t bytes, cudaMemcpyKind kind, const Stream& stream) {
     if (bytes == 0) return;
     stream.queue([&](cudaStream_t handle) { check(cudaMemcpyAsync(to, from, bytes, kind, handle)); });
@@ -54,6 +55,7 @@ HostMemory& pinned_memory() {
     return pinned;
 }
 
+// cudaMalloc() aligns to at least 256 bytes.
 DeviceBuffer::DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
     if (bytes) check(cudaMalloc(&data_, bytes));
 }

@@ -55,6 +55,7 @@ public:
     explicit DeviceImage(Shape shape)
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes())) {}
 
+    /// Shape of the batch, and views of all of its images.
     const Shape& shape() const { return shape_; }
     DeviceView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
     DeviceView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }

@@ -19,6 +19,7 @@ DetectedObjects::DetectedObjects(int frames, int capacity, Executor& executor)
                executor.stream());
 }
 
+// Queues the download of the counts and of the first `first` entries per frame.
 void DetectedObjects::download(int first) {
     downloaded_ = first;
     transfer_.down(

@@ -40,6 +40,7 @@ public:
     std::int64_t left_out(int frame = 0) const { return found(frame) - std::ssize(of_frame(frame)); }
 
 private:
+    // Downloads the first `first` entries of each frame.
     void download(int first);
 
     cuda::Twin<ComponentBuffer> lists_;

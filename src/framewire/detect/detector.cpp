@@ -19,6 +19,7 @@
 namespace framewire {
 namespace {
 
+// Checks the parameters that detector_fields() cannot: pairs of values, and the capacity.
 void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
     if (parameters.max_area < parameters.min_area)
@@ -31,6 +32,7 @@ void validate(const DetectorParameters& parameters) {
 
 }  // namespace
 
+// Plans and memory of a detector. Which plans exist depends on the background and the cleaning operation.
 struct MotionDetector::State {
     State(const DetectorParameters& parameters_, const Shape& frames, Executor& executor_, const MaskRegion* region_)
         : parameters((validate(parameters_), parameters_)),
@@ -68,6 +70,7 @@ struct MotionDetector::State {
                                executor_);
     }
 
+    // Returns the first frame of a batch; rows always are those of one frame.
     template <MemorySpace space>
     static View<const std::uint8_t, space> first_of(const View<const std::uint8_t, space>& frames) {
         return frames.frames(0, 1);
@@ -126,6 +129,7 @@ struct MotionDetector::State {
         executor->step("labelling", [&] { labelling.run(mask<space>(), into); });
     }
 
+    // Returns true if the mask is cleaned; objects_mask is unused otherwise.
     bool cleans() const { return morphology || median; }
 
     template <MemorySpace space>
@@ -171,6 +175,7 @@ MotionDetector& MotionDetector::operator=(MotionDetector&&) noexcept = default;
 
 const Shape& MotionDetector::shape() const { return state_->shape; }
 
+// The picture is blurred like frames, on a plan of its own, since it can have another number of channels.
 void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     auto& state = *state_;
     const auto shape = state.shape.with_frames(1);
@@ -189,6 +194,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
+// A mixture and a mean forget their models; a first frame is taken anew by the next run.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();
@@ -224,6 +230,7 @@ void MotionDetector::run(const MakeChannelRows& make, const ComponentLists<Memor
     run_rows(make, false, objects);
 }
 
+// The detector accepts either gray rows or rows with channels, depending on its background.
 template <class Rows>
 void MotionDetector::run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a detector of whole frames");

@@ -20,6 +20,8 @@ constexpr double most_pixels = max_side_px * max_side_px;
 
 bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>(all.background); }
 
+// As text the method follows from the background. Setting `report` selects the first frame, unless `background`
+// is given too, which is set afterwards.
 ParameterField<P> method_field() {
     return {{.name = "method",
              .help = "mixture, or the report's chain, whose background is the first frame unless another is given",
@@ -43,6 +45,7 @@ ParameterField<P> background_field() {
 
 constexpr std::string_view fitting_cleaning = "auto", median_name = "median";
 
+// Formats a cleaning operation in the form that parse_cleaning() reads.
 std::string cleaning_text(const std::optional<MaskCleaning>& cleaning) {
     if (!cleaning) return std::string(fitting_cleaning);
     if (const auto* window = std::get_if<MedianWindow>(&*cleaning))
@@ -78,6 +81,7 @@ ParameterField<P> cleaning_field() {
             [](P& all, const std::string& text) { all.morphology = parse_cleaning(text); }};
 }
 
+// 0 in text stands for no limit.
 ParameterField<P> max_area_field() {
     const auto field =
         parameter_field(&P::max_area, {.name = "max-area",
@@ -135,6 +139,7 @@ MaskCleaning cleaning_of(const DetectorParameters& parameters) {
     return MorphologyOperation::close;
 }
 
+// Rejects values that another value makes ineffective, instead of ignoring them.
 DetectorParameters detector_parameters(const ParameterValues& values) {
     const auto parameters = detector_fields().from(values);
     if (values.is_given("method") && values.text("method") != method_field().text(parameters))

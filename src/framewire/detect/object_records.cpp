@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto replace_what_is_no_utf8 = nlohmann::json::error_handler_t::replace;
 
+// Returns the objects of a frame as COCO annotations. Their ids continue from `objects_before`.
 std::string coco_objects(const ObjectRecord& frame, std::int64_t objects_before) {
     std::string text;
     for (const auto& object : frame.objects)
@@ -23,6 +24,7 @@ std::string coco_objects(const ObjectRecord& frame, std::int64_t objects_before)
     return text;
 }
 
+// Returns the objects of a frame as lines of the MOT challenge, whose numbers are 1-based.
 std::string mot_objects(const ObjectRecord& frame) {
     std::string text;
     for (const auto& object : frame.objects)

@@ -54,6 +54,7 @@ public:
     std::string end() const;
 
 private:
+    // Size of a frame, for the list of images in COCO.
     struct Picture {
         std::int64_t frame;
         int width, height;

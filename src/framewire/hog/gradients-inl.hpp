@@ -68,6 +68,7 @@ struct Turned {
     hn::MFromD<D16> steep;  // true where the axis is that of y
 };
 
+// Swaps the axes of steep gradients, which keeps the quotient across / along within -1..1.
 HWY_INLINE Turned turned(const Gradient& gradient) {
     const auto steep = hn::Gt(hn::Abs(gradient.y), hn::Abs(gradient.x));
     return {hn::IfThenElse(steep, gradient.y, gradient.x), hn::IfThenElse(steep, hn::Neg(gradient.x), gradient.y),
@@ -80,6 +81,7 @@ HWY_INLINE void halve(V16 values, VF* to) {
     to[0] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::LowerHalf(half, values)));
     to[1] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::UpperHalf(half, values)));
 }
+// The same for a mask; AVX-512 masks are split by a shift.
 HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     to[0] = MF{static_cast<decltype(MF::raw)>(mask.raw)};
@@ -101,6 +103,7 @@ struct Directed {
     VF along[abreast], across[abreast], axis[abreast];
 };
 
+// Result of polar() for several vectors.
 struct Polar {
     // From -1/8 turn (before the first axis), or -1/4 with unsigned gradients.
     VF magnitude[abreast], position[abreast];
@@ -167,6 +170,8 @@ struct Vote {
     VF first, second;
 };
 
+// Splits a magnitude between the two nearest bins. The position is converted to a whole number and a fraction
+// without a conversion instruction: adding 2^23 + 2^22 rounds it in the float's last bits.
 HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
     const DF df;
     const D32 d32;

@@ -104,6 +104,7 @@ private:
 
     // The even or odd lanes of a vector, times 2^16 or as the upper bits of a float.
     static HWY_INLINE V32 even(V16 values) { return hn::ShiftLeft<16>(hn::BitCast(D32(), values)); }
+    // The odd lanes, without shifting them down: they stay 2^16 times as large.
     static HWY_INLINE V32 odd(V16 values) {
         return hn::And(hn::BitCast(D32(), values), hn::Set(D32(), static_cast<std::int32_t>(0xFFFF0000)));
     }

@@ -20,6 +20,7 @@ HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
 
 }  // namespace
 
+// The cells' parameters come first, then those of the norm.
 const ParameterFields<HogParameters>& hog_fields() {
     using P = HogParameters;
     static const ParameterFields<P> fields = {
@@ -47,6 +48,7 @@ const ParameterFields<HogParameters>& hog_fields() {
     return fields;
 }
 
+// `block` is ignored without a norm, so it is not checked then.
 HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     validate(frames, "hog's image");
     const bool normed = parameters.norm != HogNorm::none;
@@ -62,6 +64,8 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     return {cells.frames, cells.rows - block + 1, cells.columns - block + 1, block * block * cells.values};
 }
 
+// Memory for all frames: gray images, counts of gray levels per band, gamma tables and, with a norm, the cells
+// that it reads.
 Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executor)
     : parameters_(parameters),
       shape_(frames),

@@ -91,6 +91,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
 
 constexpr int table_threads = 256;
 
+// Adds the counts of all bands, finds the three quantiles with one thread per bin, and computes the table.
 __global__ void __launch_bounds__(table_threads)
     table_kernel(const HogBandCounts* counts, int bands, std::uint8_t* tables) {
     constexpr int parts = table_threads / hog_gamma_bins;
@@ -145,6 +146,7 @@ constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // of a row: th
 struct Places {
     int columns, row_step, column_step;
 
+    // Divides on the host, once per launch.
     explicit Places(int columns_of_row)
         : columns(columns_of_row),
           row_step(cell_threads / columns_of_row),
@@ -300,6 +302,7 @@ struct NormJob {
     bool twice;  // HogNorm::l2hys
 };
 
+// Each lane adds the squares of every fourth value; the sums are joined by shuffles.
 __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
     const int x = static_cast<int>(blockIdx.x * norm_threads + threadIdx.x) / norm_lanes;
     const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
@@ -334,6 +337,8 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
 }  // namespace
 }  // namespace hog_kernels
 
+// Queues all launches for as many frames at a time as fit a grid. Central gradients use
+// spread_votes_on_device() instead of cells_kernel().
 void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
     using namespace hog_kernels;
     validate(frames, shape_, "hog's image");

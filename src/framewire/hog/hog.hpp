@@ -78,6 +78,7 @@ class HogView {
 
 public:
     constexpr HogView() = default;
+    /// Makes a view of descriptors without gaps.
     constexpr HogView(T* data, HogShape shape) : data_(data), shape_(shape) {}
 
     constexpr T* data() const { return data_; }
@@ -113,6 +114,7 @@ public:
     /// Throws what hog_shape() throws. Keeps a reference to `executor`.
     Hog(const HogParameters& parameters, const Shape& frames, Executor& executor);
 
+    /// Returns the shape of the descriptors.
     const HogShape& output_shape() const { return output_shape_; }
 
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if a shape does not match.
@@ -126,7 +128,10 @@ public:
     void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
 
 private:
+    // Throws Error{usage} unless `out` is output_shape().
     void check(const HogShape& out) const;
+    // The steps on the CPU: counting gray levels in bands of rows, setting the gamma, and computing
+    // descriptors.
     std::uint8_t* gray_row(int frame, std::int64_t y) const;
     template <class Body>
     void for_bands(Body&& body) const;

@@ -256,6 +256,7 @@ void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
 struct RowSums {
     V16 difference, sum;
 
+    // Loads the sums of as many pixels as a vector of 16 bits has lanes.
     static HWY_INLINE RowSums of(const std::uint8_t* row) {
         const D16 d16;
         const hn::Rebind<std::uint8_t, D16> d8;
@@ -298,6 +299,7 @@ void cell_row_of_hinges(const CellRow& cells, const HogRing& ring) {
 
 }  // namespace
 
+// Sides that are multiples of 8, with few bins, use the faster way.
 void cell_row(const CellRow& cells, const HogRing& ring) {
     if (HingeSums::suits(cells.cell, ring.bins)) return cell_row_of_hinges(cells, ring);
     cell_row_of_votes(cells, ring);
@@ -416,6 +418,7 @@ HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
 
+// The levels are edges of bins of four gray values, as in the report.
 HogLevels hog_levels(const Histogram& histogram) {
     std::uint64_t pixels = 0, below = 0;
     for (const auto count : histogram) pixels += count;
@@ -444,6 +447,7 @@ std::array<std::uint8_t, 256> hog_gamma_table(const HogLevels& levels) {
     return table;
 }
 
+// The replicated pixels at both ends let the gradients read beyond the row.
 void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
     HWY_DYNAMIC_DISPATCH(gamma_row)(gray, pixels, table, row);
     row[-1] = row[0];
@@ -470,6 +474,7 @@ void Hog::for_bands(Body&& body) const {
     });
 }
 
+// BGR frames are converted to gray and counted in one pass; gray frames are read where they are.
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
     check(out.shape());
@@ -481,6 +486,8 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
     describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
 }
 
+// The first frame needs a full histogram. Later ones are first counted around the levels of the frame before,
+// which is faster; if the levels have moved too far, the gray image is counted again.
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
     check(out.shape());
@@ -538,6 +545,7 @@ bool Hog::count_near(const MakeRows& make) {
     return found.has_value();
 }
 
+// Stores the gamma table of a frame and, if rows are accepted, the levels for the next frame.
 void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     const auto table = hog_gamma_table(levels);
     std::copy(table.begin(), table.end(), tables_.data() + frame * 256);

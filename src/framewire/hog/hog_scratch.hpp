@@ -24,6 +24,7 @@ constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
 
 /// On CUDA rows consist of whole groups of 16 pixels.
 inline constexpr int hog_group_px = 16;
+// Returns the distance of rows on CUDA.
 constexpr std::int64_t hog_cuda_row_stride_bytes(int width) {
     return (std::int64_t{width} + hog_group_px - 1) / hog_group_px * hog_group_px;
 }

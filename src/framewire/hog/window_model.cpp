@@ -10,6 +10,7 @@
 
 namespace framewire {
 
+// A window must consist of whole cells, because windows in an image are one cell apart.
 HogShape window_shape(const WindowModel& model) {
     const auto shape = hog_shape(model.hog, {1, model.height_px, model.width_px, 1});
     const int cell = model.hog.cell;
@@ -48,6 +49,7 @@ std::string description(const WindowModel& model) {
                        hog_fields().text(model.hog));
 }
 
+// Errors name the text's owner, such as a model file.
 WindowModel described_window(std::string_view text, const std::string& whose) {
     auto parameters = hog_fields().infos();
     parameters.insert(parameters.begin(), window_parameter());
@@ -62,6 +64,7 @@ WindowModel described_window(std::string_view text, const std::string& whose) {
     return model;
 }
 
+// Compares only the parameters that the user gave explicitly.
 void require_asked(const WindowModel& model, const ParameterValues& asked, const std::string& name) {
     const auto refuse = [&](const ParameterInfo& parameter, const std::string& own, const std::string& wanted) {
         fail(ErrorCode::usage, "{0} {1} was asked for, and {2} was trained with {0} {3}", parameter.name, wanted, name,

@@ -74,6 +74,7 @@ struct SourceInfo {
 class Source {
 public:
     virtual ~Source() = default;
+    /// Returns the properties of the source; see take_new_size() for the only change of them.
     virtual const SourceInfo& info() const = 0;
 
     /// Writes the next frame to `image` (info().shape) and fills `time`; returns false at the end or when
@@ -151,6 +152,7 @@ public:
     /// Completes the output: flushes, closes, and lets a file appear under its name. A truncated output never
     /// replaces a finished file. Throws Error{io}.
     virtual void finish(Ending ending) = 0;
+    /// Completes an output that has all its frames.
     void finish() { finish(Ending::complete); }
 
     /// Returns the bytes written so far, as far as known.

@@ -29,6 +29,7 @@ void bgr0_row_to_bgr(const std::uint8_t* from, std::int64_t pixels, std::uint8_t
         for (int channel = 0; channel < 3; ++channel) to[3 * x + channel] = from[4 * x + channel];
 }
 
+// The fourth byte becomes 255.
 void bgr_row_to_bgr0(const std::uint8_t* from, std::int64_t pixels, std::uint8_t* to) {
     const D8 d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));

@@ -32,6 +32,7 @@ struct Component {
     }
 };
 
+// Arguments of the kernels.
 struct Job {
     InImage in;
     OutImage luma, u, v;
@@ -64,6 +65,7 @@ __device__ void split(const std::uint32_t (&bgr)[12], Planar& planar) {
     }
 }
 
+// Loads sixteen BGR pixels, starting with column `x`, and separates their channels.
 template <bool aligned>
 __device__ void load_bgr(const std::uint8_t* row, int x, int width, Planar& planar) {
     std::uint32_t words[12];
@@ -74,6 +76,7 @@ __device__ void load_bgr(const std::uint8_t* row, int x, int width, Planar& plan
     split(words, planar);
 }
 
+// Stores sixteen samples of a row, or those that are inside of the image.
 template <bool aligned>
 __device__ void store_16(const std::uint32_t (&words)[4], std::uint8_t* row, int x, int width) {
     if (aligned && x + lane_px <= width)
@@ -155,6 +158,7 @@ __device__ void store_chroma(const Job& job, int frame, int row, int x, const in
     }
 }
 
+// A lane converts sixteen columns of a group of rows; the table above says which rows.
 template <Chroma chroma, bool aligned>
 __global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -230,6 +234,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps)
     store_some<4>(words, row_bytes - x, plane.row(first_frame + static_cast<int>(blockIdx.z), y) + x);
 }
 
+// Launches a kernel for as many frames at a time as fit a grid.
 template <class Launch>
 void launch(Job job, int groups, int frames, Launch&& kernel) {
     for_grids(job.width, groups, frames, [&](dim3 grid, int frame) {
@@ -262,6 +267,8 @@ void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::S
 }  // namespace
 }  // namespace image_to_yuv_kernels
 
+// Prepares the coefficients for 15-bit inputs, and packs the weights of the chroma taps into bytes for
+// __dp4a().
 void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const {
     using namespace image_to_yuv_kernels;
     validate(image, image_shape(), "the image to make YUV from");

@@ -55,10 +55,12 @@ struct Sums {
     std::int16_t* of(int channel, int parity) { return sums[channel][parity] + lanes_at_most; }
 };
 
+// Even and odd pixels of a vector, as 16-bit numbers.
 struct EvenOdd {
     V16 even, odd;
 };
 
+// Widens bytes: the even ones with a mask, the odd ones with a shift.
 HWY_INLINE EvenOdd halves(V8 bytes) {
     const hn::ScalableTag<std::uint16_t> d;
     const auto both = hn::BitCast(d, bytes);
@@ -91,6 +93,7 @@ private:
     V16 b_, g_, r_, before_, after_;
 };
 
+// The three output components.
 struct Components {
     Component y, u, v;
 
@@ -100,16 +103,19 @@ struct Components {
           v(by.v_b, by.v_g, by.v_r, chroma_rounding, 128) {}
 };
 
+// A vector of pixels, per channel.
 struct Bgr {
     EvenOdd channels[3];
 };
 
+// Loads a vector of interleaved pixels.
 HWY_INLINE Bgr load_bgr(const std::uint8_t* at) {
     V8 b, g, r;
     hn::LoadInterleaved3(D8(), at, b, g, r);
     return {{halves(b), halves(g), halves(r)}};
 }
 
+// Returns the luma of a vector of pixels as bytes.
 HWY_INLINE V8 luma_of(const Bgr& bgr, const Component& y) {
     const auto& [b, g, r] = bgr.channels;
     return bytes(y(hn::ShiftLeft<7>(b.even), hn::ShiftLeft<7>(g.even), hn::ShiftLeft<7>(r.even)),
@@ -368,6 +374,7 @@ namespace framewire {
 
 HWY_EXPORT(image_to_yuv_rows);
 
+// Chunks are rows of chroma, so that no two threads write the same row of luma or chroma.
 void ImageToYuv::run(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) const {
     validate(image, image_shape(), "the image to make YUV from");
     validate(picture, picture_, "the YUV picture");
@@ -385,6 +392,7 @@ RowRange ImageToYuv::rows_needed(const RowRange& made) const {
     return {row_above ? std::max(made.begin - 1, 0) : made.begin, made.end};
 }
 
+// Rows are checked before anything is written.
 void ImageToYuv::run_rows(const ImageRows<const std::uint8_t>& rows, const RowRange& made,
                           const HostYuv<std::uint8_t>& picture) const {
     validate(picture, picture_, "the YUV picture");

@@ -30,6 +30,7 @@ struct Product {
     __device__ int operator()(int number) const { return (number * factor + offset) >> 15; }
 };
 
+// Arguments of the kernel.
 struct Job {
     InImage luma, u, v;
     OutImage out;
@@ -42,6 +43,7 @@ struct Job {
     Product y, b_u, g_u, g_v, r_v;
 };
 
+// Returns sample `at` of an array of words.
 template <Samples kind>
 __device__ int value_of(const std::uint32_t* words, int at) {
     if constexpr (kind == Samples::bytes) return byte_of(words, at);
@@ -49,6 +51,7 @@ __device__ int value_of(const std::uint32_t* words, int at) {
     return word_value(word, kind == Samples::upper_words);
 }
 
+// Returns sample `at` of a row in memory.
 template <Samples kind>
 __device__ int value_at(const std::uint8_t* row, int at) {
     if constexpr (kind == Samples::bytes) return row[at];
@@ -108,6 +111,7 @@ struct ChromaPairs {
     std::uint32_t pairs[kind == Samples::bytes ? half_px + 1 : 1];
     int rows[kind == Samples::bytes ? 1 : 2][kind == Samples::bytes ? 1 : half_px + 2];
 
+    // Arranges the samples of two rows so that one __dp4a() weights the four samples around a pixel.
     __device__ ChromaPairs(const ChromaSamples<kind>& first, const ChromaSamples<kind>& second) {
         if constexpr (kind == Samples::bytes) {
             const auto join = [](std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
@@ -221,6 +225,7 @@ __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& 
     }
 }
 
+// A lane converts sixteen columns of a group of rows; the table above says which rows.
 template <Samples kind, Chroma chroma, int channels, bool aligned>
 __global__ void __launch_bounds__(warp_lanes* block_warps) yuv_to_image_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -261,6 +266,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) yuv_to_image_kernel(J
     }
 }
 
+// Launches the instance for one layout of samples and chroma, aligned or not.
 template <Samples kind, Chroma chroma, int channels>
 void launch(Job job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     const bool two_rows = (chroma == Chroma::halved || chroma == Chroma::pairs) && !job.each_row;
@@ -275,6 +281,7 @@ void launch(Job job, const YuvInfo& info, bool aligned, const cuda::Stream& stre
     });
 }
 
+// Selects the instance for the picture's chroma. Gray images need luma only.
 template <Samples kind>
 void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, const cuda::Stream& stream) {
     if (channels == 1) return launch<kind, Chroma::none, 1>(job, info, aligned, stream);
@@ -301,6 +308,8 @@ std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
 }  // namespace
 }  // namespace yuv_to_image_kernels
 
+// Folds rounding and offsets into the products, and packs the weights of the chroma taps into bytes for
+// __dp4a().
 void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
     using namespace yuv_to_image_kernels;
     validate(picture, picture_, "the YUV picture");

@@ -39,6 +39,7 @@ struct EvenOddNumbers {
 // Memory layout of samples.
 enum class Samples { bytes, lower_words, upper_words };
 
+// Returns the memory layout of a format's samples.
 Samples samples_of(const YuvFormat& format) {
     if (format.bits == 8) return Samples::bytes;
     return format.interleaved ? Samples::upper_words : Samples::lower_words;
@@ -65,6 +66,7 @@ struct Chroma {
     std::uint16_t* of(int component) { return samples[component] + lanes_at_most; }
 };
 
+// Returns sample `at` of a row.
 template <Samples kind>
 HWY_INLINE int value_at(const std::uint8_t* row, int at) {
     if constexpr (kind == Samples::bytes) {
@@ -74,6 +76,7 @@ HWY_INLINE int value_at(const std::uint8_t* row, int at) {
     }
 }
 
+// Returns the values in a vector of 16-bit words; see word_value().
 template <Samples kind>
 HWY_INLINE VU16 value_of(VU16 word) {
     const DU16 d;
@@ -198,6 +201,7 @@ HWY_INLINE EvenOdd load_chroma(const std::uint16_t* samples, int pair) {
 // The matrix of the conversion. Results are in 1/64 of a byte.
 class Pixels {
 public:
+    // Broadcasts the coefficients to vectors once per segment.
     explicit HWY_INLINE Pixels(const FromYuvCoefficients& by)
         : y_(hn::Set(d, by.y)),
           y_offset_(hn::Set(d, by.y_offset)),
@@ -256,6 +260,7 @@ constexpr PlacesOfSums places_of_sums;
 // Reduces each pixel to one number; see ChannelWeights.
 class Weighted {
 public:
+    // Chooses between the general sum and the faster form around green, which needs weights that add up to 1.
     explicit HWY_INLINE Weighted(const ChannelWeights& by)
         : weights_bg_(pairs(by.b, by.g)),
           weights_r1_(pairs(by.r, by.rounding)),
@@ -383,6 +388,7 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
     }
 }
 
+// Converts row `y` of frame `frame`, segment by segment: chroma first, then pixels.
 template <Samples kind, Made made>
 void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, const FromYuvCoefficients& by,
                   const ChannelWeights* weights, const ImageRow& out) {
@@ -428,6 +434,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
     }
 }
 
+// Returns the instance of row_to_image() for a format.
 template <Made made>
 auto row_converter(const YuvFormat& format) {
     const auto kind = samples_of(format);

@@ -30,6 +30,7 @@ bool is_within(const ParameterInfo& parameter, std::int64_t number) {
            number <= static_cast<std::int64_t>(parameter.maximum);
 }
 
+// Each validator returns what is wrong with a text for one type, or an empty text.
 std::string_view problem_with_integer(const ParameterInfo& parameter, std::string_view value) {
     std::int64_t number = 0;
     const auto status = read_number(value, number);
@@ -78,6 +79,7 @@ std::string_view problem_with_size(const ParameterInfo& parameter, std::string_v
 // Returns false for infinity and for limits from the largest float on, which stand for no limit.
 bool is_limit(double number) { return std::abs(number) < std::numeric_limits<float>::max(); }
 
+// A phrase for the range of a real: "a number above 0 up to 1 with up to 2 decimals".
 std::string allowed_reals(const ParameterInfo& parameter) {
     std::string words = "a number";
     const bool from = is_limit(parameter.minimum), to = is_limit(parameter.maximum);

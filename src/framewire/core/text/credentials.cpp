@@ -15,10 +15,12 @@ constexpr std::array<std::string_view, 16> secret_words{"pas", "pw",   "token", 
                                                         "sig", "cred", "sess",  "jwt",    "bearer", "streamid",
                                                         "md5", "hash", "hmac",  "otp"};
 
+// ASCII only and independent of the locale.
 char small(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
+// Returns true if the key of a query contains one of the words, in any case.
 bool names_a_secret(std::string_view key) {
     std::string lower(key);
     std::ranges::transform(lower, lower.begin(), small);
@@ -41,6 +43,7 @@ std::size_t end_of_user(std::string_view rest) {
     return at == npos && !may_have_port(authority) ? rest.rfind('@') : at;
 }
 
+// Returns true if a host name or an address can start with the character.
 bool may_begin_host(char letter) {
     return is_digit(letter) || letter == '[' || (small(letter) >= 'a' && small(letter) <= 'z');
 }
@@ -78,6 +81,7 @@ void add_secret_values(std::string_view rest, std::size_t offset, bool in_senten
     }
 }
 
+// Returns the secret ranges of all URLs in a sentence.
 std::vector<TextRange> credentials_in_words(std::string_view text) {
     std::vector<TextRange> found;
     for (std::size_t at = text.find(mark); at != npos; at = text.find(mark, at)) {
@@ -95,6 +99,7 @@ std::vector<TextRange> credentials_in_words(std::string_view text) {
     return found;
 }
 
+// Replaces the given ranges, which are in order, by `***`.
 std::string with_hidden(std::string_view text, const std::vector<TextRange>& secrets) {
     std::string shown;
     std::size_t at = 0;

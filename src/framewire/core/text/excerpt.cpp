@@ -12,6 +12,7 @@ constexpr std::size_t longest_quote = 40;
 // Bytes; together with dots and indent the line stays below 80 columns.
 constexpr std::size_t shown_before = 50, shown_after = 25;
 
+// Returns true for the second and later bytes of a UTF-8 character.
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 // Returns the end of the character that contains the byte before `offset`.
@@ -35,6 +36,7 @@ std::size_t column(std::string_view text, std::size_t offset) {
                    std::count_if(before.begin(), before.end(), [](char c) { return !continues_character(c); }));
 }
 
+// The printable text can be longer than the original, so the caret is placed by the printed part before it.
 std::string pointed_out(std::string_view text, std::size_t offset) {
     offset = std::min(offset, text.size());
     const auto begin = std::min(next_boundary(text, offset > shown_before ? offset - shown_before : 0), offset);

@@ -33,6 +33,7 @@ std::size_t letters_to_change(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+// The limit of half of the letters keeps names that have nothing in common from being suggested.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
     std::string_view nearest;
     if (name.size() > longest_name) return nearest;

@@ -25,6 +25,7 @@ std::string_view ends_of(char opening) {
 
 }  // namespace
 
+// Copies the text character by character; where a path starts, only its last component is copied.
 std::string without_paths(std::string_view text) {
     std::string shown;
     for (std::size_t at = 0; at < text.size();) {

@@ -9,11 +9,13 @@
 namespace framewire {
 namespace {
 
+// Unicode controls that change the direction of the text that follows (UAX #9).
 bool is_bidirectional_control(char32_t code) {
     return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
 }
 
+// LINE SEPARATOR and PARAGRAPH SEPARATOR.
 bool breaks_lines(char32_t code) { return code == 0x2028 || code == 0x2029; }
 
 }  // namespace

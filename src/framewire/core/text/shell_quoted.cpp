@@ -4,6 +4,7 @@
 
 namespace framewire {
 
+// A single quote inside single quotes is written as '\'': end the quotes, an escaped quote, new quotes.
 std::string shell_quoted(std::string_view text) {
     std::string quoted = "'";
     for (const char letter : text)

@@ -22,6 +22,7 @@ struct BackgroundKind {
     BackgroundModel (*model)(const ParameterValues&);
 };
 
+// The list of kinds; parsing, messages and names use it.
 const std::vector<BackgroundKind>& background_kinds() {
     static const std::vector<BackgroundKind> kinds = {
         {"first", {}, false, [](const ParameterValues&) -> BackgroundModel { return FirstFrame{}; }},
@@ -54,6 +55,7 @@ std::int64_t frames_before_majority(double rate) {
 
 }  // namespace
 
+// A text with '.' or '/' that is not the name of a kind is the path of an image.
 BackgroundModel parse_background(std::string_view text) {
     const auto name = text.substr(0, text.find(':'));
     for (const auto& kind : background_kinds()) {
@@ -77,6 +79,7 @@ std::string_view name_of_background(const BackgroundModel& model) {
     return background_kinds()[model.index()].name;
 }
 
+// For a mixture the weight of the first frame is multiplied, step by step, by what each learning step keeps.
 std::int64_t frames_before_background(const BackgroundModel& model) {
     if (std::holds_alternative<BackgroundImage>(model)) return 0;
     if (std::holds_alternative<FirstFrame>(model)) return 1;

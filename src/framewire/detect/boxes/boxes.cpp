@@ -11,6 +11,7 @@
 namespace framewire {
 namespace {
 
+// A filter has no access to files, so a background image is rejected.
 DetectorParameters detector_from(const ParameterValues& values) {
     auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
@@ -19,6 +20,7 @@ DetectorParameters detector_from(const ParameterValues& values) {
     return parameters;
 }
 
+// `pixelate` is a field of its own because it is listed before the detector's parameters, the style after them.
 const ParameterFields<BoxStyle>& pixelate_field() {
     static const ParameterFields<BoxStyle> field = {parameter_field(
         &BoxStyle::pixelate_px, {.name = "pixelate",
@@ -70,6 +72,7 @@ void Boxes::run(const FilterImages<MemorySpace::device>& images) {
     }
 }
 
+// Only the number of objects is reported, per frame.
 std::vector<FilterFigure> Boxes::figures() const {
     std::vector<FilterFigure> figures;
     if (!has_run_) return figures;

@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace foreground_kernels
 
+// Gray images are blurred directly; others are converted to gray first.
 void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred) {
     validate(frames, shape_, "the frames to blur");
     validate(blurred, gray_shape(), "the blurred images");
@@ -55,6 +56,7 @@ void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uin
     gaussian_.run(FilterImages<MemorySpace::device>{gray, {}, blurred});
 }
 
+// One background for the whole batch has a frame stride of 0 in KernelImage, so all frames read it.
 void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
                      DeviceBitMaskView<std::uint32_t> mask, DeviceView<std::uint8_t> blurred) {
     using namespace foreground_kernels;

@@ -98,6 +98,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
 
 }  // namespace
 
+// A specialised instance for the default size unrolls the loop over its terms.
 void foreground_tile(const GaussianWeights& weights, int threshold, const ForegroundImages& images,
                      const WindowTile& tile) {
     if (weights.terms() == 8)  // size 15, the detector's default
@@ -116,6 +117,7 @@ namespace {
 
 HWY_EXPORT(foreground_tile);
 
+// Tiles share no output words: they start at multiples of 32 pixels.
 void run_tiles(const GaussianWeights& weights, int threshold, const ForegroundImages& images, const ThreadPool& pool) {
     for_window_tiles(pool, images.frames.shape(), gaussian_tile_bytes(weights.taps), 8 * weights.taps,
                      [&](const WindowTile& tile) {
@@ -131,6 +133,7 @@ void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t
     run_tiles(weights_, threshold_, {frames, {}, {}, blurred}, executor_->pool());
 }
 
+// Writes the gray rows of one frame into the plan's image, in parallel.
 HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
     if (made_gray_.shape().height == 0) fail(ErrorCode::usage, "rows for a foreground of several frames at once");
     const ImageRows<std::uint8_t> all(made_gray_.view());

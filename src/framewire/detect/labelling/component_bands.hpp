@@ -66,6 +66,7 @@ struct BandWorkspace {
           run_components(reinterpret_cast<std::uint32_t*>(band_counts + cut.bands)),
           runs(reinterpret_cast<Run*>(run_components + cut.height * cut.most_runs)) {}
 
+    // Returns the bytes of memory for the constructor.
     static std::size_t bytes(const BandCut& cut) {
         return static_cast<std::size_t>(cut.components()) * sizeof(BandComponent) +
                static_cast<std::size_t>(cut.height + cut.bands) * sizeof(std::int64_t) +

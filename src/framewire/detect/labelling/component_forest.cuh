@@ -33,6 +33,7 @@ struct RunForest : RunTable {
 struct TileForest {
     TileComponent* components;
 
+    // Reads through L2 (__ldcg), because other blocks change parents by atomics, which bypass L1.
     __device__ std::uint32_t parent(std::uint32_t index) const { return __ldcg(&components[index].parent); }
     __device__ std::uint32_t lower(std::uint32_t index, std::uint32_t to) const {
         return atomicMin(&components[index].parent, to);
@@ -48,6 +49,7 @@ struct RootWalk {
     __device__ bool at_root() const { return node == parent; }
     /// Returns the grandparent, which is the target of a step.
     __device__ std::uint32_t next(const Forest& forest) const { return at_root() ? node : forest.parent(parent); }
+    // Moves to the parent; `next` is its parent, which becomes this node's parent too.
     __device__ void step(const Forest& forest, std::uint32_t next) {
         if (next != parent) forest.lower(node, next);
         node = parent;

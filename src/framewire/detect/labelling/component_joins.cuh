@@ -16,6 +16,7 @@ struct Frame {
     const TileSummary* summaries;
     const std::uint16_t* slots;
 
+    // `most` is the room for components per tile.
     __device__ Frame(const TileJob& job, std::uint32_t frame, std::uint32_t most)
         : mask(job.mask + std::uint64_t{frame} * job.height * job.grid.row_words),
           components(job.workspace.components + std::uint64_t{frame} * job.grid.tiles() * most),

@@ -34,10 +34,12 @@ struct TileSums {
     std::uint32_t min_x[tile_threads], max_x[tile_threads], max_y[tile_threads], sum_x[tile_threads];
     std::uint32_t area_sum_y[tile_threads];
 
+    // Clears the entry at `at` to neutral values.
     __device__ void clear(std::uint32_t at) {
         min_x[at] = ~0u;
         max_x[at] = max_y[at] = sum_x[at] = area_sum_y[at] = 0;
     }
+    // Adds a run, or a group of runs, to the entry at `at`, atomically.
     __device__ void add(std::uint32_t at, std::uint32_t first_x, std::uint32_t last_x, std::uint32_t last_y,
                         std::uint32_t more_sum_x, std::uint32_t more_area_sum_y) {
         atomicMin(&min_x[at], first_x);

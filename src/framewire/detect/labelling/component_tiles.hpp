@@ -28,6 +28,7 @@ struct TileGrid {
         : row_words(static_cast<std::uint32_t>(mask_row_words(shape.width))),
           columns(row_words / tile_words),
           rows(static_cast<std::uint32_t>((shape.height + tile_rows - 1) / tile_rows)) {}
+    // Number of tiles per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t tiles() const { return columns * rows; }
 };
 
@@ -66,6 +67,7 @@ struct WordTriple {
 struct Links {
     std::uint32_t up, up_left, up_right;
 
+    // Returns the pixels with any link.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t any() const { return up | up_left | up_right; }
     /// Returns the column offset, -1 to 1, of the pixel above to which pixel `bit`, which must have a link, is
     /// linked.
@@ -117,12 +119,15 @@ struct TileSummary {
 
 /// Bands of rows assign the numbers, one block per band, with one bit per slot in shared memory.
 inline constexpr std::uint32_t band_words = 1024;
+// Words of bits per row: a 32-pixel word has 16 slots, with one bit each.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t band_row_words(const TileGrid& grid) { return grid.row_words / 2; }
+// Returns the rows per band: as many as fit band_words, and a divisor of tile_rows.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t rows_in_band(const TileGrid& grid) {
     std::uint32_t rows = tile_rows;
     while (rows * band_row_words(grid) > band_words) rows /= 2;
     return rows;
 }
+// Returns the number of bands per frame.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t bands_in_frame(const TileGrid& grid) {
     return grid.rows * (tile_rows / rows_in_band(grid));
 }
@@ -144,6 +149,7 @@ struct TileWorkspace {
         slots = reinterpret_cast<std::uint16_t*>(band_counts + frames * bands_in_frame(grid));
         summaries = reinterpret_cast<TileSummary*>(slots + tiles * tile_slots);
     }
+    // Returns the bytes of memory for the constructor.
     static std::size_t bytes(const Shape& shape, bool eight) {
         const TileGrid grid(shape);
         const auto frames = static_cast<std::size_t>(shape.frames), tiles = frames * grid.tiles();

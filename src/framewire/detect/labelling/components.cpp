@@ -42,6 +42,7 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
                                executor, sparse_memory());
 }
 
+// Checks the arguments of run() for both backends.
 void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int capacity, const void* labels) const {
     if (mask_shape.with_channels(1) != shape_)
         fail(ErrorCode::usage, "the mask to label is {}; {} is needed", to_string(mask_shape), to_string(shape_));

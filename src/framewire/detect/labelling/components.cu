@@ -69,6 +69,7 @@ __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::i
     }
 }
 
+// Queues all launches of a batch.
 template <bool eight>
 void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std::int32_t* labels,
              const cuda::Stream& stream) {

@@ -44,6 +44,7 @@ public:
 
     int frames() const { return frames_; }
     int capacity() const { return capacity_; }
+    /// Returns a view of all lists; valid as long as the buffer.
     ComponentLists<space> lists() const {
         auto* counts = counts_.template as<std::int32_t>();
         return {components_.template as<Component>(), counts, counts + frames_, capacity_};

@@ -62,6 +62,7 @@ void give_to(BandComponent& part, BandComponent& whole) {
     part.area = 0;
 }
 
+// Returns the statistics of a single run in row `y`.
 BandComponent component_of(const Run& run, std::int32_t y) {
     const std::int32_t begin = run.begin, end = run.end, area = end - begin;
     return {0, 0, begin, end, y, y + 1, area, std::int64_t{area} * (begin + end - 1) / 2, std::int64_t{area} * y};
@@ -135,6 +136,7 @@ void join_bands(const BandCut& cut, std::int64_t band, const BandWorkspace& work
                          });
 }
 
+// Calls body(index, component) for the provisional components of all bands, in order.
 template <class Body>
 void for_each_component(const BandCut& cut, const BandWorkspace& workspace, Body&& body) {
     for (std::int64_t band = 0; band < cut.bands; ++band) {
@@ -201,6 +203,8 @@ void write_labels(const BandCut& cut, std::int64_t band, const BandWorkspace& wo
 }  // namespace
 }  // namespace labelling
 
+// Bands are labelled in parallel. Joining and listing is sequential: it reads only the rows where bands
+// meet and the provisional components.
 void ComponentLabelling::run(HostBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::host>& lists,
                              LabelImages<MemorySpace::host> images) {
     require(mask.data(), mask.shape(), lists.capacity, images.labels);

@@ -13,6 +13,7 @@ void detail::validate_mask(const void* data, const Shape& have, const Shape& wan
         fail(ErrorCode::usage, "{}: its memory is missing or not aligned to 16 bytes", what);
 }
 
+// Bits to the right of the image become 0, as every mask requires.
 void pack_mask(HostView<const std::uint8_t> from, HostBitMaskView<std::uint32_t> to) {
     validate(from, to.shape(), "the mask to pack");
     const auto& shape = to.shape();

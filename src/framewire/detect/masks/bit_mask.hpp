@@ -38,6 +38,7 @@ public:
     FRAMEWIRE_HOST_DEVICE constexpr Word* data() const { return data_; }
     FRAMEWIRE_HOST_DEVICE constexpr const Shape& shape() const { return shape_; }
     FRAMEWIRE_HOST_DEVICE constexpr int row_words() const { return mask_row_words(shape_.width); }
+    /// Words per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::int64_t frame_words() const {
         return std::int64_t{row_words()} * shape_.height;
     }
@@ -111,6 +112,7 @@ public:
     BitMaskView<std::uint32_t, space> view() {
         return {buffer_.as<std::uint32_t>(), shape_};
     }
+    /// The same for a read-only view.
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> view() const {
         return {buffer_.as<std::uint32_t>(), shape_};

@@ -33,6 +33,7 @@ constexpr int most_shared_rows = 192;  // 48 KiB of tiles, which every GPU provi
 // A second phase in the same launch saves a mask in between, but every band computes its halo once more.
 constexpr int largest_fused_radius = 15;
 
+// Arguments of a launch.
 struct Job {
     DeviceBitMaskView<const std::uint32_t> in;
     DeviceBitMaskView<std::uint32_t> out;
@@ -144,6 +145,7 @@ constexpr int shared_rows(int band_rows, int radius, int phases) {
 
 static_assert(shared_rows(most_band_rows, max_element_px / 2, 1) <= most_shared_rows);
 
+// Launches one or two phases.
 template <int phases>
 void launch(const Job& job, const cuda::Stream& stream) {
     const auto blocks = static_cast<unsigned>(job.strips * job.bands * job.in.shape().frames);
@@ -155,6 +157,7 @@ void launch(const Job& job, const cuda::Stream& stream) {
 }  // namespace
 }  // namespace mask_morphology_kernels
 
+// Runs once per plan: the choice depends on the shape, the element and the number of frames only.
 void MaskMorphology::plan_for_cuda() {
     using namespace mask_morphology_kernels;
     const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
@@ -171,6 +174,7 @@ void MaskMorphology::plan_for_cuda() {
     }
 }
 
+// The intermediate mask and the result alternate so that the last launch writes the result.
 void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) {
     using namespace mask_morphology_kernels;
     validate(in, shape_, "morphology's mask");

@@ -15,8 +15,8 @@
 namespace framewire {
 
 // A tile of one frame's result; everything it needs is in L1. Its rows are stored one after another as a single string
-// of bits, each between a word of its left and one of its right neighbour. Elements reach at most 31 bits into those, so
-// bits that shifts bring in from other rows do not get further than the halo:
+// of bits, each between a word of its left and one of its right neighbour. Elements reach at most 31 bits into those,
+// so bits that shifts bring in from other rows do not get further than the halo:
 //
 //     | halo | row 0 of the tile | halo | halo | row 1 of the tile | halo | ...
 
@@ -26,10 +26,12 @@ inline constexpr int mask_tile_stride_words = mask_tile_words + 2;
 // Vectors read and write up to one vector length after the last row, and read one 64-bit word before the first.
 inline constexpr int mask_tile_slack_words = 32;
 
+// Position of a tile in the batch.
 struct MaskTile {
     int frame, y_begin, rows, first_word, words;
 };
 
+// One dilation or erosion of the whole batch.
 struct MaskPhase {
     HostBitMaskView<const std::uint32_t> in;
     HostBitMaskView<std::uint32_t> out;
@@ -153,6 +155,7 @@ namespace {
 
 HWY_EXPORT(mask_tile);
 
+// Runs one phase, a tile at a time, on the threads of the pool.
 void run_phase(const DilationSteps& steps, const MaskPhase& phase, const ThreadPool& pool) {
     const auto& shape = phase.in.shape();
     const int row_words = phase.in.row_words();

@@ -15,6 +15,8 @@ HostBitMask packed(HostView<const std::uint8_t> image) {
     return mask;
 }
 
+// Draws the zones into a mask. A zone that is partly outside is clipped, one that is completely outside is an
+// error.
 HostBitMask mask_of(std::span<const Zone> zones, const Shape& shape) {
     HostBitMask mask(shape.with_frames(1));
     const auto region = mask.view();

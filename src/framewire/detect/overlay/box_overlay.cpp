@@ -17,6 +17,7 @@ Pixel as_gray(Pixel color) {
     return gray_pixel(static_cast<std::uint32_t>(value));
 }
 
+// Fills a rectangle of one frame with a colour.
 void fill_rectangle(HostView<std::uint8_t> image, int frame, int x_begin, int x_end, int y_begin, int y_end,
                     Pixel color) {
     const int channels = image.shape().channels;
@@ -41,6 +42,7 @@ void fill_cell_with_mean(HostView<const std::uint8_t> in, HostView<std::uint8_t>
 
 }  // namespace
 
+// An outline is inside of its box and no thicker than the box.
 void draw_outlines(std::span<const Component> boxes, const BoxStyle& style, HostView<std::uint8_t> images, int frame) {
     const auto color = images.shape().channels == 1 ? as_gray(style.color) : style.color;
     for (const auto& box : boxes) {
@@ -69,6 +71,7 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
     hidden_ = BackendBuffer(cells * cell_bytes, executor);
 }
 
+// Hidden cells are marked first, so that each is averaged once however many boxes touch it.
 void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
                      HostView<std::uint8_t> out, int whole_frames) {
     validate(in, shape_, "the boxes' image");

@@ -13,12 +13,14 @@ constexpr int threads_per_block = 256;
 // Only the GPU knows the number of boxes, so a grid of fixed size loops over them.
 constexpr int blocks_per_frame = 32;
 
+// The images of a launch.
 struct Picture {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int width, height, channels, first_frame;
 };
 
+// The list of boxes as kernels read it.
 struct Boxes {
     const Component* components;
     const std::int32_t* found;
@@ -114,6 +116,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace box_overlay_kernels
 
+// Copies the image, then draws outlines, or marks cells and averages them, frames in groups that fit a grid.
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
                      DeviceView<std::uint8_t> out, int whole_frames) {
     using namespace box_overlay_kernels;

@@ -29,6 +29,7 @@ std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
     }
 }
 
+// Allocates one picture per step; only labels and a mixture's background have colour.
 std::vector<DetectorStep> make_steps(const DetectorParameters& parameters, const Shape& frame) {
     const bool mixture = std::holds_alternative<MixtureParameters>(parameters.background);
     std::vector<DetectorStep> steps;
@@ -39,6 +40,7 @@ std::vector<DetectorStep> make_steps(const DetectorParameters& parameters, const
     return steps;
 }
 
+// Draws the absolute difference of two gray images.
 void draw_difference(HostView<const std::uint8_t> one, HostView<const std::uint8_t> other, HostView<std::uint8_t> to) {
     for (int y = 0; y < to.shape().height; ++y)
         std::transform(one.row(0, y), one.row(0, y) + to.shape().width, other.row(0, y), to.row(0, y),
@@ -106,6 +108,7 @@ HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
     return step->picture.view();
 }
 
+// Runs the detector, then copies its intermediate results or computes them once more.
 void DetectorSteps::run(HostView<const std::uint8_t> frame) {
     detector_.run(frame);
     detector_.draw_background(picture_of("background"));

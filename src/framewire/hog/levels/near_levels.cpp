@@ -32,6 +32,7 @@ class NearEdges {
 public:
     explicit HWY_INLINE NearEdges(int first) : before_(hn::Set(NearTag(), static_cast<std::uint8_t>(first - 1))) {}
 
+    // Looks up the four fields by the number of bins above the first edge, for each byte of a vector.
     HWY_INLINE NearVector operator()(NearVector gray) const {
         const NearTag d;
         const hn::Repartition<std::uint16_t, NearTag> d16;
@@ -124,6 +125,7 @@ void HogNearCounts::add(const HogNearCounts& other) {
     largest = std::max(largest, other.largest);
 }
 
+// The first edges of the three levels. Each level may move by one bin in either direction.
 HogNearLevels::HogNearLevels(const HogLevels& before) {
     const int levels[] = {before.low, before.mid, before.high};
     // One more bin on each side. No pixel is below edge 0, and all are below the last.
@@ -135,6 +137,7 @@ void HogNearLevels::count(const std::uint8_t* gray, std::int64_t pixels, HogNear
     HWY_DYNAMIC_DISPATCH(count_below)(gray, pixels, firsts_, counts);
 }
 
+// A level is found if the cumulative count reaches its percentage between two of its edges; see hog_reaches().
 std::optional<HogLevels> HogNearLevels::found(const HogNearCounts& counts, std::uint64_t pixels) const {
     constexpr int each = HogNearCounts::edges_each;
     HogLevels levels{};

@@ -21,6 +21,7 @@ __global__ void collect_kernel(const float* scores, std::int32_t windows, float 
 }  // namespace
 }  // namespace candidates_kernels
 
+// The count is cleared on the same stream first.
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream) {
     using namespace candidates_kernels;

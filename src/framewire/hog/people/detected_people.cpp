@@ -14,6 +14,7 @@ constexpr std::int64_t downloaded_at_once = 1024;  // candidates that are copied
 
 }  // namespace
 
+// Finds the level by a binary search over the first windows of the levels, then row and column within it.
 Detection WindowPlaces::of(const WindowCandidate& candidate) const {
     const auto next = std::ranges::upper_bound(levels, candidate.window, {}, &Level::first_window);
     const auto& level = *std::prev(next);
@@ -28,6 +29,7 @@ Detection WindowPlaces::of(const WindowCandidate& candidate) const {
             width, height, candidate.score};
 }
 
+// The list has room for every window, since any number of them may exceed the threshold.
 DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters,
                                Executor& executor)
     : places_(std::move(places)), parameters_(parameters), transfer_(executor) {
@@ -52,6 +54,7 @@ void DetectedPeople::download(std::int64_t first) {
 
 void DetectedPeople::download() { download(std::min(downloaded_at_once, places_->windows)); }
 
+// Almost always one copy suffices. If there are more candidates, all of them are copied again.
 void DetectedPeople::wait() {
     transfer_.wait();
     if (downloaded_ > 0 && candidates() > downloaded_) {

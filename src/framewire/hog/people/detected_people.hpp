@@ -21,6 +21,7 @@ namespace framewire {
 
 /// Positions in the frame of a detector's windows, by index: level by level, each in raster order.
 struct WindowPlaces {
+    // One size of windows.
     struct Level {
         double scale;  ///< pixels of the frame per pixel of the level
         int columns;

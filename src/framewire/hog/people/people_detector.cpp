@@ -92,6 +92,7 @@ void validate(const WindowModel& model, const PeopleParameters& p) {
              most_capacity);
 }
 
+// Names the size of the smallest window and how small windows may become.
 std::string without_windows(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
     if (!scales_of(model, parameters, frame).empty()) return {};
     const int least = least_height_px(model, parameters);
@@ -102,6 +103,7 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
         to_string(frame), width, least, (model.width_px + 1) / 2, (model.height_px + 1) / 2);
 }
 
+// Plans and memory of a detector.
 struct PeopleDetector::State {
     // Windows of one size.
     struct Level {
@@ -142,6 +144,7 @@ struct PeopleDetector::State {
             if (side_by_side) all_levels = executor_.record([&] { record_levels(); });
     }
 
+    // Computes the descriptors of one level and scores its windows.
     template <MemorySpace space>
     void score_level(int number) {
         auto& level = levels[static_cast<std::size_t>(number)];
@@ -151,6 +154,7 @@ struct PeopleDetector::State {
         scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
     }
 
+    // On the CPU levels are processed one after another and share the memory of the descriptors.
     void score(HostView<const std::uint8_t> frame) {
         pyramid.run(frame);
         for (int number = 0; number < pyramid.levels(); ++number) score_level<MemorySpace::host>(number);
@@ -164,6 +168,8 @@ struct PeopleDetector::State {
         });
     }
 
+    // The octaves depend on the address of the frame, so they are launched each time. The levels do not and are
+    // one graph, or part of the caller's graph if that is being recorded.
     void score(DeviceView<const std::uint8_t> frame) {
         pyramid.run_octaves(frame);
         const auto& stream = executor->stream();
@@ -203,6 +209,7 @@ DetectedPeople PeopleDetector::make_people() const {
     return {state_->places, parameters, *state_->executor};
 }
 
+// Candidates come in the order of their windows; on the GPU in any order.
 void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a detector");

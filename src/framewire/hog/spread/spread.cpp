@@ -5,6 +5,7 @@
 
 namespace framewire {
 
+// With a norm the window is the block itself; without one it is a cell with a neighbour on each side.
 SpreadAxis spread_axis(const HogParameters& parameters) {
     const bool blocks = parameters.norm != HogNorm::none;
     SpreadAxis axis{
@@ -26,6 +27,8 @@ SpreadAxis spread_axis(const HogParameters& parameters) {
     return axis;
 }
 
+// On the CPU the weights of both axes are multiplied beforehand for each pixel of a cell. On CUDA threads
+// multiply them.
 HogSpread::HogSpread(const HogParameters& parameters, Executor& executor)
     : axis(spread_axis(parameters)), strip(spread_strip(axis.cells, axis.targets, parameters.cell, parameters.bins)) {
     const int cell = parameters.cell, side = axis.cells * cell;

@@ -43,6 +43,8 @@ struct SpreadJob {
     SpreadAxis::Span rows;                   // rows with votes for any target
 };
 
+// Rows of pixels outside of the image or without weight for any target are skipped. Each thread writes one
+// histogram.
 __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob job) {
     extern __shared__ float2 sums[];  // slots x threads
     const auto& images = job.images;
@@ -110,6 +112,7 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
 }  // namespace
 }  // namespace spread_kernels
 
+// Queues launches for as many frames at a time as fit a grid.
 void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images, const cuda::Stream& stream) {
     using namespace spread_kernels;
     const auto& axis = spread.axis;

@@ -12,11 +12,13 @@
 namespace framewire {
 namespace {
 
+// Rounds and clamps to a byte.
 std::uint8_t byte_of(double value) { return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L)); }
 
 // The largest value is white. The square root keeps all but the strongest edges from being black.
 double brightness_of(double value, double largest) { return 255 * std::sqrt(value / largest); }
 
+// Returns an image whose bytes are value(index).
 template <class Value>
 HostImage painted(const Shape& shape, Value&& value) {
     HostImage image(shape);
@@ -53,6 +55,7 @@ std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients)
     return pictures;
 }
 
+// Strokes are as long as their cell. If strokes cross, the brighter one wins.
 HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogParameters& parameters) {
     const auto& shape = cells.shape();
     constexpr int wanted_px = 16;

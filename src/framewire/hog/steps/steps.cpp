@@ -9,6 +9,7 @@
 
 namespace framewire {
 
+// Allocates rows padded as on the frame path, so that the same functions can be used.
 HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, HogGradient gradient) {
     validate(frame, frame.shape().with_frames(1), "hog's image");
     const auto shape = frame.shape().with_channels(1);

@@ -22,6 +22,7 @@ TrainingImages part(const TrainingImages& images, int fold, int folds, bool of_f
     return some;
 }
 
+// Returns the score of the window in the middle of an image.
 float centre_score(const WindowModel& model, HostView<const std::uint8_t> image, Executor& executor) {
     std::vector<float> values(model.weights.size());
     centre_descriptor(model, image, false, executor, values);
@@ -31,6 +32,7 @@ float centre_score(const WindowModel& model, HostView<const std::uint8_t> image,
 
 }  // namespace
 
+// The largest rate of all points with few enough false alarms.
 double DetectionCurve::detection_rate_at(double false_alarm_rate_at_most) const {
     double rate = 0;
     for (const auto& point : points)
@@ -38,6 +40,7 @@ double DetectionCurve::detection_rate_at(double false_alarm_rate_at_most) const 
     return rate;
 }
 
+// Sorts both sets of scores once; each point then takes a binary search.
 DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> negatives) {
     if (positives.empty() || negatives.empty())
         fail(ErrorCode::usage, "{} positives and {} negatives; a curve needs both", positives.size(), negatives.size());
@@ -62,6 +65,7 @@ std::string to_csv(const DetectionCurve& curve) {
     return text;
 }
 
+// Negative images with a single window are scored in their middle, as training does.
 void score_images(const WindowModel& model, const TrainingImages& positives, const TrainingImages& negatives,
                   double scale_step, Executor& executor, const std::stop_token& stop, ImageScores& scores) {
     const WindowScores window_scores(model, executor);
@@ -81,6 +85,7 @@ void score_images(const WindowModel& model, const TrainingImages& positives, con
     });
 }
 
+// All scores are collected before the curve is made, so each image counts once.
 std::optional<DetectionCurve> cross_validate(const WindowModel& window, const TrainingImages& positives,
                                              const TrainingImages& negatives, const TrainingParameters& parameters,
                                              int folds, Executor& executor, const FoldProgress& progress,

@@ -24,6 +24,7 @@ void copy_window(const float* descriptors, const HogShape& image, const HogShape
     }
 }
 
+// Returns the image mirrored from left to right.
 HostImage mirrored_copy(HostView<const std::uint8_t> image) {
     HostImage mirrored(image.shape());
     const int width = image.shape().width, channels = image.shape().channels;
@@ -34,6 +35,7 @@ HostImage mirrored_copy(HostView<const std::uint8_t> image) {
     return mirrored;
 }
 
+// Returns the scales of all levels that the window fits into, starting with the image's own size.
 std::vector<double> scales_of(const WindowModel& window, double step, const Shape& image) {
     check(window, image);
     std::vector<double> scales;
@@ -45,6 +47,7 @@ std::vector<double> scales_of(const WindowModel& window, double step, const Shap
 
 }  // namespace
 
+// The descriptors of all levels are kept for copy() and score().
 ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image,
                            Executor& executor)
     : window_(window_shape(window)) {

@@ -15,6 +15,7 @@ namespace {
 // Several sums, so that additions do not wait for each other, in an order that does not depend on the compiler.
 constexpr std::size_t sums = 8;
 
+// Dot product in double precision.
 double product(std::span<const double> weights, std::span<const float> values) {
     double sum[sums] = {};
     std::size_t i = 0;
@@ -30,6 +31,7 @@ double squared_length(std::span<const float> values) {
     return sum;
 }
 
+// Rejects parameters and samples that the descent could not handle.
 void check(const SvmSamples& samples, const SvmParameters& p) {
     if (!(p.c > 0 && std::isfinite(p.c))) fail(ErrorCode::usage, "c is {}; allowed are finite numbers above 0", p.c);
     if (!(p.positive_weight > 0 && std::isfinite(p.positive_weight)))
@@ -62,6 +64,7 @@ public:
             curvature_.push_back(squared_length(samples.row(row)) + 1 + softness(row));
     }
 
+    // The duality gap is computed after every fourth pass only.
     LinearSvm run(const std::stop_token& stop) {
         while (!svm_.converged && svm_.passes < parameters_.most_passes && !stop.stop_requested()) {
             pass();
@@ -73,15 +76,18 @@ public:
     }
 
 private:
+    // The cost of a unit of loss for a sample.
     double cost_of(std::size_t row) const {
         return samples_.positive(row) ? parameters_.c * parameters_.positive_weight : parameters_.c;
     }
     // The curvature that the squared loss adds for a multiplier; 0 for the hinge loss.
     double softness(std::size_t row) const { return parameters_.loss == SvmLoss::squared ? 1 / (2 * cost_of(row)) : 0; }
+    // The upper limit of a multiplier: the sample's cost for the hinge loss, none for the squared loss.
     double most_alpha(std::size_t row) const {
         return parameters_.loss == SvmLoss::squared ? std::numeric_limits<double>::infinity() : cost_of(row);
     }
     double sign(std::size_t row) const { return samples_.positive(row) ? 1 : -1; }
+    // Functional margin of a sample; from 1 on it is on the right side.
     double margin(std::size_t row) const { return sign(row) * (product(svm_.weights, samples_.row(row)) + svm_.bias); }
 
     // Minimises the dual cost over each multiplier in turn, in random order.

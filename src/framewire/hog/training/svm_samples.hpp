@@ -20,6 +20,8 @@ public:
         return {memory_.data() + memory_.size() - values_, values_};
     }
 
+    /// Number of values per row, number of rows, the values of a row, and its kind. A row is valid until the
+    /// next one is appended.
     std::size_t values() const { return values_; }
     std::size_t rows() const { return positive_.size(); }
     std::span<const float> row(std::size_t number) const { return {memory_.data() + number * values_, values_}; }

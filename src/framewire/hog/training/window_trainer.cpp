@@ -45,6 +45,7 @@ public:
         trained_.model = window;
     }
 
+    // First positives and random negatives, then rounds of hard negatives, each followed by a training.
     std::optional<TrainedModel> run(const TrainingProgress& progress) {
         take_positives();
         take_random_negatives();
@@ -64,11 +65,13 @@ public:
 private:
     const WindowModel& window() const { return trained_.model; }
 
+    // By default 10,000 random windows in total, but at least 10 per image.
     int windows_an_image() const {
         if (parameters_.windows > 0) return parameters_.windows;
         return std::max(10, 10'000 / static_cast<int>(std::min<std::size_t>(negatives_.size(), 10'000)));
     }
 
+    // Every positive image counts twice, as it is and mirrored.
     void take_positives() {
         for_each_image(positives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t) {
             for (const bool mirrored : {false, true})
@@ -77,6 +80,7 @@ private:
         trained_.figures.positives = static_cast<std::int64_t>(samples_.rows());
     }
 
+    // The size is drawn first, then a window of that size.
     void take_random_negatives() {
         std::mt19937_64 random(parameters_.svm.seed);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
@@ -96,6 +100,8 @@ private:
         });
     }
 
+    // Scores all windows of all negative images and takes the worst false alarms of each image that were not
+    // taken before.
     void take_hard_negatives() {
         const WindowScores scores(window(), executor_);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
@@ -122,6 +128,7 @@ private:
         return true;
     }
 
+    // Trains on all samples so far and computes the statistics of the model on them.
     void train(const TrainingProgress& progress) {
         if (stop_.stop_requested()) return;
         auto& figures = trained_.figures;

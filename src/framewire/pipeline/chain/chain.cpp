@@ -27,6 +27,7 @@ class ChainReader {
 public:
     ChainReader(std::string_view text, std::span<const FilterInfo> registry) : text_(text), registry_(registry) {}
 
+    // Reads calls separated by commas. Blank text is an empty chain.
     std::vector<FilterCall> read() {
         std::vector<FilterCall> calls;
         skip_spaces();
@@ -40,6 +41,7 @@ public:
     }
 
 private:
+    // Reads one filter with its parameters.
     FilterCall read_call() {
         FilterCall call;
         call.offset = at_;
@@ -104,11 +106,13 @@ private:
 
 }  // namespace
 
+// The column counts characters, not bytes.
 void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem) {
     throw ExcerptError(ErrorCode::usage, fmt::format("filters, column {}: {}", column(text, offset), problem),
                        pointed_out(text, offset));
 }
 
+// Every filter so far moves to `before` when the filter that changes the rate is found.
 RateSplit split_at_rate(const Chain& chain) {
     RateSplit split{chain, {chain.text, {}}, {chain.text, {}}};
     for (const auto& call : chain.calls) {

@@ -34,6 +34,7 @@ Shape output_of(const Chain& chain, const FilterCall& call, const Shape& image, 
 
 }  // namespace
 
+// Follows the shapes from filter to filter.
 ChainCost cost_of(const Chain& chain, const Shape& frame) {
     ChainCost cost{.output = frame, .largest = frame, .largest_at = 0};
     for (const auto& call : chain.calls) {

@@ -37,6 +37,7 @@ std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>
 
 }  // namespace
 
+// Everything is allocated here; runs allocate nothing.
 ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original)
     : executor_(&executor), input_shape_(frame), original_shape_(original.value_or(frame)), output_shape_(frame) {
     validate(frame, "the chain's image");
@@ -46,6 +47,7 @@ ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor,
     if (executor.backend() == Backend::cuda) graphs_.reserve(most_graphs);
 }
 
+// Computes all shapes, then joins pointwise filters and makes the plans.
 void ChainPlan::plan_steps(const Chain& chain) {
     // All shapes are computed before the first plan, so a chain that does not fit together costs nothing.
     std::vector<Shape> shapes{input_shape_};
@@ -115,6 +117,7 @@ void ChainPlan::set_frame_values(const FrameValues& values) {
         if (step.filter) step.filter->set_frame_values(values);
 }
 
+// A graph contains the settings at its recording, so the count of changes invalidates all graphs.
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
     const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
         return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
@@ -123,6 +126,7 @@ bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
     return taken;
 }
 
+// A joined filter reports its own results; each step knows the names of its filters.
 std::vector<ChainFigures> ChainPlan::figures() const {
     std::vector<ChainFigures> all;
     for (const auto& step : steps_) {
@@ -154,6 +158,7 @@ void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std:
     run_in(in, original, out);
 }
 
+// While a filter still settles, and while steps are timed, the chain runs without a graph.
 void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
                             DeviceView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::device>("a chain");
@@ -199,6 +204,7 @@ bool ChainPlan::is_settled() const {
     });
 }
 
+// Results alternate between two buffers; the last step writes the output.
 template <MemorySpace space>
 void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
                        View<std::uint8_t, space> out) {
@@ -213,6 +219,7 @@ void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8
     }
 }
 
+// Without a previous frame, a filter gets the current one as its previous frame.
 template <MemorySpace space>
 void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<const std::uint8_t, space> original,
                          View<std::uint8_t, space> to) {
@@ -239,6 +246,7 @@ RowFilter* ChainPlan::Step::by_rows() const {
     return pass->goes_by_rows() ? pass.get() : nullptr;
 }
 
+// Steps by rows need the CPU backend, single frames, and filters that all support rows.
 std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
     std::vector<RowStep> steps;
     if (executor_->backend() != Backend::cpu || input_shape_.frames != 1) return steps;

@@ -116,10 +116,12 @@ private:
         }
     };
 
+    // Construction: shapes and plans, then memory.
     void plan_steps(const Chain& chain);
     void allocate();
     bool is_settled() const;
     ImagesGraph* graph_of(ImagesGraph images);
+    // Runs: validation, then all steps, then one step.
     void run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
                      HostView<std::uint8_t> out);
     void run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,

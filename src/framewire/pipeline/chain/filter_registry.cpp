@@ -36,6 +36,7 @@ namespace framewire {
 FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
 #undef FRAMEWIRE_DECLARE
 
+// Built on first use, from the info function of each filter.
 const std::vector<FilterInfo>& filter_registry() {
 #define FRAMEWIRE_CALL(name) name##_info(),
     static const std::vector<FilterInfo> filters = {FRAMEWIRE_FILTERS(FRAMEWIRE_CALL)};

@@ -2,6 +2,8 @@
 
 namespace framewire {
 
+// The wall clock of the frame is the current time minus the frame's age, because captures are timed with the
+// monotonic clock.
 FrameValues run_values(const StatisticsSnapshot& figures, const FrameTime& time, std::string_view source) {
     constexpr double bits_per_byte = 8;
     using std::chrono::system_clock;

@@ -49,6 +49,7 @@ private:
 // Worker pool: threads that wait for several slots at once. Guarded by `mutex_`, except `threads`, which never
 // changes.
 struct Waiters {
+    // Result of waiting for one slot.
     struct Done {
         bool over = false;
         std::exception_ptr failure;  // rethrown by send, after the frames before
@@ -62,6 +63,7 @@ struct Waiters {
     std::condition_variable called;
 };
 
+// One run of the ring. Member functions named `..._all` are the bodies of the threads.
 class Circle {
 public:
     Circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics)
@@ -78,6 +80,7 @@ public:
         for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
     }
 
+    // The stop callback wakes every stage. Threads are joined before the first failure is rethrown.
     void run() {
         statistics_.start();
         const std::stop_callback on_stop(options_.stop.get_token(),
@@ -143,6 +146,7 @@ private:
         stop.request_stop();
     }
 
+    // Body of the capture thread.
     void capture_all() {
         Pacer pacer;
         std::int64_t kept = 0;
@@ -172,6 +176,7 @@ private:
         }
     }
 
+    // Body of the process thread.
     void process_all() {
         for (;;) {
             const int slot = take(captured_, captured_ended_, process_);
@@ -219,6 +224,7 @@ private:
         if (done.failure) std::rethrow_exception(done.failure);
     }
 
+    // Body of the send stage, on the calling thread.
     void send_all() {
         for (;;) {
             const int slot = take(to_send_, processed_ended_, send_);
@@ -233,6 +239,7 @@ private:
         }
     }
 
+    // Only frames that are sent count in the statistics.
     void send(int slot) {
         statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)]);
         const auto begin = Clock::now();

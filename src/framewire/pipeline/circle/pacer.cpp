@@ -4,6 +4,8 @@
 
 namespace framewire {
 
+// The due times advance by the gaps between the frames' own times, so that delays of single frames do not add
+// up.
 Clock::time_point Pacer::due(double seconds, Clock::time_point now) {
     const double gap_s = seconds - seconds_;
     seconds_ = seconds;

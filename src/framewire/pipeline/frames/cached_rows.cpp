@@ -37,6 +37,7 @@ MakeRows gray_rows(const MakeRows& make, int channels) {
     };
 }
 
+// Channels are separated right after the rows were made.
 MakeChannelRows channel_rows(const MakeRows& make, int width, int channels) {
     return [&make, width, channels](const ChannelRows& apart) {
         for_cached_rows(make, apart.range, width, channels,

@@ -9,6 +9,7 @@
 
 namespace framewire {
 
+// Objects and masks are copied separately, so both are waited for.
 void FrameObjects::wait() {
     objects_.wait();
     mask_transfer_.wait();
@@ -30,6 +31,7 @@ FrameObjects FrameDetector::make_objects() const {
     return objects;
 }
 
+// The objects are written directly to the lists of `objects`.
 void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     executor_->in_its_space([&]<MemorySpace space>() {
         detector_.run(frame.in<space>(), objects.objects_.lists<space>());
@@ -37,6 +39,7 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     });
 }
 
+// Planes are converted to what the detector wants: channels for a mixture, gray for the others.
 void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
     const int channels = detector_.shape().channels;
     const YuvToImage convert(picture.info, channels, executor_->pool());
@@ -55,6 +58,7 @@ void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjec
     keep<MemorySpace::host>(objects);
 }
 
+// Rows with channels are converted in the same way.
 void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
     const auto lists = objects.objects_.lists<MemorySpace::host>();
     const int channels = detector_.shape().channels;
@@ -65,6 +69,7 @@ void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
     keep<MemorySpace::host>(objects);
 }
 
+// Starts the download of the objects, and keeps and downloads the mask if masks are wanted.
 template <MemorySpace space>
 void FrameDetector::keep(FrameObjects& objects) {
     if constexpr (space == MemorySpace::device)

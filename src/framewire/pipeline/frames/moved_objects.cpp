@@ -24,6 +24,7 @@ struct Extent {
 
 }  // namespace
 
+// A map of positions moves a box to a parallelogram; the result is the box around it.
 void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
                   std::vector<Component>& moved) {
     moved.clear();

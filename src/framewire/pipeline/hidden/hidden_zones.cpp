@@ -10,6 +10,7 @@
 namespace framewire {
 namespace {
 
+// Throws Error{usage} unless the mask is a non-empty rectangle inside of the picture.
 void check_zone(const Zone& zone, const Shape& frame) {
     if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1 || zone.x > frame.width - zone.width ||
         zone.y > frame.height - zone.height)
@@ -58,6 +59,7 @@ HiddenZones::HiddenZones(std::vector<Zone> mosaic, std::vector<Zone> black, cons
 
 int HiddenZones::cell_px(const Shape& frame) { return std::max(16, std::max(frame.width, frame.height) / 40); }
 
+// Frames that a source wrote on the GPU are hidden there, others on the host before the upload.
 void HiddenZones::run(Frame& frame, const Executor& executor) const {
     if (!frame.filled_on_gpu()) return run(frame.host());
     frame.upload();
@@ -66,6 +68,7 @@ void HiddenZones::run(Frame& frame, const Executor& executor) const {
     });
 }
 
+// Cells are aligned to the mask's own corner; cells at its right and lower edges are cut.
 void HiddenZones::run(HostView<std::uint8_t> picture) const {
     const auto& shape = picture.shape();
     const auto fill = shape.channels == 3 ? fill_with_mean<3> : fill_with_mean<1>;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
+// Arguments of the kernel.
 struct Job {
     cuda::KernelImage<std::uint8_t> picture;
     Zone zone;
@@ -50,6 +51,7 @@ __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
 }  // namespace
 }  // namespace hidden_zones_kernels
 
+// One launch per mask: mosaic masks first, black masks last.
 void HiddenZones::run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const {
     using namespace hidden_zones_kernels;
     const auto hide = [&](const Zone& zone, bool black) {

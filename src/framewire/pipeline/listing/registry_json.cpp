@@ -15,6 +15,7 @@ namespace {
 using ListedJson = nlohmann::ordered_json;
 using ParameterType = ParameterInfo::Type;
 
+// Names of the types in JSON.
 std::string_view name_of(ParameterType type) {
     switch (type) {
         case ParameterType::integer: return "integer";
@@ -39,6 +40,7 @@ ListedJson typed(ParameterType type, std::string_view text) {
 // A limit, or null for infinity, which JSON does not have.
 ListedJson limit(double number) { return std::isfinite(number) ? ListedJson(number) : ListedJson(nullptr); }
 
+// Returns one parameter as a JSON object.
 ListedJson listed(const ParameterInfo& parameter) {
     const bool has_default = !is_required(parameter) && !parameter.optional;
     ListedJson json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};

@@ -18,17 +18,20 @@ constexpr std::chrono::milliseconds bar_period{200}, json_period{1000};
 constexpr int usual_columns = 80, longest_bar = 30, shortest_bar = 8;
 constexpr const char* erase_line = "\r\x1b[K";
 
+// Returns the time left at the mean rate so far, if the number of frames is known.
 std::optional<double> seconds_left(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
     if (!total_frames || figures.fps <= 0) return {};
     return static_cast<double>(std::max<std::int64_t>(*total_frames - figures.frames, 0)) / figures.fps;
 }
 
+// Formats seconds as minutes and seconds, with hours if there are any, at most 99:59:59.
 std::string as_clock(double seconds) {
     const auto whole = static_cast<std::int64_t>(std::min(std::ceil(seconds), 359'999.0));  // 99:59:59
     if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+// Returns the width of a terminal, or 80 columns if it is unknown.
 int columns_of(int descriptor) {
     winsize size{};
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_columns;
@@ -59,6 +62,7 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
     return with_bar(std::move(line), share, seconds_left(figures, total_frames), columns);
 }
 
+// The bar takes what the text leaves, and is dropped if that is too narrow.
 std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns) {
     if (seconds_left) line += fmt::format("  {} left", as_clock(*seconds_left));
     if (share) {
@@ -98,6 +102,7 @@ Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optiona
                 [&statistics, total_frames] { return progress_json(statistics.snapshot(), total_frames); }},
                descriptor) {}
 
+// A bar needs a terminal; without one nothing is shown, and no thread is started.
 Progress::Progress(ProgressMode mode, ProgressLines lines, int descriptor)
     : mode_(mode), lines_(std::move(lines)), descriptor_(descriptor) {
     if (mode_ == ProgressMode::automatic) mode_ = ProgressMode::bar;
@@ -110,6 +115,7 @@ Progress::Progress(ProgressMode mode, ProgressLines lines, int descriptor)
     });
 }
 
+// The final state is shown after the thread has ended, so lines never interleave.
 Progress::~Progress() {
     if (!thread_.joinable()) return;
     {
@@ -122,6 +128,7 @@ Progress::~Progress() {
     if (mode_ == ProgressMode::bar) static_cast<void>(!write(descriptor_, "\n", 1));
 }
 
+// One write() per line, so that lines of other writers do not mix with it.
 void Progress::show() const noexcept {
     try {
         const auto line =

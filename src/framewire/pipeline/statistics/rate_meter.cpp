@@ -13,6 +13,7 @@ std::size_t place_of(std::int64_t bin, std::size_t bins) { return static_cast<st
 
 }  // namespace
 
+// Bytes are added to bins of 10 ms. The window of one second is the sum of the last 100 bins.
 void RateMeter::add(double seconds, std::int64_t bytes) {
     const double gap = seconds - last_;
     if (runs_ && gap > 0 && gap <= longest_gap_seconds) gap_ = gap;
@@ -26,6 +27,7 @@ void RateMeter::add(double seconds, std::int64_t bytes) {
     most_ = std::max(most_, in_window_);
 }
 
+// Removes the bins that have left the window.
 void RateMeter::forget_until(std::int64_t bin) {
     const auto passed = std::min<std::int64_t>(bin - bin_, bins_per_second);
     for (std::int64_t i = 0; i < passed; ++i) {

@@ -17,6 +17,7 @@ void Statistics::start() {
     if (frames_ == 0) start_ = last_frame_ = Clock::now();
 }
 
+// The stages read and send are also steps; process consists of the steps that record_step() receives.
 void Statistics::record(Stage stage, double ms) {
     const std::lock_guard lock(mutex_);
     times_[static_cast<std::size_t>(stage)].add(ms);
@@ -61,6 +62,7 @@ void Statistics::add_first_picture(std::int64_t frame_bytes) {
     first_picture_bytes_ += frame_bytes;
 }
 
+// The shares and errors of the stream are computed from these sums in snapshot().
 void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_bytes) {
     const std::lock_guard lock(mutex_);
     delta_bytes_ += frame_bytes;
@@ -69,6 +71,7 @@ void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_byt
     squared_error_ += static_cast<double>(summary.squared_error);
 }
 
+// No bytes mean that nobody watches, so the rate pauses.
 void Statistics::add_step(double seconds, int threshold, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (bytes == 0) return rate_.pause();
@@ -82,6 +85,7 @@ void Statistics::set_rate_limit(double max_bitrate, std::int64_t over) {
     over_ = over;
 }
 
+// All values are read under one lock, so they belong together.
 StatisticsSnapshot Statistics::snapshot() const {
     const std::lock_guard lock(mutex_);
     StatisticsSnapshot snapshot;

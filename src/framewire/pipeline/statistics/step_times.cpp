@@ -7,6 +7,7 @@
 
 namespace framewire {
 
+// A new name is appended, so steps keep the order of their first times.
 void StepTimes::add(std::string_view name, double ms) {
     const double time = ms > 0 ? ms : 0;  // the comparison is false for NaN too
     auto step = std::ranges::find(steps_, name, &Step::name);

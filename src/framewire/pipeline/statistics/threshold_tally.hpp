@@ -16,6 +16,7 @@ struct ThresholdFigures {
 /// Collects thresholds, one per delta frame. Not thread-safe.
 class ThresholdTally {
 public:
+    /// Adds the threshold of one delta frame.
     void add(int threshold) {
         min_ = count_ ? std::min(min_, threshold) : threshold;
         max_ = std::max(max_, threshold);

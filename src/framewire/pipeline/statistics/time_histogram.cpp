@@ -6,6 +6,7 @@
 
 namespace framewire {
 
+// Returns the bin of a duration in nanoseconds.
 std::size_t TimeHistogram::bin_of(std::uint64_t ns) {
     if (ns < (1u << linear_bits)) return static_cast<std::size_t>(ns);
     // The top linear_bits bits of the value, the highest of which is always 1, select the bin within its
@@ -35,6 +36,7 @@ void TimeHistogram::add(double ms) {
     sum_ms_ += held_ms;
 }
 
+// Adds up the bins until they contain the rank.
 double TimeHistogram::percentile_ms(double share) const {
     if (count_ == 0) return 0;
     const auto rank = std::clamp<std::int64_t>(std::llround(std::ceil(share * static_cast<double>(count_))), 1, count_);
@@ -51,6 +53,7 @@ TimeSummary TimeHistogram::summary() const {
     return {sum_ms_ / static_cast<double>(count_), percentile_ms(0.5), percentile_ms(0.99), min_ms_, max_ms_};
 }
 
+// Each bin counts as its middle.
 TimeBuckets TimeHistogram::buckets() const {
     TimeBuckets buckets{.count = count_, .sum_ms = sum_ms_};
     std::size_t bin = 0;

@@ -8,12 +8,14 @@
 namespace framewire {
 namespace {
 
+// Converts the rate to units of 1/65536.
 std::uint32_t checked_rate(double rate) {
     if (!(rate > 0 && rate <= 1))
         fail(ErrorCode::usage, "the background's mean has rate {}; above 0 up to 1 is allowed", rate);
     return static_cast<std::uint32_t>(std::max(std::lround(rate * (1 << mean_fraction_bits)), 1L));
 }
 
+// Rejects images with three channels.
 Shape one_gray_frame(const Shape& shape) {
     validate(shape, "the frame of the background's mean");
     if (shape.channels != 1)

@@ -14,6 +14,7 @@ namespace {
 constexpr int threads_per_block = 256;
 constexpr int pixels_per_thread = 4;
 
+// The images of a launch.
 struct Images {
     cuda::KernelImage<const std::uint8_t> frames;
     cuda::KernelImage<std::uint8_t> backgrounds;
@@ -78,6 +79,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace mean_background_kernels
 
+// Aligned images are read and written as words of four pixels.
 void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds) {
     using namespace mean_background_kernels;
     const auto shape = shape_.with_frames(frames.shape().frames);

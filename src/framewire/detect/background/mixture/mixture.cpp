@@ -57,6 +57,7 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
     return fields;
 }
 
+// Validates the parameters and converts them to stored units.
 MixtureTerms mixture_terms(const MixtureParameters& parameters) {
     mixture_fields().check(parameters, "mixture");
     require_order("var_min", parameters.var_min, "var_max", parameters.var_max);
@@ -92,6 +93,7 @@ Shape one_frame(const Shape& shape) {
 
 }  // namespace
 
+// On the CPU, what rows that do not learn compare with is stored apart from the model, in fewer bytes.
 MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const Shape& shape, Executor& executor)
     : shape_(one_frame(shape)),
       terms_(mixture_terms(parameters)),

@@ -24,11 +24,13 @@ constexpr int blocks_per_multiprocessor = 4;
 constexpr int steps_at_once = 32;
 static_assert(block_px == 32, "a warp has a block");
 
+// The frames of a launch.
 struct Frames {
     cuda::KernelImage<const std::uint8_t> images;
     int count, height, width;
 };
 
+// The masks of a launch, one word per 32 pixels.
 struct Masks {
     std::uint32_t* foreground;
     std::uint32_t* shadows;  // or null
@@ -49,6 +51,7 @@ __device__ float product(const float (&a)[channels], const float (&b)[channels])
     return sum;
 }
 
+// One Gaussian of a pixel, in stored units.
 template <int channels>
 struct Mode {
     float weight, variance, mean[channels];
@@ -78,6 +81,7 @@ struct Pixel {
         }
     }
 
+    // Stores all weights, but only the features of modes in use.
     __device__ void store(std::uint16_t* model, const MixtureLayout& layout, std::int64_t block, int lane) const {
 #pragma unroll
         for (int index = 0; index < most_mixtures; ++index) {
@@ -219,6 +223,7 @@ private:
     }
 };
 
+// Loads one pixel through the read-only cache.
 template <int channels>
 __device__ void load_values(const Frames& frames, int frame, int y, int x, std::uint8_t (&values)[channels]) {
     const auto* pixel = frames.images.row(frame, y) + x * channels;
@@ -302,6 +307,7 @@ __global__ void __launch_bounds__(threads_per_block)
     }
 }
 
+// Returns the number of thread blocks for all blocks of pixels.
 unsigned grid_of(const MixtureLayout& layout) { return cuda::blocks(layout.blocks, warps_per_block); }
 
 }  // namespace

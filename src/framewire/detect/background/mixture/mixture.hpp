@@ -60,6 +60,7 @@ public:
     void draw_background(DeviceView<std::uint8_t> picture) const;
 
 private:
+    // Throws Error{usage} if an image of a run does not match.
     template <MemorySpace space>
     void check(const View<const std::uint8_t, space>& frames, const BitMaskView<std::uint32_t, space>& foreground,
                const BitMaskView<std::uint32_t, space>& shadows) const {
@@ -69,6 +70,7 @@ private:
         if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 
+    // CPU: memory for rows in planar order, their layout in a strip, and the update of one row.
     RowStrips make_strips() const;
     ChannelRows rows_in(const ImageRows<std::uint8_t>& strip) const;
     void update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,

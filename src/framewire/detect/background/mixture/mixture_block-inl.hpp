@@ -39,6 +39,7 @@ constexpr int lanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int parts = block_px / lanes, pair_px = 2 * lanes;
 static_assert(block_px % pair_px == 0);
 
+// Shorthand for constants and masks.
 HWY_INLINE V set(float value) { return hn::Set(Floats(), value); }
 HWY_INLINE M none() { return hn::Gt(hn::Zero(Floats()), hn::Zero(Floats())); }
 HWY_INLINE bool any(M mask) { return !hn::AllFalse(Floats(), mask); }
@@ -59,6 +60,7 @@ HWY_INLINE hn::VFromD<Words> joined(const V* values) {
     return hn::OddEven(odd, hn::BitCast(Words(), number(values[0])));
 }
 HWY_INLINE void store(const V* values, std::uint16_t* to) { hn::Store(joined(values), Words(), to); }
+// Stores `yes` where the mask is set, else `no`, for a pair of vectors.
 HWY_INLINE void store_where(const M* mask, const V* yes, const V* no, std::uint16_t* to) {
     const V values[2] = {hn::IfThenElse(mask[0], yes[0], no[0]), hn::IfThenElse(mask[1], yes[1], no[1])};
     store(values, to);
@@ -85,6 +87,7 @@ HWY_INLINE void load_values(const std::uint8_t* pixels, V* to) {
 HWY_INLINE V learned_mean(const MixtureStep& step, V mean, V difference, V share) {
     return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step.offset));
 }
+// The variance is clamped to [var_min, var_max] before the dithering offset is added.
 HWY_INLINE V learned_variance(const MixtureTerms& terms, const MixtureStep& step, V variance, V distance, V share) {
     const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
     const auto moved = hn::Add(variance, hn::Mul(share, spread));
@@ -166,6 +169,7 @@ public:
 private:
     static constexpr int pairs = parts / 2;
 
+    // The features of a pair of vectors: number 0 is the variances, then the means of each channel.
     HWY_INLINE std::uint16_t* feature(int pair, int number) const {
         return features_ + number * block_px + pair * pair_px;
     }
@@ -299,9 +303,11 @@ private:
         return features_ + mode * feature_stride_ + number * block_px + part * lanes;
     }
 
+    // Decay of a weight by the learning rate and complexity reduction.
     HWY_INLINE V decayed(V weight) const { return hn::Sub(hn::Mul(set(step_.keep), weight), set(step_.decay)); }
     // Zeroes weights that complexity reduction has used up.
     HWY_INLINE V kept(V weight) const { return hn::IfThenZeroElse(hn::Lt(weight, set(step_.decay)), weight); }
+    // Share of a difference that a mode learns, given its weight after the gain.
     HWY_INLINE V share_of(V gained) const { return hn::Min(hn::Div(set(step_.gain), gained), set(1)); }
 
     // Loads the weights of a mode and lets them decay. Returns false if no pixel uses the mode.
@@ -319,12 +325,14 @@ private:
         }
         return any(used);
     }
+    // Removes exhausted weights and adds the others to the sum of weights.
     HWY_INLINE void add_to_total(int mode) {
         for (int part = 0; part < parts; ++part) {
             weight_[mode][part] = kept(weight_[mode][part]);
             total_[part] = hn::Add(total_[part], weight_[mode][part]);
         }
     }
+    // Stores all weights with the dithering offset; joined() rounds them.
     HWY_INLINE void store_weights() const {
         for (int mode = 0; mode < modes_; ++mode)
             for (int part = 0; part < parts; part += 2) {
@@ -459,6 +467,7 @@ private:
         }
     }
 
+    // Scales the weights of each pixel so that they add up to 1, in stored units.
     HWY_INLINE void normalize() {
         for (int part = 0; part < parts; ++part) {
             // Pixels without a mode have weights of 0, whatever the divisor.
@@ -562,6 +571,7 @@ private:
         }
     }
 
+    // Dot product over the channels, in a fixed order.
     HWY_INLINE static V sum_of_products(const V* a, const V* b) {
         auto sum = hn::Mul(a[0], b[0]);
         for (int c = 1; c < channels; ++c) sum = hn::Add(sum, hn::Mul(a[c], b[c]));

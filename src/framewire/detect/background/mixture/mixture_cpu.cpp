@@ -183,6 +183,8 @@ public:
     }
 
 private:
+    // Addresses of a block's data: the model's weights and features, and the stored levels and reaches, mode by
+    // mode.
     HWY_INLINE std::uint16_t* weights(std::int64_t block) const { return blocks_.model + layout_.weights(0, block); }
     HWY_INLINE std::uint16_t* features(std::int64_t block) const { return blocks_.model + layout_.features(0, block); }
     HWY_INLINE std::uint8_t* means(std::int64_t block) const { return blocks_.means + block * block_px * channels; }
@@ -208,6 +210,7 @@ private:
         blocks_.nearest[block] = least_level(here.keep(means(block), reaches(block)));
         return true;
     }
+    // Stores what classify() compares with, mode by mode, until a mode is no pixel's background.
     HWY_INLINE void keep(const Block<channels>& block, std::int64_t number) {
         V total[parts];
         for (auto& one : total) one = hn::Zero(Floats());
@@ -220,12 +223,14 @@ private:
         for (int x = 0; x < block_px; x += pair_px) least = hn::Min(least, hn::Load(Words(), reaches(number) + x));
         blocks_.nearest[number] = least_level(least);
     }
+    // Returns the smallest of the reaches of a vector.
     HWY_INLINE static std::uint8_t least_level(hn::VFromD<Words> reaches) {
         return static_cast<std::uint8_t>(hn::GetLane(hn::MinOfLanes(Words(), reaches)));
     }
     HWY_INLINE BlockPixels pixels(int word) const {
         return {row_.pixels.first + std::int64_t{word} * block_px, row_.pixels.channel_stride};
     }
+    // Returns the block of a word with its model.
     HWY_INLINE Block<channels> at(int word) const {
         const auto block = first_ + word;
         return Block<channels>(terms_, step_, pixels(word).first, row_.pixels.channel_stride, modes_of(block),
@@ -266,6 +271,7 @@ private:
     const std::int64_t first_;  // first block of the row
 };
 
+// Updates or classifies one row, depending on whether it learns from this frame.
 template <int channels>
 void update_row_of(const MixtureTerms& terms, std::uint64_t seen, const MixtureLayout& layout,
                    const MixtureBlocks& blocks, int y, const MixtureRow& row) {
@@ -311,6 +317,7 @@ namespace framewire {
 HWY_EXPORT(update_row);
 HWY_EXPORT(split_three);
 
+// Gray rows are copied; there is nothing to separate.
 void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y) {
     if (channels == 3)
         HWY_DYNAMIC_DISPATCH(split_three)(row, width, rows.row(y), rows.channel_stride);

@@ -153,6 +153,7 @@ struct MixtureLayout {
     FRAMEWIRE_HOST_DEVICE std::int64_t features(int mode, std::int64_t block) const {
         return (mixtures * blocks + (mode * blocks + block) * (1 + channels)) * block_px;
     }
+    // Bytes of all weights, and of the whole model.
     std::int64_t weight_bytes() const { return mixtures * blocks * block_px * std::int64_t{sizeof(std::uint16_t)}; }
     std::int64_t bytes() const { return weight_bytes() * (2 + channels); }
 };

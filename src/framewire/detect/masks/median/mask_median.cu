@@ -26,6 +26,7 @@ constexpr int word_px = 64;
 constexpr int strip_words = warp_threads - 2;
 constexpr int median_band_rows = 8;  // rows per warp; the rows around them only add to the counts, which is cheap
 
+// Arguments of the kernel.
 struct MedianJob {
     DeviceBitMaskView<const std::uint32_t> in;
     DeviceBitMaskView<std::uint32_t> out;
@@ -81,6 +82,7 @@ __device__ void add_columns(Word (&sums)[room], const Word (&counts)[column_digi
     }
 }
 
+// A warp starts with the counts of the first window's columns, then adds and subtracts one row at a time.
 template <int column_digits>
 __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_constant__ const MedianJob job) {
     const auto& shape = job.in.shape();
@@ -135,6 +137,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
     }
 }
 
+// Selects the instance by the number of binary digits of the size.
 template <int column_digits>
 void launch_median(const MedianJob& job, int size_px, const cuda::Stream& stream) {
     if (std::bit_width(static_cast<unsigned>(size_px)) != column_digits) {

@@ -26,6 +26,7 @@ inline constexpr int median_row_words_64 = 2 + median_tile_words_64 + median_sla
 inline constexpr int most_column_digits = std::bit_width(std::uint32_t{most_mask_median_px});
 inline constexpr int most_window_digits = 2 * most_column_digits;
 
+// Position of a tile in the batch.
 struct MedianTile {
     int frame, y_begin, rows, first_word_64, words_64;
 };
@@ -88,6 +89,7 @@ HWY_INLINE void roll_columns(const MedianRow& comes, const MedianRow& goes, int 
     }
 }
 
+// Adds a row to the counts of the columns, for the first window of a tile.
 HWY_INLINE void add_row_to_columns(const MedianRow& comes, int digits, int words_64, MedianRow* counts) {
     for (int at = 0; at < words_64; ++at) {
         auto carry = comes[at];
@@ -127,6 +129,7 @@ HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, 
 
 }  // namespace
 
+// Computes one tile: counts per column, sums per window, comparison with the half.
 void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out,
                  const MedianTile& tile) {
     HWY_ALIGN MedianRow comes, goes, counts[most_column_digits] = {}, sums[most_window_digits + 1], majority, middles;

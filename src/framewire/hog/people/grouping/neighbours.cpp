@@ -22,6 +22,7 @@ bool gives_way(const Detection& box, std::int64_t boxes, const Detection& other,
 
 }  // namespace
 
+// OpenCV's SimilarRects with the eps that groupRectangles() uses by default.
 bool are_neighbours(const Detection& a, const Detection& b) {
     const double most = likeness * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
     return std::abs(a.x - b.x) <= most && std::abs(a.y - b.y) <= most &&
@@ -30,6 +31,7 @@ bool are_neighbours(const Detection& a, const Detection& b) {
 
 NeighbourGroups::NeighbourGroups(std::size_t most) : leaders_(most), groups_(most), sums_(most), means_(most) {}
 
+// Returns the leader of a box's group.
 std::int32_t NeighbourGroups::leader(std::int32_t member) {
     auto& leaders = leaders_;
     const auto of = [&](std::int32_t box) -> std::int32_t& { return leaders[static_cast<std::size_t>(box)]; };
@@ -50,6 +52,7 @@ void NeighbourGroups::join(std::span<const Detection> detections) {
     }
 }
 
+// Adds up the groups, drops small ones, averages the others, and drops those within others.
 std::size_t NeighbourGroups::operator()(std::span<Detection> detections, int neighbours) {
     if (detections.size() > leaders_.size())
         fail(ErrorCode::internal, "{} boxes to group; there is room for {}", detections.size(), leaders_.size());

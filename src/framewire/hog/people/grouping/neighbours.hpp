@@ -29,6 +29,7 @@ public:
     std::size_t operator()(std::span<Detection> detections, int neighbours);
 
 private:
+    // Sums over the boxes of a group.
     struct Group {
         std::int64_t x, y, width, height, count;  // sums
         float score;

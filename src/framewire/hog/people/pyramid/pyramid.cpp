@@ -20,6 +20,7 @@ int octave_of(double scale) {
     return octave;
 }
 
+// Rejects scales whose level would be empty or too large.
 void check(std::span<const double> scales, const Shape& frame) {
     validate(frame, "the pyramid's frame");
     if (frame.frames != 1) fail(ErrorCode::usage, "{} frames for a pyramid; it takes one", frame.frames);
@@ -38,6 +39,8 @@ void check(std::span<const double> scales, const Shape& frame) {
 
 }  // namespace
 
+// All octaves and levels share one buffer. Levels whose scale is a power of two are octaves and need no memory
+// of their own.
 GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor)
     : shape_((check(scales, frame), frame)), executor_(&executor), gray_({.channels = 1}, frame, executor) {
     std::int64_t bytes = 0;

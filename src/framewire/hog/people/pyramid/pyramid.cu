@@ -18,6 +18,7 @@ struct Images {
     int width, height;
 };
 
+// Returns the arguments for a pair of images.
 Images images(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) {
     return {cuda::KernelImage(from), from.shape().width, from.shape().height,
             cuda::KernelImage(to),   to.shape().width,   to.shape().height};
@@ -56,6 +57,7 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 }  // namespace
 }  // namespace pyramid_kernels
 
+// Each octave waits for the one before on the same stream.
 void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
     using namespace pyramid_kernels;
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };

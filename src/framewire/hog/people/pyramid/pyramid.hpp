@@ -29,6 +29,7 @@ public:
     GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
 
     int levels() const { return static_cast<int>(levels_.size()); }
+    /// Returns the shape of a level: one frame of one channel.
     Shape level_shape(int level) const;
 
     /// Processes a frame with any strides on the executor's threads and returns when done.
@@ -53,6 +54,7 @@ private:
         int width, height;
         std::int64_t row_stride_bytes, offset_bytes;
     };
+    // A level: its image, the octave that it is computed from, and its step in that octave.
     struct Level {
         Plane plane;
         int octave;

@@ -114,6 +114,7 @@ namespace framewire {
 HWY_EXPORT(halve_row);
 HWY_EXPORT(level_row);
 
+// Octaves are computed one after another, each in parallel by rows; then the levels.
 void GrayPyramid::run(HostView<const std::uint8_t> frame) {
     const auto host = [&](const Plane& plane) { return view<MemorySpace::host>(memory_.data(), plane); };
     const auto& pool = executor_->pool();

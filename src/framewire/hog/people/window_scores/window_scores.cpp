@@ -27,6 +27,7 @@ std::vector<float> weights_by_quads(const std::vector<float>& weights, const Hog
 
 }  // namespace
 
+// Weights are stored in the order in which the backend reads them.
 WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();

@@ -18,6 +18,7 @@ namespace {
 //     lane -> one column of windows, 8 windows high; sums in registers
 using Layout = WindowTiles;
 
+// Arguments of the kernel.
 struct ScoreJob {
     const float4* weights;
     const float* descriptors;
@@ -136,6 +137,7 @@ void WindowScores::allow_memory() {
     cuda::allow_shared_memory(score_kernel<false>);
 }
 
+// Descriptors whose values are a multiple of four, at an aligned address, are copied asynchronously.
 void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, float* scores) const {
     using namespace window_scores_kernels;
     const auto& shape = descriptors.shape();

@@ -72,6 +72,7 @@ HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
                 hn::GetLane(hn::SumOfLanes(df, sums[r][c])) + all.bias;
 }
 
+// Scores one group of rows of windows, several columns at a time, the rest one by one.
 template <int rows>
 void score_row(const WindowRows& all, int y) {
     int x = 0;
@@ -81,6 +82,7 @@ void score_row(const WindowRows& all, int y) {
 
 }  // namespace
 
+// Scores all rows of windows, several at a time, the rest one by one.
 void window_rows(const WindowRows& all) {
     int y = 0;
     for (; y + rows_at_once <= all.rows; y += rows_at_once) score_row<rows_at_once>(all, y);

@@ -32,6 +32,7 @@ struct WindowTiles {
     /// Places of the descriptors under a tile, for one part of its windows.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_rows() const { return rows + part_rows - 1; }
     FRAMEWIRE_HOST_DEVICE constexpr int tile_columns() const { return columns + part_columns - 1; }
+    // Returns the shared memory of a block: descriptors and weights.
     constexpr std::size_t memory_bytes() const {
         const int places = tile_rows() * tile_columns() + part_rows * part_columns;
         return static_cast<std::size_t>(places) * quads_at_once * window_quad * sizeof(float);

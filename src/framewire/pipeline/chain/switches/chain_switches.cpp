@@ -23,6 +23,7 @@ std::string text_of(const Chain& chain, std::size_t index) {
 // Returns the name of a filter from its text in a chain.
 std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of("= \t\n")); }
 
+// Returns a switch per filter, and why it cannot be switched, if so.
 std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
     std::vector<FilterSwitch> switches;
     // Filters before a change of the rate stay on, because the pipeline around that filter depends on whether
@@ -53,6 +54,7 @@ std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
 
 }  // namespace
 
+// Each filter of the new chain is paired with at most one of the old chain.
 std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, std::span<const FilterSwitch> now) {
     std::vector<bool> gone(before.size()), known(now.size());
     std::vector<std::size_t> numbers;
@@ -72,6 +74,7 @@ std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, st
 ChainSwitches::ChainSwitches(Chain chain, const Shape& frame)
     : chain_(std::move(chain)), switches_(switches_of(chain_, frame)) {}
 
+// The new switches are computed before the lock, since this can throw.
 void ChainSwitches::take(Chain chain, const Shape& frame) {
     auto switches = switches_of(chain, frame);
     const std::lock_guard lock(mutex_);
@@ -95,6 +98,7 @@ void ChainSwitches::set(std::size_t number, bool on) {
     one.on = on;
 }
 
+// Filters that are off are left out; the others keep their values.
 Chain ChainSwitches::active() const {
     const std::lock_guard lock(mutex_);
     Chain active{chain_.text, {}};

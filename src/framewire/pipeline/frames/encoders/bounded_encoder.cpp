@@ -17,6 +17,7 @@ struct Told {
 
 }  // namespace
 
+// Only the backend's packer is made.
 BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const Shape& frame, Executor& executor)
     : executor_(&executor), threshold_(parameters.threshold), reference_(frame, executor.frame_memory()) {
     delta::encoder_fields().check(parameters, "the encoder");
@@ -33,6 +34,7 @@ BoundedEncoder::BoundedEncoder(const delta::EncoderParameters& parameters, const
     });
 }
 
+// The first frame of a stream has no delta frame, so it becomes a keyframe.
 BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::optional<int> threshold) {
     if (packs == Packs::step && !started_) packs = Packs::picture;
     Outcome outcome;
@@ -48,6 +50,8 @@ BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::o
     return outcome;
 }
 
+// A keyframe starts the refinement from the beginning. On CUDA the refined R is also applied to the copy on the
+// host.
 void BoundedEncoder::sharpen(Frame& frame, Outcome& outcome, delta::RestSharpener& sharpener,
                              const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
     if (outcome.whole) sharpener.begin_anew();

@@ -68,6 +68,7 @@ private:
     std::vector<std::uint8_t> packed_;
     bool started_ = false;
 
+    // State on the CUDA backend.
     struct OnGpu {
         delta::BoundedBatchPacker packer;
         cuda::DeviceImage reference;

@@ -19,6 +19,7 @@ void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, co
     cuda::copy(from, to, executor.stream());
 }
 
+// Queues the download of the summary and of the first `count` changes.
 void download(const delta::ChangesView<MemorySpace::device>& from, const delta::ChangesView<MemorySpace::host>& to,
               std::int64_t count, const cuda::Stream& stream) {
     cuda::download(from.summaries, to.summaries, sizeof(delta::Summary), stream);
@@ -37,6 +38,7 @@ StreamEncoder::StreamEncoder(const delta::EncoderParameters& parameters, const S
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
 }
 
+// On CUDA a staging buffer of pinned memory is added, which is smaller than the worst case.
 FrameChanges StreamEncoder::make_changes() {
     FrameChanges changes;
     changes.encoder_ = this;
@@ -56,6 +58,7 @@ FrameChanges StreamEncoder::make_changes() {
     return changes;
 }
 
+// Compares the frame with R and updates R. The first frame is copied to R instead.
 void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
     changes.sharper_ = nullptr;
@@ -89,6 +92,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
     started_ = true;
 }
 
+// The first frame starts the refinement from the beginning.
 void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestSharpener& sharpener,
                             const delta::RestSharpener::Moment& moment, delta::SharperStep& step) {
     executor_->in_its_space([&]<MemorySpace space>() {
@@ -104,6 +108,7 @@ void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, delta::RestShar
     changes.sharper_ = &step;
 }
 
+// The errors in the summary are those after the refinement.
 void FrameChanges::wait() {
     wait_for_changes();
     if (!sharper_) return;
@@ -111,6 +116,8 @@ void FrameChanges::wait() {
     std::exchange(sharper_, nullptr)->add_errors_to(found_.summaries[0]);
 }
 
+// If there are more changes than were downloaded, downloads all of them, into pageable memory if the staging
+// buffer is too small.
 void FrameChanges::wait_for_changes() {
     transfer_.wait();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
