@@ -39,6 +39,7 @@ void for_grids(int width, int row_groups, int frames, Launch&& launch) {
 /// Returns four numbers, clamped to 0..255, as the bytes of a word; `n0` is the lowest.
 inline __device__ std::uint32_t held_bytes(int n0, int n1, int n2, int n3) {
     std::uint32_t high, all;
+    // Two instructions convert, clamp and pack four numbers.
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(high) : "r"(n3), "r"(n2));
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(n1), "r"(n0), "r"(high));
     return all;

@@ -38,6 +38,7 @@ std::string to_string(const YuvCoding& coding) {
 
 std::string to_string(const YuvFormat& format) {
     if (format.interleaved && format.chroma == ChromaSampling::s420) return format.bits == 8 ? "NV12" : "P010";
+    // Formats without a common name are described.
     auto text = std::string(name(format.chroma));
     if (format.interleaved) text += " interleaved";
     if (format.bits != 8) text += fmt::format(" of {} bits", format.bits);
@@ -60,6 +61,7 @@ void validate(const YuvInfo& info, const char* what) {
     if (info.frames < 1) fail(ErrorCode::usage, "{} has {} frames; at least 1 is needed", what, info.frames);
     if (info.format.bits != 8 && info.format.bits != 10)
         fail(ErrorCode::usage, "{} is {}; samples have 8 or 10 bits", what, to_string(info.format));
+    // NV12 and P010 are the only interleaved formats.
     if (info.format.interleaved && info.format.chroma != ChromaSampling::s420)
         fail(ErrorCode::usage, "{} is {}; only 4:2:0 may be interleaved", what, to_string(info.format));
 }
@@ -78,10 +80,12 @@ void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_
     if (row_stride_bytes < row_bytes)
         fail(ErrorCode::usage, "{} has a row stride of {} bytes in plane {}; a row needs {}", what, row_stride_bytes,
              plane, row_bytes);
+    // The last row needs no gap after it.
     const auto span = (info.plane_rows(plane) - 1) * row_stride_bytes + row_bytes;
     if (info.frames > 1 && frame_stride_bytes < span)
         fail(ErrorCode::usage, "{} has a frame stride of {} bytes in plane {}; a frame needs {}", what,
              frame_stride_bytes, plane, span);
+    // 16-bit words are read and written as such.
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
     if (info.sample_bytes() == 2 && ((address | row_stride_bytes | frame_stride_bytes) & 1))
         fail(ErrorCode::usage, "{} has words of 16 bits at odd addresses in plane {}", what, plane);

@@ -40,6 +40,7 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
     {
         const std::lock_guard lock(free_->mutex);
         auto& pictures = free_->pictures;
+        // All free pictures are of one kind; another kind replaces them.
         if (!pictures.empty() && pictures.back()->info() != info) pictures.clear();
         if (!pictures.empty()) {
             picture = std::move(pictures.back());

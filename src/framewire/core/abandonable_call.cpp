@@ -31,6 +31,7 @@ void run(const std::shared_ptr<Call>& call) {
         failure = std::current_exception();
     }
     call->body = nullptr;  // destroying what it owns can block too
+    // The caller checks `done` and sets `left` under the same mutex.
     const std::lock_guard lock(call->mutex);
     call->failure = std::move(failure);
     call->done = true;

@@ -46,6 +46,7 @@ class Heap final : public SparseHeap {
 public:
     void* allocate(std::size_t bytes) override {
         void* data = SparseHeap::allocate(bytes);
+        // Before the first access, so that the kernel can provide large pages at once.
         if (is_large(bytes)) ask_for_large_pages(data, bytes);
         return data;
     }

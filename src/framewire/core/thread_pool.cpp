@@ -16,6 +16,9 @@
 #include <thread>
 #include <vector>
 
+// Parallel loops over chunks with oneTBB. Chunks are numbered and cut independently of the number of threads, so
+// results that are combined by chunk number are reproducible.
+
 namespace framewire {
 
 // The oneTBB task arena of one pool.
@@ -74,6 +77,7 @@ int ThreadPool::threads() const { return arena_->count; }
 // With a single chunk or a single thread the loop runs on the calling thread, which allocates nothing.
 void ThreadPool::run(std::int64_t count, std::int64_t grain, Trampoline call, void* context) const {
     if (count <= 0) return;
+    // A grain below 1 would never advance.
     grain = std::max<std::int64_t>(grain, 1);
     const auto chunks = (count + grain - 1) / grain;
     const auto one = [=](std::int64_t chunk) {

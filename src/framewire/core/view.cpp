@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+// Checks of shapes and views. Messages name the image, its shape, and what is allowed.
+
 namespace framewire {
 
 std::string to_string(const Shape& shape) {
@@ -32,6 +34,7 @@ void validate_view(const void* data, const Shape& have, std::int64_t row_stride_
     if (row_stride_bytes < have.row_bytes())
         fail(ErrorCode::usage, "{} has a row stride of {} bytes; a row needs {}", what, row_stride_bytes,
              have.row_bytes());
+    // The last row of a frame needs no gap after it.
     const auto frame_span = (have.height - 1) * row_stride_bytes + have.row_bytes();
     if (have.frames > 1 && frame_stride_bytes < frame_span)
         fail(ErrorCode::usage, "{} has a frame stride of {} bytes; a frame needs {}", what, frame_stride_bytes,
@@ -48,6 +51,7 @@ void validate_rows(const RowRange& rows, const Shape& image, const char* what) {
 void copy(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
     validate(to, from.shape(), "the copy's target");
     const auto& shape = from.shape();
+    // Contiguous batches are one copy.
     if (from.dense() && to.dense()) {
         std::memcpy(to.data(), from.data(), static_cast<std::size_t>(shape.bytes()));
         return;

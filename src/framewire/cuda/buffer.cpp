@@ -10,6 +10,7 @@ class Pinned final : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
         void* data = nullptr;
+        // Throws Error{config} if the memory cannot be locked.
         check(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
         return data;
     }

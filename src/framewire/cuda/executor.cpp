@@ -6,9 +6,12 @@
 
 #include <algorithm>
 
+// The choice of the backend, and what plans share: threads, streams and limits.
+
 namespace framewire {
 namespace {
 
+// `automatic` falls back to the CPU; an explicit `cuda` never does.
 Backend choose(BackendChoice choice) {
     if (choice == BackendChoice::cpu) return Backend::cpu;
     const auto reason = cuda::why_no_device();
@@ -32,6 +35,7 @@ BackendChoice parse_backend(std::string_view text) {
 Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
     if (backend_ == Backend::cuda) {
         streams_.emplace();
+        // Queried once, because plans read it often.
         shared_memory_ = cuda::shared_memory();
         log_debug("backend: cuda ({})", cuda::devices().front().name);
     } else {
@@ -45,6 +49,7 @@ const Executor::Streams& Executor::streams() const {
 }
 
 void Executor::synchronize() const {
+    // Operations of the CPU backend are done when they return.
     if (streams_) streams_->work.synchronize();
 }
 
@@ -60,6 +65,7 @@ void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
 
 HostMemory& Executor::frame_memory() const { return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory(); }
 
+// Uploads come first, because work waits for them, and downloads wait for work.
 void Executor::wait_for_all() const {
     if (!streams_) return;
     streams_->up.synchronize();
@@ -68,6 +74,7 @@ void Executor::wait_for_all() const {
 }
 
 bool& Executor::in_step() {
+    // Steps are nested on one thread only.
     thread_local bool within = false;
     return within;
 }

@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+// CUDA graphs by stream capture. Commands are captured on a private stream, so work that other threads queue on
+// the recorded stream is not affected. Two mistakes are detected while recording: work on another stream, and
+// work queued on a handle that was kept from before (the number of nodes does not grow).
+
 namespace framewire::cuda {
 namespace {
 
@@ -93,6 +97,7 @@ void Graph::Recording::confirm(CallPlace where) {
 
 CUgraphExec_st* Graph::Recording::finish() {
     const auto nodes = capture_of(capture_.handle_).nodes;
+    // Work that was queued outside of queue() would be in the graph without having been counted.
     if (nodes == 0 || nodes != nodes_)
         fail(ErrorCode::internal, "CUDA: a recorded graph has {} nodes where {} were queued", nodes, nodes_);
     cudaGraph_t graph = nullptr;
@@ -128,6 +133,7 @@ void record_branches(const Stream& stream, int count, const std::function<void(i
         const auto last = capture_of(handle).last;
         ends.insert(ends.end(), last.begin(), last.end());
     }
+    // Branches may end in the same nodes, and dependencies must be unique.
     std::ranges::sort(ends);
     ends.erase(std::ranges::unique(ends).begin(), ends.end());
     let_next_wait_for(handle, std::move(ends));

@@ -3,11 +3,14 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device/check.hpp"
 
+// Streams and events. Every handle is resolved at the time of a call, since a recording replaces it.
+
 namespace framewire::cuda {
 
 Stream::Stream(Priority priority) {
     int lowest = 0, highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+    // Non-blocking: the stream does not synchronize with the default stream.
     check(cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, priority == Priority::high ? highest : lowest));
 }
 
@@ -16,6 +19,7 @@ Stream::~Stream() {
 }
 
 CUstream_st* Stream::target(CallPlace where) const {
+    // A recording applies to the current thread only.
     const auto* recording = Graph::Recording::current();
     return recording ? recording->target_of(handle_, where) : handle_;
 }
@@ -30,6 +34,7 @@ void Stream::synchronize() const {
 }
 
 Event::Event(Timing timing) {
+    // Events without a time stamp are cheaper to record.
     check(cudaEventCreateWithFlags(&handle_, timing == Timing::kept ? cudaEventDefault : cudaEventDisableTiming));
 }
 

@@ -2,6 +2,11 @@
 
 #include "framewire/core/error.hpp"
 
+// Copies on streams of their own, ordered with events:
+//
+//     up():    upload stream:   copy --end-->  work stream: later work
+//     down():  work stream:  earlier work --begin-->  download stream: copy --end-->  wait()
+
 namespace framewire::cuda {
 
 // `begin` marks the point of the executor's stream that downloads wait for, `end` the end of the copies.

@@ -34,6 +34,7 @@ void DetectedObjects::wait() {
     transfer_.wait();
     const auto lists = this->lists<MemorySpace::host>();
     const int most = std::min(*std::max_element(lists.found, lists.found + lists_.host().frames()), lists.capacity);
+    // Nothing more is needed if every frame's objects have been copied.
     if (downloaded_ == 0 || most <= downloaded_) return;
     download(most);
     transfer_.wait();

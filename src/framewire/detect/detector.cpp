@@ -16,6 +16,16 @@
 #include <utility>
 #include <variant>
 
+// Moving objects, step by step. The masks and images between the steps belong to the detector:
+//
+//     mixture:       frame -> MixtureBackground -> foreground_mask
+//     first, image:  frame -> Foreground (gray, blur, difference from `background`) -> foreground_mask
+//     mean:          frame -> blurred -> MeanBackground -> backgrounds; difference of both -> foreground_mask
+//
+//     foreground_mask -> region -> MaskMedian or MaskMorphology -> region -> objects_mask -> ComponentLabelling
+//
+// Without a cleaning operation the foreground mask is labelled directly.
+
 namespace framewire {
 namespace {
 
@@ -34,6 +44,7 @@ void validate(const DetectorParameters& parameters) {
 
 // Plans and memory of a detector. Which plans exist depends on the background and the cleaning operation.
 struct MotionDetector::State {
+    // Makes only the plans that the background and the cleaning operation need.
     State(const DetectorParameters& parameters_, const Shape& frames, Executor& executor_, const MaskRegion* region_)
         : parameters((validate(parameters_), parameters_)),
           shape(frames),
@@ -56,6 +67,7 @@ struct MotionDetector::State {
             first_frame.emplace(before, frames.with_frames(1), executor_);
             background = BackendImage(gray.with_frames(1), executor_);
         }
+        // The mean is of blurred frames, so frames are blurred once, and a plan without blur compares them.
         if (const auto* running = std::get_if<RunningMean>(&parameters.background)) {
             mean.emplace(running->rate, gray, executor_);
             blurred = BackendImage(gray, executor_);
@@ -75,6 +87,7 @@ struct MotionDetector::State {
     static View<const std::uint8_t, space> first_of(const View<const std::uint8_t, space>& frames) {
         return frames.frames(0, 1);
     }
+    // Rows always are those of a single frame.
     static const MakeRows& first_of(const MakeRows& make) { return make; }
 
     // `frames` is a view of a batch, or a function that writes the rows of one frame.
@@ -194,7 +207,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
-// A mixture and a mean forget their models; a first frame is taken anew by the next run.
+// A mixture and a mean forget their models; a first frame is taken from the next run.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();
@@ -267,6 +280,7 @@ HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const 
 void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
     const auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a picture of a background");
+    // The mixture draws its heaviest Gaussians; the others have the picture in memory.
     if (state.mixture) return state.mixture->draw_background(picture);
     validate(picture, state.shape.with_frames(1).with_channels(1), "the background's picture");
     if (state.mean)
@@ -279,6 +293,7 @@ int MotionDetector::frames_before_background() const { return state_->without_ba
 bool MotionDetector::has_background() const { return state_->background_due == 0; }
 
 const DetectedObjects& MotionDetector::fetch() {
+    // Downloads the objects in order with the run that found them, and waits.
     auto& objects = state_->objects;
     objects.download();
     objects.wait();
@@ -286,6 +301,7 @@ const DetectedObjects& MotionDetector::fetch() {
 }
 
 DetectedObjects MotionDetector::make_objects() const {
+    // Lists of the size that the plan's labelling expects.
     return {state_->shape.frames, state_->parameters.capacity, *state_->executor};
 }
 

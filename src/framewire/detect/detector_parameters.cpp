@@ -11,6 +11,9 @@
 
 #include <vector>
 
+// The text form of DetectorParameters. Fields that are not plain members (method, background, morph, max-area)
+// have functions of their own that convert between member and text.
+
 namespace framewire {
 namespace {
 
@@ -18,6 +21,7 @@ using P = DetectorParameters;
 
 constexpr double most_pixels = max_side_px * max_side_px;
 
+// The method `mixture` is the choice of that background.
 bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>(all.background); }
 
 // As text the method follows from the background. Setting `report` selects the first frame, unless `background`
@@ -33,6 +37,7 @@ ParameterField<P> method_field() {
             }};
 }
 
+// The background is a variant; its text form is that of parse_background().
 ParameterField<P> background_field() {
     return {{.name = "background",
              .help = "what frames are compared with: mixture or mean:RATE (there once the frames since count more than "
@@ -53,6 +58,7 @@ std::string cleaning_text(const std::optional<MaskCleaning>& cleaning) {
     return std::string(name_of(morphology_names, std::get<MorphologyOperation>(*cleaning)));
 }
 
+// Accepts `auto`, `median`, `median:SIZE` and the names of morphological operations.
 std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
     if (text == fitting_cleaning) return {};
     if (text == median_name) return MedianWindow{};
@@ -71,6 +77,7 @@ std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
          fmt::join(names_of(morphology_names), ", "), median_name, fitting_cleaning, did_you_mean(text, names));
 }
 
+// An empty optional is written as `auto`.
 ParameterField<P> cleaning_field() {
     return {{.name = "morph",
              .help = "what closes gaps and drops specks: median[:SIZE], in a window of SIZE pixels (9), close, open, "
@@ -133,6 +140,7 @@ const ParameterFields<DetectorParameters>& detector_fields() {
     return fields;
 }
 
+// The user's choice first, else the operation that suits the background's masks.
 MaskCleaning cleaning_of(const DetectorParameters& parameters) {
     if (parameters.morphology) return *parameters.morphology;
     if (is_mixture(parameters)) return MedianWindow{};

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <iterator>
 
+// Text formats of detected objects: JSON lines, COCO and MOT. Numbers are formatted with fmt; only names go
+// through the JSON library, because they need escaping.
+
 namespace framewire {
 namespace {
 
@@ -44,6 +47,7 @@ std::string objects_json(std::span<const Component> objects, std::span<const flo
                        R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])", i == 0 ? "" : ",",
                        object.id, object.x, object.y, object.width, object.height, object.area,
                        static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
+        // Scores exist for detections by a classifier only.
         if (!scores.empty()) fmt::format_to(std::back_inserter(list), R"(,"score":{:.4f})", scores[i]);
         list += '}';
     }
@@ -74,6 +78,7 @@ std::string ObjectRecords::begin() const {
 std::string ObjectRecords::add(const ObjectRecord& frame) {
     if (format_ == RecordFormat::jsonl) return to_json_line(frame);
     if (format_ == RecordFormat::mot) return mot_objects(frame);
+    // COCO needs the size of every frame, also of those without objects.
     pictures_.push_back({frame.frame, frame.width, frame.height});
     auto text = coco_objects(frame, objects_);
     objects_ += static_cast<std::int64_t>(frame.objects.size());

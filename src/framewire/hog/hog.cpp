@@ -76,6 +76,7 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     const bool on_cpu = executor.backend() == Backend::cpu;
     if (on_cpu) {
         row_stride_bytes_ = hog_cpu_row_stride_bytes(frames.width);
+        // About two bands per thread, over all frames.
         bands_ = std::clamp((2 * executor.pool().threads() + frames.frames - 1) / frames.frames, 1, frames.height);
     } else {
         row_stride_bytes_ = hog_cuda_row_stride_bytes(frames.width);

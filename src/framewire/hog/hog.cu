@@ -41,6 +41,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         reinterpret_cast<uint4*>(counts)[i] = {};
     __syncthreads();
 
+    // The block's part of the frame: groups of 16 pixels, with the grid's stride.
     const auto* in = job.in.data + blockIdx.y * job.in.frame_stride;
     auto* gray_groups = reinterpret_cast<uint4*>(job.gray) + std::int64_t{blockIdx.y} * job.groups;
     auto* own = counts + threadIdx.x % 32;
@@ -98,6 +99,7 @@ __global__ void __launch_bounds__(table_threads)
     __shared__ std::uint32_t sums[parts][hog_gamma_bins];
     __shared__ std::uint32_t warp_largest[table_threads / 32];
     __shared__ HogLevels levels;
+    // Four threads per bin add up different bands.
     counts += std::int64_t{blockIdx.x} * bands;
     const int bin = threadIdx.x % hog_gamma_bins, part = threadIdx.x / hog_gamma_bins;
     std::uint32_t sum = 0, largest = 0;
@@ -128,6 +130,7 @@ __global__ void __launch_bounds__(table_threads)
         }
     }
     __syncthreads();
+    // Each thread computes the new value of its gray value.
     const auto exponent = hog_gamma_exponent(levels);
     tables[std::int64_t{blockIdx.x} * table_threads + threadIdx.x] =
         hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
@@ -191,6 +194,7 @@ static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "wha
 
 // Adds a pixel's vote to the thread's own histogram.
 __device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {
+    // Both shares go to one slot, so a vote is a single access of 8 bytes.
     const auto vote = vote_of(gx, gy, ring);
     auto& to = own[vote.slot * cell_threads];
     const float2 before = to;
@@ -234,9 +238,11 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
         const int cell = thread / job.cell_columns, column = (thread - cell * job.cell_columns) * columns_each;
         const int x = first_x + cell * job.cell + column;
         const bool has_second = column + 1 < job.cell;
+        // Columns beyond the image repeat the border.
         const auto* from = tile - tile_x;
         const std::uint8_t* const columns[4] = {from + max(x - 1, 0), from + x, from + min(x + 1, job.width - 1),
                                                 from + min(x + 2, job.width - 1)};
+        // Differences and sums of one row for the two columns; Sobel combines three rows.
         struct Line {
             int difference[columns_each], sum[columns_each];
         };
@@ -320,6 +326,7 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
             at += norm_lanes;
         }
     };
+    // The factor 1 / sqrt(|v|^2 + e^2) of the values, or of the clipped values.
     const auto scale = [&](auto&& of) {
         float sum = 0;
         each([&](int, float value) { sum += of(value) * of(value); });

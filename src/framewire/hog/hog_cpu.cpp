@@ -51,6 +51,14 @@ constexpr int few_turns = 4, most_turns = 8;
 
 #endif
 
+// HOG on the CPU. A run has up to four parallel passes, with a barrier between them because each needs the whole
+// frame of the one before:
+//
+//     1. bands of rows    gray, and counts of its levels          count_bands(), or count_near() after the first frame
+//     2. bands of rows    gamma, applied to the gray image        describe(), gamma_row()
+//     3. rows of cells    gradients, votes, histograms            cell_row(), or spread_votes()
+//     4. rows of blocks   normalisation, only with a norm         norm_row()
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -90,6 +98,8 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
         const hn::Vec<decltype(di)> bits[] = {hn::BitCast(di, hn::ShiftLeft<3>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<2>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<1>(words)), hn::BitCast(di, index)};
+        // Looks up the sixteenth `i` of the table; two(), four() and eight() select between them by one bit of
+        // the pixel each.
         const auto part = [&](int i) HWY_ATTR {
             return hn::BitCast(di, hn::TableLookupBytes(hn::LoadDup128(d, table + 16 * i), place));
         };
@@ -187,6 +197,7 @@ public:
                     return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
                                    hn::LoadU(df, sum + other * turn_places + i));
                 };
+                // The histograms of a cell are added in pairs, in a fixed order.
                 const auto all = turns_ == most_turns ? hn::Add(hn::Add(pair_of(0, 4), pair_of(2, 6)),
                                                                 hn::Add(pair_of(1, 5), pair_of(3, 7)))
                                                       : hn::Add(pair_of(0, 2), pair_of(1, 3));
@@ -195,6 +206,8 @@ public:
         }
         for (int cell = 0; cell < count; ++cell) {
             auto* const sum = sums_ + cell * turn_places;
+            // Closes the ring: the first share of slot 0 belongs to the last bin, the second share of slot
+            // `bins` to the first.
             sum[2 * bins_] += sum[0];
             sum[1] += sum[2 * bins_ + 1];
         }
@@ -312,6 +325,7 @@ namespace {
 // vectors; `reach` is the extent of its stores.
 template <int vectors>
 int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
+    // As many blocks together as registers allow.
     constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
@@ -327,6 +341,7 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
             for (int i = 0; i < rows * vectors; ++i)
                 for (int block = 0; block < together; ++block)
                     sums[block] = hn::MulAdd(all[block][i], all[block][i], sums[block]);
+            // The roots of several blocks are computed together, so that they overlap.
             float squares[together];
             for (int block = 0; block < together; ++block)
                 squares[block] = hn::GetLane(hn::SumOfLanes(df, sums[block]));
@@ -398,6 +413,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
         const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
         const auto second = held ? scale_of(first, most) : one;
         auto* out = blocks.out + x * values;
+        // The stores of the last blocks would cross the end of the row, so they go through a buffer.
         const bool fits = reach <= (blocks.columns - x) * values;
         auto* to = fits ? out : last;
         for_vectors(first, most,
@@ -482,6 +498,7 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
         count_gray_groups(frames.frames(frame, 1), rows.begin, rows.end, gray_row(frame, rows.begin), row_stride_bytes_,
                           counts);
     });
+    // Gray frames need no copy before the gamma is applied.
     const bool own_gray = shape_.channels == 1;
     describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
 }
@@ -527,6 +544,7 @@ void Hog::count_bands(Count&& count) {
 bool Hog::count_near(const MakeRows& make) {
     const HogNearLevels near(*levels_);
     auto* const counts = counts_.as<HogNearCounts>();
+    // Rows are counted right after they were made, while they are in a core's cache.
     const int rows_each = rows_in_cache(shape_.width);
     for_bands([&](std::int64_t band, int, int begin, int end) {
         counts[band] = {};
@@ -549,6 +567,7 @@ bool Hog::count_near(const MakeRows& make) {
 void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     const auto table = hog_gamma_table(levels);
     std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
+    // Without rows every frame is counted completely.
     if (!levels_) return;
     *levels_ = levels;
     has_levels_ = true;
@@ -569,6 +588,7 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
     const auto ring = hog_ring(parameters_.bins, parameters_.signed_gradients);
     const int cell = parameters_.cell;
     if (spread_) {
+        // Spread votes read the same image, with its replicated border pixels.
         const SpreadImages images{gray_row(0, 0), row_stride_bytes_,    shape_.width,        shape_.height,
                                   cell,           shape_.height / cell, shape_.width / cell, nullptr,
                                   ring,           cells_shape_,         cells.data()};

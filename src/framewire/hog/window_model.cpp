@@ -28,6 +28,7 @@ void validate(const WindowModel& model) {
              "values",
              model.weights.size(), model.width_px, model.height_px, shape.rows, shape.columns, shape.values,
              shape.count());
+    // A single NaN would make every score NaN.
     const auto finite = [](float value) { return std::isfinite(value); };
     if (!std::ranges::all_of(model.weights, finite) || !finite(model.bias))
         fail(ErrorCode::usage, "a model has a weight that is not a finite number");

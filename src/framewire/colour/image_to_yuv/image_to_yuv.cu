@@ -137,6 +137,7 @@ __device__ void store_chroma(const Job& job, int frame, int row, int x, const in
         v[four] = held_bytes(values[1][0], values[1][1], values[1][2], values[1][3]);
     }
     const int first = x / 2, rest = job.chroma_width - first;
+    // Vector stores need all eight samples inside of the image.
     const bool whole = aligned && rest >= 8;
     auto* to_u = job.u.row(frame, row);
     if (job.interleaved) {
@@ -191,6 +192,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job
                 convert_16(pixels, job.y, words);
                 store_16<aligned>(words, job.luma.row(frame, y), x, job.width);
             }
+            // The pixel to the left of the lane's first one; at the border it is replicated.
             int before[3];
 #pragma unroll
             for (int channel = 0; channel < 3; ++channel) before[channel] = from[3 * max(x - 1, 0) + channel];

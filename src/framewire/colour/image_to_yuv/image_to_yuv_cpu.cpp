@@ -158,6 +158,7 @@ void luma_and_sums(const SourceRows& source, int count, const Components& by, Su
                 std::memcpy(luma + x, last_luma, static_cast<std::size_t>(count - x));
             }
             if constexpr (with_sums) {
+                // The weight of the row, 1 or 2 or 4 quarters.
                 const auto times = hn::Set(d, static_cast<std::int16_t>(weight));
                 for (int channel = 0; channel < 3; ++channel) {
                     const auto& from = bgr.channels[channel];
@@ -202,6 +203,7 @@ void chroma_of_sums(Sums& sums, int count, const Components& by, const ChromaRow
         const bool whole = at + lanes <= count;
         const auto rest = static_cast<std::size_t>(count - at);
         if (to.interleaved) {
+            // Luma always fits a byte; chroma can exceed 255 by rounding.
             const auto most = hn::Set(d, 255);
             const auto both = bytes(hn::Min(u, most), hn::Min(v, most));
             hn::StoreU(both, D8(), whole ? to.u + 2 * at : last);
@@ -221,6 +223,7 @@ void row_to_444(const std::uint8_t* pixels, int count, const Components& by, std
     const auto step = static_cast<int>(hn::Lanes(D8()));
     const auto most = hn::Set(d, 255);
     LastPixels last;
+    // Converts one vector of pixels to three planes.
     const auto convert = [&](const std::uint8_t* from, std::uint8_t* y, std::uint8_t* u, std::uint8_t* v) HWY_ATTR {
         auto bgr = load_bgr(from);
         for (auto& channel : bgr.channels) channel = {hn::ShiftLeft<7>(channel.even), hn::ShiftLeft<7>(channel.odd)};
@@ -299,6 +302,7 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
     const bool halved_y = chroma == ChromaSampling::s420;
     const int first = halved_y ? 2 * row : row, end = std::min(first + (halved_y ? 2 : 1), info.height);
     const auto luma = [&](int y) { return picture.planes[0].row(frame, y); };
+    // Without chroma both pointers stay null.
     ChromaRow to{nullptr, nullptr, info.format.interleaved};
     if (chroma != ChromaSampling::none) {
         to.u = picture.planes[1].row(frame, row);
@@ -329,6 +333,7 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
         for (int tap = 0; tap < 3; ++tap) {
             if (taps.weights[tap] == 0) continue;
             const int y = taps.first + tap;
+            // Luma is written only with the row of chroma that it belongs to.
             const bool own = y >= first && y < end;
             source.rows[source.count++] = {image.row(frame, held_index(y, info.height)) + 3 * x, taps.weights[tap],
                                            own ? luma(y) + x : nullptr};

@@ -24,6 +24,7 @@ inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const Hos
                 }
                 picture.planes[0].row(frame, y)[x] = held_byte(luma >> to_yuv_shift);
             }
+    // Chroma: the mean of up to 3 x 3 pixels around the site, in sixteenths.
     if (info.format.chroma == ChromaSampling::none) return;
 
     const bool halved_x = info.format.chroma != ChromaSampling::s444;
@@ -48,6 +49,7 @@ inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const Hos
                     v = rounded_product(sums[0] << 3, by.v_b) + rounded_product(sums[1] << 3, by.v_g) +
                         rounded_product(sums[2] << 3, by.v_r);
                 }
+                // U and V go to one interleaved plane or to two planes.
                 const auto store = [&](int component, int value) {
                     const auto byte = held_byte(((value + chroma_rounding) >> to_yuv_shift) + 128);
                     if (info.format.interleaved)

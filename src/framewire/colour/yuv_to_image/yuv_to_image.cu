@@ -177,6 +177,7 @@ __device__ void pack_bgr(const int (&bgr)[4][3], std::uint32_t* words) {
 template <Samples kind, Chroma chroma, int channels, bool aligned, class ChromaOf>
 __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& chroma_of) {
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
+    // Lanes to the right of the image take part in store_by_warp() without data.
     const bool any = x < job.width && y >= 0 && y < job.height;
     const bool whole = aligned && x + lane_px <= job.width;
     std::uint32_t luma[4 * sample_bytes] = {};
@@ -219,6 +220,7 @@ __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& 
             store_some<4>(words, job.width - x, out + x);
     } else {
         const int first = x - static_cast<int>(threadIdx.x) * lane_px;
+        // Lanes whose sixteen pixels are all inside of the image.
         const int whole_lanes = aligned ? min((job.width - first) / lane_px, warp_lanes) : 0;
         if (aligned) store_by_warp(words, whole_lanes, out + 3 * first);
         if (any && !whole) store_some<12>(words, 3 * (job.width - x), out + 3 * x);
@@ -269,6 +271,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) yuv_to_image_kernel(J
 // Launches the instance for one layout of samples and chroma, aligned or not.
 template <Samples kind, Chroma chroma, int channels>
 void launch(Job job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
+    // Groups of two rows start with row -1 if chroma is centred.
     const bool two_rows = (chroma == Chroma::halved || chroma == Chroma::pairs) && !job.each_row;
     const int groups = two_rows ? (info.height + 1 + job.centred_y) / 2 : info.height;
     for_grids(info.width, groups, info.frames, [&](dim3 grid, int frame) {

@@ -210,11 +210,13 @@ public:
           g_v_(hn::Set(d, by.g_v)),
           r_v_(hn::Set(d, by.r_v)) {}
 
+    // The luma part of all channels, with the rounding of the final shift.
     HWY_INLINE V16 gray(VU16 luma) const { return hn::Add(hn::MulFixedPoint15(hn::BitCast(d, luma), y_), y_offset_); }
     // Sums beyond 16 bits are far above white and saturate. Green cannot get there.
     HWY_INLINE V16 blue(V16 gray, VU16 u) const {
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, u), b_u_));
     }
+    // The coefficients of green are negative, so its sum stays within 16 bits.
     HWY_INLINE V16 green(V16 gray, VU16 u, VU16 v) const {
         return hn::Add(
             gray, hn::Add(hn::MulFixedPoint15(hn::BitCast(d, u), g_u_), hn::MulFixedPoint15(hn::BitCast(d, v), g_v_)));
@@ -299,9 +301,11 @@ private:
     // its place. The weights of blue and red must be below 1/2, so that their doubles fit 16 bits.
     HWY_INLINE hn::VFromD<D8> around_green(const EvenOddNumbers& b, const EvenOddNumbers& g,
                                            const EvenOddNumbers& r) const {
+        // Selects, from both vectors of sums, the byte with the weighted number of each pixel.
         const auto places = hn::Load(D8(), places_of_sums.bytes).raw;
         const auto numbers = [&](V16 blue, V16 green, V16 red) HWY_ATTR {
             const D16 d;
+            // Differences have a sign; their products with doubled weights fit 32 bits.
             const auto from_blue = hn::Sub(blue, green), from_red = hn::Sub(red, green);
             const auto sums = [&](V16 away, V16 rest) HWY_ATTR {
                 return hn::Add(multiply_add_pairs(D32(), away, weights_br_), hn::BitCast(D32(), rest)).raw;
@@ -394,10 +398,13 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
                   const ChannelWeights* weights, const ImageRow& out) {
     const auto& info = picture.info;
     const auto& format = info.format;
+    // Gray pictures and gray results need no chroma.
     const bool coloured = format.chroma != ChromaSampling::none && (out.channels == 3 || made == Made::numbers);
     const bool each = format.chroma == ChromaSampling::s444;
     const auto columns = each ? Columns::each : info.siting.centred_x ? Columns::centred : Columns::left;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
+    // The rows of a plane around this row of pixels, clamped to the plane, with weights scaled to the samples'
+    // bits.
     const auto pair_of = [&](std::size_t plane) {
         const auto row = [&](int at) { return picture.planes[plane].row(frame, held_index(at, info.chroma_height())); };
         const int unit = quarters_of(columns) << (12 - format.bits);
@@ -417,6 +424,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
             segment_to_image<kind, Columns::none, made>(from, chroma, pixels, by, weights, to);
             continue;
         }
+        // Chroma samples of the segment.
         const int begin = each ? x : x / 2;
         const int end = begin + (each ? pixels : (pixels + 1) / 2);
         if (format.interleaved) {

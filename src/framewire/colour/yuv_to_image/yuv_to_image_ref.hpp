@@ -10,6 +10,7 @@ namespace framewire {
 /// Returns sample `x` of row `y` of a component: 0 is luma, 1 is U, 2 is V.
 inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component, int frame, int y, int x) {
     const auto& format = picture.info.format;
+    // In an interleaved plane U and V alternate.
     const bool shared = format.interleaved && component > 0;
     const auto& plane = picture.planes[static_cast<std::size_t>(shared ? 1 : component)];
     const auto* row = plane.row(frame, y);
@@ -36,6 +37,7 @@ inline void yuv_to_image_reference(const HostYuv<const std::uint8_t>& picture, H
                         pixel[channel] = held_byte(luma >> from_yuv_shift);
                     continue;
                 }
+                // Bilinear interpolation of chroma between its sites, in sixteenths.
                 const auto rows = chroma_taps(y, halved_y, info.siting.centred_y);
                 const auto columns = chroma_taps(x, halved_x, info.siting.centred_x);
                 int chroma[2];

@@ -13,6 +13,9 @@
 #include <cstdint>
 #include <limits>
 
+// Validation of parameter values and the phrases for messages. Values stay text; the typed getters convert them
+// later.
+
 namespace framewire {
 namespace {
 
@@ -20,6 +23,7 @@ using Type = ParameterInfo::Type;
 
 constexpr std::string_view out_of_range = "is out of range";
 
+// Choices are compared as text.
 bool is_choice(const ParameterInfo& parameter, std::string_view value) {
     return std::find(parameter.choices.begin(), parameter.choices.end(), value) != parameter.choices.end();
 }
@@ -36,6 +40,7 @@ std::string_view problem_with_integer(const ParameterInfo& parameter, std::strin
     const auto status = read_number(value, number);
     if (status == std::errc::result_out_of_range) return out_of_range;
     if (status != std::errc{}) return "is no whole number";
+    // Numbers are compared in canonical form, so "05" counts as "5".
     if (!parameter.choices.empty()) return is_choice(parameter, fmt::to_string(number)) ? "" : "is not allowed";
     if (!is_within(parameter, number)) return out_of_range;
     if (parameter.odd_only && number % 2 == 0) return "is even";
@@ -122,6 +127,7 @@ std::string_view problem_with(const ParameterInfo& parameter, std::string_view v
     return {};
 }
 
+// Used by the parser and by checks of values made in code, so that both give the same message.
 std::string refusal_of(const ParameterInfo& parameter, std::string_view value) {
     const auto problem = problem_with(parameter, value);
     if (problem.empty()) return {};

@@ -11,6 +11,14 @@
 #include <optional>
 #include <utility>
 
+// Grammar of a parameter list, where `end` are the delimiters of the surrounding text:
+//
+//     list      = parameter { ":" parameter }
+//     parameter = [ key "=" ] value
+//     value     = { "'" any "'" | "\" character | character other than ":" and `end` }
+//
+// A value without a key is allowed only at the start, for the first parameters of the owner.
+
 namespace framewire {
 namespace {
 
@@ -79,6 +87,7 @@ private:
         return {};
     }
 
+    // The message depends on whether the owner allows values without keys, and on how many.
     [[noreturn]] void fail_without_key(std::size_t offset) {
         const auto part = text_.substr(at_, text_.find_first_of(":" + std::string(syntax_.end), at_) - at_);
         const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
@@ -93,6 +102,7 @@ private:
                                     did_you_mean(part, names(syntax_.parameters))));
     }
 
+    // Returns the index of the parameter called `key`; an unknown key is an error with a suggestion.
     std::size_t find(std::string_view key, std::size_t offset) const {
         const auto& parameters = syntax_.parameters;
         const auto found =
@@ -152,13 +162,16 @@ private:
     bool at_end() const {
         return at_ == text_.size() || text_[at_] == ':' || syntax_.end.find(text_[at_]) != syntax_.end.npos;
     }
+    // Consumes `c` if it comes next.
     bool take(char c) {
         if (at_ == text_.size() || text_[at_] != c) return false;
         ++at_;
         return true;
     }
+    // Spaces around keys and values are not part of them.
     void skip_spaces() { at_ = std::min(text_.find_first_not_of(spaces, at_), text_.size()); }
 
+    // The callback knows the text around the list and throws.
     [[noreturn]] void fail_at(std::size_t offset, const std::string& problem) const {
         fail_(offset, problem);
         fail(ErrorCode::internal, problem.c_str());  // the callback throws; it must not return

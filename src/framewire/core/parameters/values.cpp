@@ -4,6 +4,9 @@
 #include "framewire/core/parameters/numbers.hpp"
 #include "framewire/core/time/frame_rate.hpp"
 
+// Values are kept as text in the order given. Lists are short, so lookups are linear. Every getter converts
+// anew; a value that does not convert was never validated, which is a bug and not a user's error.
+
 namespace framewire {
 namespace {
 
@@ -20,6 +23,7 @@ Number checked_number(std::string_view name, std::string_view text) {
 
 }  // namespace
 
+// Returns the first value of a parameter, or null.
 const ParameterValues::Value* ParameterValues::find(std::string_view name) const {
     for (const auto& value : values_)
         if (value.name == name) return &value;
@@ -48,6 +52,7 @@ bool ParameterValues::flag(std::string_view name) const { return integer(name) !
 
 std::pair<int, int> ParameterValues::size(std::string_view name) const {
     const std::string_view sides = text(name);
+    // Sizes are WIDTHxHEIGHT.
     const auto cross = sides.find('x');
     if (cross == sides.npos) fail_unchecked(name, sides);
     return {checked_number<int>(name, sides.substr(0, cross)), checked_number<int>(name, sides.substr(cross + 1))};
@@ -68,12 +73,14 @@ std::vector<std::string> ParameterValues::texts(std::string_view name) const {
 
 void ParameterValues::add_defaults(std::span<const ParameterInfo> parameters) {
     for (const auto& parameter : parameters) {
+        // An empty text is a valid default, except for optional and repeatable parameters.
         const bool has_default = !parameter.default_value.empty() || (!parameter.repeatable && !parameter.optional);
         if (has_default && !has(parameter.name))
             values_.push_back({std::string(parameter.name), parameter.default_value, false});
     }
 }
 
+// For callers that build values in code.
 ParameterValues with_defaults(std::span<const ParameterInfo> parameters,
                               std::initializer_list<std::pair<std::string, std::string>> given) {
     ParameterValues values;

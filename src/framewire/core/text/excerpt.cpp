@@ -39,6 +39,7 @@ std::size_t column(std::string_view text, std::size_t offset) {
 // The printable text can be longer than the original, so the caret is placed by the printed part before it.
 std::string pointed_out(std::string_view text, std::size_t offset) {
     offset = std::min(offset, text.size());
+    // Cuts are moved to the start of a character.
     const auto begin = std::min(next_boundary(text, offset > shown_before ? offset - shown_before : 0), offset);
     const auto end = next_boundary(text, std::min(offset + shown_after, text.size()));
     const std::string_view dots_before = begin > 0 ? "..." : "", dots_after = end < text.size() ? "..." : "";

@@ -31,6 +31,7 @@ std::string without_paths(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const char before = at > 0 ? text[at - 1] : ' ';
         const auto rest = text.substr(at);
+        // "://" is part of a URL, unless a third slash starts a path.
         const bool is_url = before == ':' && rest.starts_with("//") && !rest.starts_with("///");
         if (text[at] != '/' || !may_precede(before) || is_url) {
             shown += text[at++];

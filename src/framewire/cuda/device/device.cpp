@@ -2,6 +2,9 @@
 
 #include "framewire/cuda/device/check.hpp"
 
+// Queries of GPUs. None of them throws if there is no GPU, except shared_memory(), and errors are cleared so
+// that later calls do not report them again.
+
 namespace framewire::cuda {
 namespace {
 
@@ -21,6 +24,7 @@ std::vector<DeviceInfo> devices() {
     std::vector<DeviceInfo> found;
     for (int index = 0; index < count; ++index) {
         cudaDeviceProp properties{};
+        // A GPU that cannot be queried is skipped.
         if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
         found.push_back({index, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
                          static_cast<std::int64_t>(properties.totalGlobalMem), properties.l2CacheSize});

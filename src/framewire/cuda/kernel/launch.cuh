@@ -24,6 +24,7 @@ public:
     /// Arguments are converted to the kernel's parameter types.
     template <class... Parameters>
     void operator()(void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) const {
+        // cudaLaunchKernel() takes the addresses of the arguments; the array must not be empty.
         void* addresses[] = {&arguments..., nullptr};
         stream_.queue(
             [&](cudaStream_t handle) {

@@ -89,6 +89,7 @@ std::int64_t frames_before_background(const BackgroundModel& model) {
     const auto terms = mixture_terms(mixture);
     double share = 1;
     std::uint64_t frame = 1;
+    // The share of the first frame falls with each frame that the model learns from.
     for (; share > 0.5; ++frame) {
         // If rows alternate, row 0 is the last of a turn.
         if (const auto step = mixture_step(terms, frame); mixture_learns(terms, step, 0)) share *= step.keep;

@@ -8,6 +8,9 @@
 #include <utility>
 #include <variant>
 
+// The filter `boxes` composes MotionDetector and BoxOverlay. Its parameters are those of both, except for the
+// background image and the capacity of the detector.
+
 namespace framewire {
 namespace {
 
@@ -51,6 +54,7 @@ BoxStyle style_from(const ParameterValues& values) {
 std::vector<ParameterInfo> parameters() {
     auto all = pixelate_field().infos();
     for (const auto* more : {&detector_fields().infos(), &outline_fields().infos()})
+        // Order of the help: pixelate, detector, outline.
         all.insert(all.end(), more->begin(), more->end());
     return all;
 }
@@ -88,6 +92,7 @@ FilterInfo boxes_info() {
         .summary = "what moves, in boxes or hidden under a mosaic",
         .parameters = parameters(),
         .examples = {"boxes", "boxes=pixelate=16:morph='median:15'", "boxes=method=report:blur=7:threshold=12"},
+        // Parameters are validated when the shapes of a chain are computed, before any plan is made.
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 detector_from(values);

@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (aligned && x + word_px <= shape.width) {
 #pragma unroll
         for (int quad = 0; quad < word_px / quad_px; ++quad) {
+            // Four pixels at a time.
             const auto differences = __vabsdiffu4(reinterpret_cast<const std::uint32_t*>(one)[quad],
                                                   reinterpret_cast<const std::uint32_t*>(other)[quad]);
             const auto above = __vcmpgtu4(differences, threshold * 0x01010101u) & 0x08040201u;

@@ -32,6 +32,13 @@ struct ForegroundImages {
 
 #endif
 
+// Foreground masks on the CPU. Tiles of a frame are processed in parallel; within a tile the passes are fused
+// row by row:
+//
+//     frame row -> gray -> Gaussian -> difference from the background -> bits of the mask
+//
+// For whole frames, neither the gray image nor, unless the caller wants it, the blurred image is written to memory.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -45,6 +52,7 @@ void difference_bits(const std::uint8_t* blurred, const std::uint8_t* background
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto least = hn::Set(d8, static_cast<std::uint8_t>(threshold));
     auto* bytes = reinterpret_cast<std::uint8_t*>(bits);
+    // A saturated subtraction of the threshold is 0 unless the difference exceeds it.
     const auto store = [&](const std::uint8_t* one, const std::uint8_t* other, int x) HWY_ATTR {
         const auto above = hn::SaturatedSub(absolute_difference(hn::LoadU(d8, one), hn::LoadU(d8, other)), least);
         hn::StoreMaskBits(d8, hn::Ne(above, hn::Zero(d8)), bytes + x / 8);
@@ -81,6 +89,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
             gray_span(GrayMethod::weighted, image, channels, columns.image_count(), 1, gray);
         },
         [&](int y) {
+            // Blurred rows go to the caller's image, or to a line that the next row overwrites.
             if (images.blurred.data()) blurred = images.blurred.row(tile.frame, y) + tile.x_begin;
             return blurred;
         },

@@ -150,6 +150,7 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
             if (parent != index) part = frame.components[index];  // loaded while the root is searched for
             root = settle(forest, index, parent);
         }
+        // Roots collect by atomics in global memory.
         const auto add = [&](const TileComponent& sum) {
             auto& whole = frame.components[root];
             atomicMin(&whole.first, sum.first);

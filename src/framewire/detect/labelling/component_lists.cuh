@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     });
     __syncthreads();
 
+    // Each thread adds up the counts of some words; the block scans the sums.
     constexpr std::uint32_t words_each = band_words / number_threads;
     const auto counts_of = [&](std::uint32_t word) {
         return static_cast<std::uint32_t>(__popc(shared.listed[word]) << 16 | __popc(shared.all[word]));
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
     const auto bands = bands_in_frame(job.grid);
     if (warp == 0) {
         auto* states = job.workspace.band_counts + std::uint64_t{frame_index} * bands;
+        // One look-back carries both counts.
         const auto alone = static_cast<unsigned long long>(in_band >> 16) << counts_shift | (in_band & 0xFFFFu);
         const cuda::LookBack all_bands(states, cuda::ClearedTiles{});
         const auto all_before = all_bands.sum_before(band, alone);

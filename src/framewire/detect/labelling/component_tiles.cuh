@@ -192,6 +192,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     auto& summary = job.workspace.summaries[blockIdx.x];
     const auto bands = bands_in_frame(job.grid);
     if (threadIdx.x == 0 && tile < bands) job.workspace.band_counts[frame * bands + tile] = 0;
+    // Empty tiles, as most are with a quiet camera, end here.
     if (!__syncthreads_or(lane.own.word != 0)) {
         if (threadIdx.x == 0) summary = {};
         return;
@@ -216,6 +217,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
         }
     __syncthreads();
 
+    // The outer columns of the tile, bit by row, for joining it with its neighbours.
     const auto left = __ballot_sync(all_lanes, lane.own.word & 1),
                right = __ballot_sync(all_lanes, lane.own.word >> 31);
     if (threadIdx.x == 0) {

@@ -5,6 +5,13 @@
 #include <bit>
 #include <cstring>
 
+// Connected components on the CPU: runs instead of pixels, and union-find (He, Chao, Suzuki 2008). Per frame:
+//
+//     label_band       in parallel: finds runs, gives each a provisional component, flattens the band's forest
+//     join_bands       unites components across the rows where bands meet
+//     list_components  adds up, numbers in raster order, and lists
+//     write_labels     in parallel, only for label images
+
 namespace framewire {
 namespace labelling {
 namespace {

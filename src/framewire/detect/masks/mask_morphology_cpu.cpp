@@ -69,6 +69,7 @@ void copy_words(const std::uint32_t* row, int first, int count, int width_px, st
 // Loads the tile's rows and the rows above and below that the element covers.
 void load_tile(const MaskPhase& phase, const MaskTile& tile, int radius, int stride, std::uint32_t* out) {
     const auto& shape = phase.in.shape();
+    // An erosion is a dilation of the complement.
     const std::uint32_t flip = phase.erodes ? ~0u : 0u;
     for (int y = tile.y_begin - radius; y < tile.y_begin + tile.rows + radius; ++y, out += stride) {
         if (y < 0 || y >= shape.height) {
@@ -95,6 +96,7 @@ HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int ro
 HWY_INLINE hn::Vec<D64> dilate_along(const std::uint64_t* at, int shift_px) {
     const D64 d64;
     const auto words = hn::LoadU(d64, at);
+    // 64-bit words, with the bits that cross from the neighbouring words.
     const auto from_left =
         hn::Or(hn::ShiftLeftSame(words, shift_px), hn::ShiftRightSame(hn::LoadU(d64, at - 1), 64 - shift_px));
     const auto from_right =
@@ -122,6 +124,7 @@ void mask_tile(const DilationSteps& steps, const MaskPhase& phase, const MaskTil
         std::fill_n(buffer + mask_tile_slack_words + tile.rows * stride, mask_tile_slack_words, 0u);
     }
 
+    // The element is built in steps: join nearby rows, widen by a number of pixels, join rows further away, ...
     const auto* middle = reinterpret_cast<const std::uint64_t*>(source) + steps.radius * stride_64;
     auto* from = reinterpret_cast<std::uint64_t*>(buffers[0] + mask_tile_slack_words);
     auto* to = reinterpret_cast<std::uint64_t*>(buffers[1] + mask_tile_slack_words);

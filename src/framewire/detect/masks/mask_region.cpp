@@ -9,6 +9,7 @@ namespace framewire {
 
 namespace {
 
+// Packs an image into a mask of one frame.
 HostBitMask packed(HostView<const std::uint8_t> image) {
     HostBitMask mask(image.shape().with_frames(1));
     pack_mask(image, mask.view());

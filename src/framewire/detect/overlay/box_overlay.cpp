@@ -64,6 +64,7 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
         fail(ErrorCode::usage, "boxes pixelated in cells of {} px; allowed are 0 (not at all) to {}", style.pixelate_px,
              max_pixelate_px);
     if (shape.channels == 1) style_.color = as_gray(style.color);  // converting a gray value again does not change it
+    // Outlines need no memory.
     if (style.pixelate_px == 0) return;
     const auto cells = std::size_t{static_cast<unsigned>(cells_across())} * static_cast<unsigned>(cells_down());
     const auto cell_bytes =
@@ -85,6 +86,7 @@ void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<Memor
             draw_outlines({first, last}, style_, out, frame);
             continue;
         }
+        // Without a complete list the whole frame is hidden.
         const bool whole = frame < whole_frames || boxes.found[frame] > boxes.capacity;
         hidden_.fill(whole);
         for (auto* box = first; box != last; ++box)

@@ -26,6 +26,7 @@ struct Boxes {
     const std::int32_t* found;
     int capacity;
 
+    // Number of boxes in the list, and whether it lacks some.
     __device__ int count(int frame) const { return min(found[frame], capacity); }
     __device__ bool has_lost_some(int frame) const { return found[frame] > capacity; }
     __device__ Component at(int frame, int index) const {
@@ -41,6 +42,7 @@ __global__ void __launch_bounds__(threads_per_block) outline_kernel(Picture pict
     for (auto index = static_cast<int>(blockIdx.x); index < count; index += blocks_per_frame) {
         const auto box = boxes.at(frame, index);
         const int line_x = min(style.line_px, box.width), line_y = min(style.line_px, box.height);
+        // Writes one pixel of the outline.
         const auto draw = [&](int x, int y) {
             auto* to = image + y * picture.out.row_stride + static_cast<std::int64_t>(x) * picture.channels;
             for (int channel = 0; channel < picture.channels; ++channel)
@@ -63,6 +65,7 @@ __global__ void __launch_bounds__(threads_per_block)
     const int frame = first_frame + static_cast<int>(blockIdx.y);
     const int count = boxes.count(frame);
     auto* here = hidden + static_cast<std::int64_t>(frame) * cells;
+    // The list is incomplete, so every cell is hidden.
     if (boxes.has_lost_some(frame)) {
         for (auto at = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x); at < cells;
              at += blocks_per_frame * threads_per_block)

@@ -10,6 +10,7 @@
 
 namespace framewire {
 
+/// Limits of BoxStyle, in pixels.
 inline constexpr int max_outline_px = 64;
 inline constexpr int max_pixelate_px = 4096;
 

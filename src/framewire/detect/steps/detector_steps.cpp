@@ -16,6 +16,7 @@ constexpr std::uint8_t passed_over_gray = 72;
 
 // Multiples of the golden ratio around the colour wheel: adjacent numbers get very different colours.
 std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
+    // The multiplication by 2^32 / golden ratio; the upper half is the position on the wheel.
     const auto turn = static_cast<std::uint32_t>(number) * 0x9E3779B9u;
     const int hue = static_cast<int>((turn >> 16) * 6 * 256 >> 16);  // 0..1535
     const auto up = static_cast<std::uint8_t>(hue % 256), down = static_cast<std::uint8_t>(255 - hue % 256);
@@ -89,10 +90,12 @@ DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& 
                              const MaskRegion* region)
     : executor_(&executor),
       detector_(parameters, frame, executor, region),
+      // A second labelling makes the label image; its list of components is not used.
       labelling_({.connectivity = parameters.connectivity, .capacity = 1, .label_images = true}, frame, executor),
       components_(1, 1),
       labels_(static_cast<std::size_t>(frame.with_channels(1).bytes()) * sizeof(std::int32_t)),
       steps_(make_steps(parameters, frame)) {
+    // The intermediate results are read on the host.
     if (executor.backend() != Backend::cpu) fail(ErrorCode::internal, "pictures of a detector's steps on a GPU");
     if (frame.frames != 1) fail(ErrorCode::usage, "pictures of the steps of {} frames at once", frame.frames);
     if (!std::holds_alternative<MixtureParameters>(parameters.background))

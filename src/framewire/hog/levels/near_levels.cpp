@@ -36,6 +36,7 @@ public:
     HWY_INLINE NearVector operator()(NearVector gray) const {
         const NearTag d;
         const hn::Repartition<std::uint16_t, NearTag> d16;
+        // The bin of a gray value is its upper six bits.
         static_assert(hog_levels_per_bin == 4);
         const auto bin = hn::And(hn::BitCast(d, hn::ShiftRight<2>(hn::BitCast(d16, gray))), hn::Set(d, 63));
         const auto above = hn::Min(hn::SaturatedSub(bin, before_), hn::Set(d, HogNearCounts::edges_each));
@@ -104,6 +105,7 @@ void count_below(const std::uint8_t* gray, std::int64_t pixels, const int* first
     HWY_ALIGN std::uint8_t lanes[HWY_MAX_BYTES];
     hn::Store(largest, d, lanes);
     counts.largest = std::max(counts.largest, *std::max_element(lanes, lanes + step));
+    // The rest of a row, pixel by pixel.
     for (auto x = whole; x < pixels; ++x) {
         counts.largest = std::max(counts.largest, gray[x]);
         for (int edge = 0; edge < HogNearCounts::edges; ++edge)
@@ -149,6 +151,7 @@ std::optional<HogLevels> HogNearLevels::found(const HogNearCounts& counts, std::
         int bin = -1;
         for (int at = first; at < last && bin < 0; ++at)
             if (hog_reaches(below[at - first], below[at - first + 1], pixels, hog_level_percents[i])) bin = at;
+        // Bin 0 and the last bin have an edge on one side only.
         if (first == 1 && hog_reaches(0, below[0], pixels, hog_level_percents[i])) bin = 0;
         if (last == hog_gamma_bins - 1 && hog_reaches(below[each - 1], pixels, pixels, hog_level_percents[i]))
             bin = last;

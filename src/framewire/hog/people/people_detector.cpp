@@ -17,6 +17,16 @@
 #include <utility>
 #include <vector>
 
+// People detection on both backends. Per frame:
+//
+//     GrayPyramid::run_octaves()       gray, and halved copies
+//     per level: pyramid level         bilinear interpolation from an octave
+//                Hog                   descriptors with overlapping blocks
+//                WindowScores          one score per window, in the common array window_scores
+//     candidates                       windows above the threshold; the GPU collects them with an atomic counter
+//
+// DetectedPeople then brings the candidates to the host and groups them.
+
 namespace framewire {
 namespace {
 
@@ -123,6 +133,7 @@ struct PeopleDetector::State {
           scores(model_, executor_) {
         WindowPlaces windows{
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
+        // On CUDA the levels run in parallel, so each has its own memory for descriptors.
         const bool side_by_side = executor_.backend() == Backend::cuda;
         std::size_t begin = 0, end = 0;  // of the descriptors' memory
         levels.reserve(scales.size());
@@ -192,6 +203,7 @@ struct PeopleDetector::State {
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
                                Executor& executor) {
+    // Checked before anything is allocated.
     if (const auto reason = without_windows(model, parameters, frame); !reason.empty())
         fail(ErrorCode::usage, "{}", reason);
     state_ = std::make_unique<State>(model, parameters, frame, executor);
@@ -216,6 +228,7 @@ void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& peo
     validate(frame, state.places->frame, "the detector's frame");
     state.score(frame);
     const auto* scores = state.window_scores.as<float>();
+    // All windows are scanned on the calling thread: it reads one float per window.
     std::int32_t found = 0;
     for (std::int32_t window = 0; window < windows(); ++window)
         if (scores[window] > state.parameters.threshold)

@@ -35,6 +35,12 @@ constexpr int most_lanes = (most_ways * most_ways + hog_spread_group - 1) / hog_
 
 #endif
 
+// Spread votes on the CPU. A cell's pixels contribute to several histograms. For each cell the contributions to
+// all of them ("ways") are computed at once, as lanes of vectors:
+//
+//     votes of the cell's pixels (slot, two shares)      x  weights of the pixel, one lane per pair of ways
+//     -> sums[slot][lane] -> of_ways[bin][lane]          -> added to the histograms of the windows around the cell
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -110,6 +116,7 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
         for (int first = 0; first < images.columns; first += most) {
             const int count = std::min(most, images.columns - first);
             for (int y = 0; y < cell; ++y) {
+                // Rows are clamped to the image, which replicates its border.
                 const auto line = [&](int at) {
                     return job.gamma + std::clamp(row * cell + at, 0, images.height - 1) * images.row_stride_bytes +
                            first * cell;
@@ -137,6 +144,7 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
                     sum_ways<0>(spread, cell, bins, votes, sums, of_ways);
                 for (int up = 0; up < ways; ++up) {
                     const auto& rows = spread.ways[static_cast<std::size_t>(up)];
+                    // The window for which this cell is at place `rows.place`.
                     const int y = row + axis.before - rows.place;
                     if (y < job.begin || y >= job.end) continue;
                     for (int across = 0; across < ways; ++across) {

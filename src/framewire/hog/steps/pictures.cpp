@@ -41,6 +41,7 @@ std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients)
     const auto shape = steps.gray.shape();
     const auto largest = std::max(1.0f, *std::max_element(steps.magnitude.begin(), steps.magnitude.end()));
     const auto brightness = [&](std::size_t i) { return brightness_of(steps.magnitude[i], largest); };
+    // Gradients are up to 1020, so an eighth fits around 128.
     const auto of_gradient = [](std::int16_t gradient) { return byte_of(128 + gradient / 8.0); };
     const double whole = signed_gradients ? 360 : 180;
     std::vector<HogPicture> pictures;

@@ -51,6 +51,7 @@ DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> 
         return std::ranges::upper_bound(scores, threshold, std::greater()) - scores.begin();
     };
     for (std::size_t i = 0; i < positives.size(); ++i)
+        // Equal scores make one point.
         if (i + 1 == positives.size() || positives[i + 1] != positives[i])
             curve.points.push_back({positives[i], static_cast<std::int64_t>(i) + 1, no_less(negatives, positives[i])});
     return curve;

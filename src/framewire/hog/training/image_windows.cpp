@@ -60,6 +60,7 @@ ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostVie
                     {shape.rows - window_.rows + 1, shape.columns - window_.columns + 1},
                     HostBuffer(shape.bytes() + window_scores_margin_bytes)};
         hog.run(pyramid.level<MemorySpace::host>(number), {level.descriptors.as<float>(), shape});
+        // The margin that scores read must be finite.
         std::memset(level.descriptors.data() + shape.bytes(), 0, window_scores_margin_bytes);
         levels_.push_back(std::move(level));
     }

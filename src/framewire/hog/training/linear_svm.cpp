@@ -92,12 +92,15 @@ private:
 
     // Minimises the dual cost over each multiplier in turn, in random order.
     void pass() {
+        // A Fisher-Yates shuffle whose result does not depend on the standard library.
         for (std::size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random_() % (i + 1)]);
         for (const auto row : order_) {
+            // The derivative of the dual cost by the multiplier.
             const double slope = margin(row) - 1 + softness(row) * alpha_[row];
             const double before = alpha_[row];
             alpha_[row] = std::clamp(before - slope / curvature_[row], 0.0, most_alpha(row));
             const double step = (alpha_[row] - before) * sign(row);
+            // A multiplier that stays at its limit changes nothing.
             if (step == 0) continue;
             const auto values = samples_.row(row);
             for (std::size_t i = 0; i < values.size(); ++i) svm_.weights[i] += step * static_cast<double>(values[i]);

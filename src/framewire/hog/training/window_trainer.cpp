@@ -13,6 +13,10 @@
 #include <string>
 #include <utility>
 
+// Training by hard negative mining (Dalal and Triggs 2005):
+//
+//     positives, random negatives -> train -> score all negative windows -> add the worst false alarms -> train -> ...
+
 namespace framewire {
 namespace {
 
@@ -55,6 +59,7 @@ public:
             take_hard_negatives();
             const auto added = samples_.rows() - before;
             trained_.figures.hard_negatives.push_back(static_cast<std::int64_t>(added));
+            // No false alarms are left that the model has not been trained on.
             if (added == 0) break;
             train(progress);
         }
@@ -85,6 +90,7 @@ private:
         std::mt19937_64 random(parameters_.svm.seed);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
             const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
+            // The only window is described as in a crop: with the surroundings of the image's middle.
             if (windows.windows() == 1) {
                 centre_descriptor(window(), image, false, executor_, samples_.add(false));
                 taken_[number].insert(WindowPlace{});
@@ -134,6 +140,7 @@ private:
         auto& figures = trained_.figures;
         figures.negatives = static_cast<std::int64_t>(samples_.rows()) - figures.positives;
         auto svm = parameters_.svm;
+        // By default the ratio of negatives to positives, so that both kinds cost the same in total.
         svm.positive_weight = parameters_.positive_weight == 0
                                   ? static_cast<double>(figures.negatives) / static_cast<double>(figures.positives)
                                   : parameters_.positive_weight;
@@ -145,6 +152,7 @@ private:
         figures.missed = figures.false_alarms = 0;
         for (std::size_t row = 0; row < samples_.rows(); ++row) {
             const auto values = samples_.row(row);
+            // A sample is found if its score is positive.
             const bool found = std::inner_product(weights.begin(), weights.end(), values.begin(), figures.svm.bias) > 0;
             figures.missed += samples_.positive(row) && !found;
             figures.false_alarms += !samples_.positive(row) && found;

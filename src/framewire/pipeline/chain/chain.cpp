@@ -11,6 +11,12 @@
 #include <algorithm>
 #include <utility>
 
+// The grammar of a chain: filters separated by commas, each a name with an optional parameter list (see
+// core/parameters/text.cpp):
+//
+//     chain  = [ filter { "," filter } ]
+//     filter = name [ ( "=" | ":" ) list ]
+
 namespace framewire {
 namespace {
 
@@ -78,6 +84,7 @@ private:
 
     // Users of FFmpeg expect the meaning that a name has there.
     std::string meant_by(std::string_view name) const {
+        // The suggestion may have parameters: "flip=vertical".
         const auto like = filter_like_ffmpegs(name);
         const auto own = like.substr(0, like.find('='));
         const bool is_there = std::ranges::any_of(registry_, [&](const auto& filter) { return filter.name == own; });

@@ -42,6 +42,7 @@ ChainCost cost_of(const Chain& chain, const Shape& frame) {
         cost.output = output_of(chain, call, input, frame);
         const auto larger = std::max(pixels_of(input), pixels_of(cost.output));
         cost.bytes += cost.output.bytes() + scratch_bytes_per_pixel(*call.filter) * larger;
+        // The previous image is kept in addition to the images between filters.
         if (call.filter->needs_previous) cost.bytes += input.bytes();
         cost.frame_seconds += slowest_seconds_per_pixel * static_cast<double>(larger);
         if (pixels_of(cost.output) > pixels_of(cost.largest)) {

@@ -9,6 +9,14 @@
 #include <optional>
 #include <utility>
 
+// A plan turns a chain into steps, each a filter or several pointwise filters joined into one pass:
+//
+//     chain:  gray, binarize, median, adjust, noise
+//     steps:  [gray+binarize] -> [median] -> [adjust+noise]
+//     images: in -> between_[0] -> between_[1] -> out
+//
+// Once all filters have settled, a CUDA run is recorded as a graph per set of images and replayed from then on.
+
 namespace framewire {
 namespace {
 
@@ -119,6 +127,7 @@ void ChainPlan::set_frame_values(const FrameValues& values) {
 
 // A graph contains the settings at its recording, so the count of changes invalidates all graphs.
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
+    // The first step that has an `adjust` takes the settings.
     const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
         return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
     });
@@ -132,6 +141,7 @@ std::vector<ChainFigures> ChainPlan::figures() const {
     for (const auto& step : steps_) {
         if (!step.has_run) continue;
         for (std::size_t index = 0; index < step.names.size(); ++index) {
+            // Filters of a pass are asked one by one.
             auto figures = step.filter ? step.filter->figures() : step.pass->figures(index);
             if (!figures.empty()) all.push_back({step.names[index], std::move(figures)});
         }
@@ -187,6 +197,7 @@ ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     }
     if (graphs_.empty()) oldest_graph_ = 0;
     const auto known = std::ranges::find_if(graphs_, [&](const auto& of) { return of.has_images_of(images); });
+    // Recording on the second use avoids recording images that never come again.
     if (known != graphs_.end()) return &*known;
     if (graphs_.size() < most_graphs) {
         graphs_.push_back(std::move(images));

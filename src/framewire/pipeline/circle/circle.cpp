@@ -155,6 +155,7 @@ private:
             const int slot = take_to_fill(dropped);
             if (slot == no_slot) return;
             const auto index = static_cast<std::size_t>(slot);
+            // The dropped frame does not count towards the limit.
             if (dropped && sent_[index]) --kept;
             auto& time = times_[index];
             time = {};
@@ -251,6 +252,7 @@ private:
     // Takes a free slot or, if frames may be dropped, the oldest captured one.
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
+        // Decided once per capture: by the lateness of the last captured frame.
         const bool drops = options_.drop_when_late && is_too_late();
         capture_.wait(lock, [&] { return closed_ || !free_.empty() || (drops && !captured_.empty()); });
         if (closed_) return no_slot;
@@ -315,6 +317,7 @@ private:
 void run_circle(const CircleStages& stages, const CircleOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
         fail(ErrorCode::usage, "{} frames that wait to be sent asked for; at least 1 is needed", options.waiting);
+    // One slot each for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
         fail(ErrorCode::usage,
              "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,

@@ -39,6 +39,7 @@ void fill_with_mean(const CellRows& rows) {
         for (int x = 0; x < cell.width; ++x, bytes += channels)
             for (std::size_t channel = 0; channel < channels; ++channel) sums[channel] += bytes[channel];
     }
+    // Rounds half up: (2 sum + n) / 2n.
     const auto pixels = static_cast<std::uint32_t>(cell.width) * static_cast<std::uint32_t>(cell.height);
     for (auto& sum : sums) sum = static_cast<std::uint32_t>((2 * std::uint64_t{sum} + pixels) / (2 * pixels));
     auto* first = rows.row(0);

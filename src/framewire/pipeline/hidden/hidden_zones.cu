@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
         return job.picture.row(static_cast<int>(blockIdx.z), job.zone.y + top + pixel / width) +
                std::int64_t{job.zone.x + left + pixel % width} * channels;
     };
+    // Black cells keep sums of 0.
     if (!job.black) {
         std::uint32_t own[channels] = {};
         for (int pixel = thread; pixel < pixels; pixel += threads_per_block) {

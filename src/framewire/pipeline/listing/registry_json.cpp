@@ -42,6 +42,7 @@ ListedJson limit(double number) { return std::isfinite(number) ? ListedJson(numb
 
 // Returns one parameter as a JSON object.
 ListedJson listed(const ParameterInfo& parameter) {
+    // Optional parameters have no default, and required ones need a value.
     const bool has_default = !is_required(parameter) && !parameter.optional;
     ListedJson json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};
     json["required"] = is_required(parameter);

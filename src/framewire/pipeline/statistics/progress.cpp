@@ -11,6 +11,9 @@
 #include <cmath>
 #include <utility>
 
+// The display of a run's progress. Formatting is separate from the thread that shows the lines, so tests and
+// other commands can use it.
+
 namespace framewire {
 namespace {
 
@@ -68,6 +71,7 @@ std::string with_bar(std::string line, std::optional<double> share, std::optiona
     if (share) {
         share = std::min(*share, 1.0);
         line += fmt::format("  {:.0f}%", std::floor(100 * *share));
+        // Three characters are the brackets and a space.
         const int cells = std::min(columns - static_cast<int>(line.size()) - 3, longest_bar);
         if (cells >= shortest_bar) {
             const auto full = static_cast<std::size_t>(*share * cells);
@@ -133,6 +137,7 @@ void Progress::show() const noexcept {
     try {
         const auto line =
             mode_ == ProgressMode::bar ? erase_line + lines_.bar(columns_of(descriptor_) - 1) : lines_.json() + "\n";
+        // A failed write is ignored: progress is not part of the result.
         static_cast<void>(!write(descriptor_, line.data(), line.size()));
     } catch (...) {  // no memory for the line: the progress display never makes a run fail
     }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+// All members are sums, extremes or fixed-size histograms, so memory does not grow with the length of a run.
+// Everything derived from them (rates, percentiles, PSNR) is computed in snapshot().
+
 namespace framewire {
 namespace {
 
@@ -14,6 +17,7 @@ constexpr std::string_view first_step = "read", last_step = "send";
 
 void Statistics::start() {
     const std::lock_guard lock(mutex_);
+    // A later run that shares the object must not restart the clock.
     if (frames_ == 0) start_ = last_frame_ = Clock::now();
 }
 
@@ -66,6 +70,7 @@ void Statistics::add_first_picture(std::int64_t frame_bytes) {
 void Statistics::add_delta(const delta::Summary& summary, std::int64_t frame_bytes) {
     const std::lock_guard lock(mutex_);
     delta_bytes_ += frame_bytes;
+    // The squared error is a sum over bytes; snapshot() divides it by delta_bytes_.
     changed_bytes_ += summary.count;
     max_error_ = std::max(max_error_, summary.max_error);
     squared_error_ += static_cast<double>(summary.squared_error);
@@ -105,6 +110,7 @@ StatisticsSnapshot Statistics::snapshot() const {
         const auto bytes = static_cast<double>(delta_bytes_);
         auto& figures = snapshot.delta.emplace();
         figures.report_bytes = first_picture_bytes_ + report_bytes_a_change * changed_bytes_;
+        // Shares refer to all bytes of the frames that the encoder saw, including the first.
         figures.changed = static_cast<double>(changed_bytes_) / bytes;
         figures.max_error = static_cast<int>(max_error_);
         if (squared_error_ > 0) figures.psnr = 10 * std::log10(255.0 * 255.0 * bytes / squared_error_);
@@ -116,6 +122,7 @@ StatisticsSnapshot Statistics::snapshot() const {
 }
 
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run) {
+    // The five values of each stage, in milliseconds.
     const auto times = [](const TimeSummary& summary) {
         return nlohmann::ordered_json{{"mean", summary.mean_ms},
                                       {"median", summary.median_ms},
@@ -144,6 +151,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["psnr"] = delta->psnr ? nlohmann::ordered_json(*delta->psnr) : nlohmann::ordered_json(nullptr);
     }
     if (const auto& rate = snapshot.rate) {
+        // The threshold in force at the end is not part of the report.
         const auto& [min, mean, max, last] = rate->threshold;
         json["threshold"] = {{"min", min}, {"mean", mean}, {"max", max}};
         json["bits_per_second"] = {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}};

@@ -30,6 +30,7 @@ void update_means(std::uint32_t* means, const std::uint8_t* values, std::uint8_t
                   std::uint32_t rate) {
     const hn::ScalableTag<std::int32_t> d;
     const hn::Rebind<std::uint8_t, decltype(d)> d8;
+    // The value of a mean before its first frame.
     const auto none = hn::Set(d, static_cast<std::int32_t>(no_mean));
     const auto half = hn::Set(d, 1 << (mean_fraction_bits - 1));
     const auto rates = hn::Set(d, static_cast<std::int32_t>(rate));
@@ -42,6 +43,7 @@ void update_means(std::uint32_t* means, const std::uint8_t* values, std::uint8_t
         const auto mean = hn::IfThenElse(hn::Eq(stored, none), value, stored);
         hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<mean_fraction_bits>(hn::Add(mean, half))), d8, background + x);
         const auto difference = hn::Sub(value, mean);
+        // 64-bit products need half as many lanes, so even and odd lanes are computed apart.
         const auto even = even_steps(difference, rates), odd = even_steps(hn::DupOdd(difference), rates);
         hn::StoreU(hn::Add(mean, hn::OddEven(hn::DupEven(odd), even)), d, at);
     }

@@ -10,6 +10,7 @@
 namespace framewire {
 namespace {
 
+// Limits of the stored units: variances are at most 255, in 1/256.
 constexpr double highest_variance = 255, most_distance = 1e4;
 
 ParameterInfo real(std::string_view name, std::string_view help, double minimum, double maximum) {
@@ -24,6 +25,7 @@ void require_order(std::string_view less, double smaller, std::string_view more,
 
 }  // namespace
 
+// Names are OpenCV's; ranges keep all values within 16 bits.
 const ParameterFields<MixtureParameters>& mixture_fields() {
     using P = MixtureParameters;
     static const ParameterFields<P> fields = {
@@ -60,6 +62,7 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
 // Validates the parameters and converts them to stored units.
 MixtureTerms mixture_terms(const MixtureParameters& parameters) {
     mixture_fields().check(parameters, "mixture");
+    // New Gaussians must start within the limits.
     require_order("var_min", parameters.var_min, "var_max", parameters.var_max);
     require_order("var_min", parameters.var_min, "var_init", parameters.var_init);
     require_order("var_init", parameters.var_init, "var_max", parameters.var_max);
@@ -134,6 +137,7 @@ void MixtureBackground::draw_background(HostView<std::uint8_t> picture) const {
             const auto* weight = model + layout_.weights(0, block) + x % MixtureLayout::block_px;
             const auto* variance = model + layout_.features(0, block) + x % MixtureLayout::block_px;
             for (int channel = 0; channel < shape_.channels; ++channel) {
+                // Half a level is added before the conversion to whole levels.
                 const auto mean = *weight ? variance[(channel + 1) * MixtureLayout::block_px] : 0;
                 picture.row(0, y)[x * shape_.channels + channel] = static_cast<std::uint8_t>((mean + 128) >> 8);
             }

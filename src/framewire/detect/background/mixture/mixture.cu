@@ -140,6 +140,7 @@ struct Pixel {
             // dividing.
             modes[0].weight = modes[0].weight > 0 ? most_stored : 0;
         } else {
+            // Weights add up to weight_unit again.
             const float factor = weight_unit / total;
 #pragma unroll
             for (auto& mode : modes) mode.weight = fminf(mode.weight * factor, most_stored);
@@ -187,6 +188,7 @@ private:
 #pragma unroll
         for (const auto& mode : modes) {
             if (mode.weight == 0) return false;
+            // The value is compared with the mean scaled by dot / square, its projection.
             const float dot = product(values, mode.mean), square = product(mode.mean, mode.mean);
             if (square == 0) return false;
             if (dot <= square && dot >= terms.shadow_threshold * square) {

@@ -69,6 +69,7 @@ HWY_INLINE bool any_of_pair(const M* mask) { return any(hn::Or(mask[0], mask[1])
 
 // Returns the mask of a pair of vectors as bits in pixel order.
 HWY_INLINE std::uint32_t bits(const M* mask) {
+    // Masks of floats become masks of words, even and odd lanes interleaved, then bits.
     const auto ones = [](M pixels) HWY_ATTR { return hn::BitCast(Words(), hn::VecFromMask(Floats(), pixels)); };
     std::uint8_t bytes[8] = {};
     hn::StoreMaskBits(Words(), hn::MaskFromVec(hn::OddEven(ones(mask[1]), ones(mask[0]))), bytes);
@@ -386,7 +387,9 @@ private:
             total_[part] = weight_[0][part] = kept(weight_[0][part]);
         }
         if (!all || !counts || terms_.near_distance > terms_.background_distance) return false;
+        // Modes after the last used one are not visited again.
         const int held = modes_;
+        // All weights decay, also those of the modes that did not match.
         for (modes_ = 1; modes_ < held && load_weights(modes_); ++modes_) add_to_total(modes_);
         normalize();
         store_weights();
@@ -494,11 +497,13 @@ private:
             const auto product = sum_of_products(own, mean);
             const auto square = sum_of_products(mean, mean);
             open = hn::And(open, hn::Gt(square, zero));
+            // The projection on the background colour must be darker than it, but not by too much.
             const auto darker =
                 hn::And(hn::Le(product, square), hn::Ge(product, hn::Mul(set(terms_.shadow_threshold), square)));
             const auto ratio = hn::Div(product, square);
             for (int c = 0; c < channels; ++c) rest[c] = hn::Sub(hn::Mul(ratio, mean[c]), own[c]);
             variance = one_of(mode, part, 0);
+            // The distance from the scaled colour, compared with the scaled variance.
             const auto bound = hn::Mul(hn::Mul(hn::Mul(set(terms_.background_distance), variance), ratio), ratio);
             const auto here = hn::And(hn::And(open, darker), hn::Lt(sum_of_products(rest, rest), bound));
             found = hn::Or(found, here);
@@ -537,6 +542,7 @@ private:
                 auto& weight = weight_[mode][part + i];
                 weight = hn::IfThenElse(fresh[i], hn::Mul(weight, set(step_.keep)), weight);
             }
+            // The only mode of a pixel has the full weight.
             const auto others = hn::Gt(weight_[0][part + i], hn::Zero(Floats()));
             new_weight[i] = hn::IfThenElse(others, set(step_.gain), set(most_stored));
         }

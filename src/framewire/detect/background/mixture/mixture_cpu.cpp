@@ -55,6 +55,7 @@ template <int channels>
 HWY_INLINE bool all_near(const BlockPixels& pixels, const std::uint8_t* means, std::uint8_t nearest) {
     const Bytes d;
     const auto table = hn::LoadDup128(d, squares);
+    // Sums saturate at 255, which is at least the largest reach kept in `nearest`.
     auto most = hn::Zero(d);
     for (int x = 0; x < block_px; x += byte_lanes) {
         auto sum = hn::Zero(d);
@@ -104,6 +105,7 @@ HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, cons
 // if a pixel can belong to its first mode without being background, or if the update would not leave the weight
 // as it is.
 float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
+    // The weight after one update, before normalisation.
     const float gained = step.keep * most_stored - step.decay + step.gain;
     const bool stays = gained >= step.decay && gained > 0;
     const bool is_background = terms.background_weight > 0 && terms.near_distance <= terms.background_distance;
@@ -122,6 +124,7 @@ struct MixtureRow {
 
     // Stores one word of both masks, without the bits to the right of the image.
     void put(int word, std::uint32_t moving, std::uint32_t dark) const {
+        // Clears the bits to the right of the image.
         const auto inside = ~0u >> std::max((word + 1) * block_px - width, 0);
         foreground[word] = moving & inside;
         if (shadows) shadows[word] = dark & inside;
@@ -168,6 +171,7 @@ public:
             const auto block = first_ + word;
             hwy::Prefetch(means(block) + means_ahead);
             hwy::Prefetch(means(block + 1) + means_ahead - 1);
+            // One bit stands for a block that needs the second pass.
             const bool near = all_near<channels>(pixels(word), means(block), blocks_.nearest[block]);
             if (!near) prefetch_levels(block);
             row_.put(word, near ? 0 : open, 0);
@@ -347,6 +351,7 @@ void MixtureBackground::update_row(std::uint64_t seen, const ChannelRows& rows, 
      {model_.as<std::uint16_t>(), kinds_.data(), compared_.data(), means_.data(), reaches_.as<std::uint16_t>(),
       nearest_.data()},
      y, rows.row(y), rows.channel_stride, shape_.width, foreground, shadows);
+    // Rows of masks are multiples of four words.
     const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
     std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
     if (shadows) std::fill_n(shadows + layout_.row_blocks, unused_words, 0u);

@@ -15,14 +15,18 @@ namespace framewire {
 /// compare with it. It must be compiled without fused multiply-add (-ffp-contract=off).
 class MixtureReference {
 public:
+    /// One Gaussian, in stored units.
     struct Mode {
         float weight = 0, variance = 0, mean[3] = {};
     };
+    /// The Gaussians of a pixel, heaviest first; unused ones are not stored.
     struct Pixel {
         std::vector<Mode> modes;
     };
+    /// Classification of a pixel in one frame.
     enum class Verdict : std::uint8_t { background, shadow, foreground };
 
+    /// Makes a model that has seen no frame.
     MixtureReference(const MixtureTerms& terms, const Shape& shape)
         : terms_(terms),
           shape_(shape.with_frames(1)),
@@ -45,6 +49,7 @@ public:
         }
     }
 
+    /// Draws the mean of the heaviest Gaussian of each pixel, rounded half up; 0 if it has none.
     void draw_background(HostView<std::uint8_t> picture) {
         for (int y = 0; y < shape_.height; ++y)
             for (int x = 0; x < shape_.width; ++x)
@@ -55,20 +60,25 @@ public:
                 }
     }
 
+    /// Returns the model of a pixel, for tests that inspect it.
     Pixel& pixel(int x, int y) {
         return pixels_[static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width) +
                        static_cast<std::size_t>(x)];
     }
 
 private:
+    // Adds the dithering offset and rounds to nearest, half to even.
     static float stored(float value, const MixtureStep& step) { return std::nearbyint(value + step.offset); }
 
+    // The order of the operations is that of the other implementations.
     float product(const float* a, const float* b) const {
         float sum = a[0] * b[0];
         for (int c = 1; c < shape_.channels; ++c) sum = sum + a[c] * b[c];
         return sum;
     }
 
+    // Learns from a frame and classifies the pixel: all weights decay, the first near Gaussian learns, weights are
+    // normalised, and a pixel without a near Gaussian starts one.
     Verdict update(Pixel& pixel, const float* values, const MixtureStep& step) const {
         auto& modes = pixel.modes;
         bool background = modes.empty(), matched = false;
@@ -123,6 +133,7 @@ private:
         return terms_.shadows && is_shadow(modes, values) ? Verdict::shadow : Verdict::foreground;
     }
 
+    // A pixel is a shadow if a scaled-down background colour is near it (Prati et al. 2003).
     bool is_shadow(const std::vector<Mode>& modes, const float* values) const {
         float total = 0;
         for (const auto& mode : modes) {
@@ -140,6 +151,7 @@ private:
         return false;
     }
 
+    // Replaces the lightest Gaussian if all are in use, and keeps the list sorted.
     void begin_mode(std::vector<Mode>& modes, const float* values, const MixtureStep& step) const {
         if (modes.size() == static_cast<std::size_t>(terms_.mixtures)) modes.pop_back();
         for (auto& mode : modes) mode.weight *= step.keep;

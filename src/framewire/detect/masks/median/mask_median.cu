@@ -95,6 +95,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
     const int word = strip * strip_words + lane - 1, radius = job.size_px / 2;
     const int half = job.size_px * job.size_px / 2;
     const int inside = shape.width - word_px * word;
+    // Bits to the right of the image stay 0.
     const Word in_image = word < 0 || inside <= 0 ? 0 : inside < word_px ? (Word{1} << inside) - 1 : ~Word{0};
     const auto read = [&](int y) {
         return median_word(job.in.row(frame, min(max(y, 0), shape.height - 1)), word, shape.width);
@@ -112,6 +113,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
         }
     }
     for (int y = y_begin; y < y_end; ++y) {
+        // The first window of the band needs one more row and loses none.
         const Word comes = read(y + radius), goes = y > y_begin ? read(y - radius - 1) : 0;
         Word carry = comes & ~goes, borrow = goes & ~comes;
 #pragma unroll
@@ -130,6 +132,7 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
 #pragma unroll
         for (int digit = 0; digit < 2 * column_digits; ++digit)
             above = (half >> digit & 1) != 0 ? above & sums[digit] : above | sums[digit];
+        // The result was computed at the left column of each window; move it to the middle.
         const Word left = __shfl_up_sync(~0u, above, 1);
         const Word median = (above << radius | left >> (word_px - radius)) & in_image;
         if (lane > 0 && lane < warp_threads - 1 && 2 * word < job.out.row_words())

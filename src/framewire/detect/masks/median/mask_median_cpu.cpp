@@ -56,6 +56,7 @@ bool load_median_row(HostBitMaskView<const std::uint32_t> in, const MedianTile& 
     const int before = tile.first_word_64 - 1, behind = before + tile.words_64 + 2;
     const int begin = std::max(before, 0), end = std::min(behind, image_words_64);
     static_assert(std::endian::native == std::endian::little);  // two words of 32 bits are one of 64
+    // Copies the words of the image; the replicated words are added below.
     std::memcpy(out + begin - before, row + 2 * begin, static_cast<std::size_t>(end - begin) * sizeof *out);
     if (before < 0) out[0] = first_pixel;
     const int inside = shape.width - 64 * (image_words_64 - 1);
@@ -78,6 +79,7 @@ HWY_INLINE void roll_columns(const MedianRow& comes, const MedianRow& goes, int 
     const auto step = static_cast<int>(hn::Lanes(d));
     for (int at = 0; at < words_64; at += step) {
         const auto in = hn::LoadU(d, comes + at), out = hn::LoadU(d, goes + at);
+        // A pixel set in both rows, or in neither, leaves its count unchanged.
         auto carry = hn::AndNot(out, in), borrow = hn::AndNot(in, out);
         for (int digit = 0; digit < digits; ++digit) {
             const auto count = hn::LoadU(d, counts[digit] + at);
@@ -164,6 +166,7 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
         // has a binary 1.
         for (int digit = 0; digit < digits; ++digit) std::copy_n(counts[digit], words_64, sums[digit]);
         int columns = 1, sum_digits = digits;
+        // Adds the sums of `more_columns` columns to the right.
         const auto take = [&](const MedianRow* more, int more_digits, int more_columns) {
             add_shifted(sums, sum_digits, more, more_digits, columns, words_64);
             columns += more_columns;
@@ -189,6 +192,7 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             const auto here = hn::LoadU(d, majority + at), next = hn::LoadU(d, majority + at + 1);
             hn::StoreU(hn::Or(hn::ShiftLeftSame(next, radius), hn::ShiftRightSame(here, 64 - radius)), d, middles + at);
         }
+        // Bits to the right of the image must be 0.
         const int whole = std::clamp(in.shape().width / 64 - tile.first_word_64, 0, tile.words_64);
         if (whole < tile.words_64) {
             const int inside = std::max(in.shape().width - 64 * (tile.first_word_64 + whole), 0);

@@ -70,6 +70,7 @@ std::size_t NeighbourGroups::operator()(std::span<Detection> detections, int nei
         sum = {sum.x + box.x,           sum.y + box.y, sum.width + box.width,
                sum.height + box.height, sum.count + 1, std::max(sum.score, box.score)};
     }
+    // A group needs more than `neighbours` boxes.
     const auto too_small = [&](const Group& sum) { return sum.count <= neighbours; };
     groups = static_cast<std::size_t>(
         std::remove_if(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(groups), too_small) - sums_.begin());

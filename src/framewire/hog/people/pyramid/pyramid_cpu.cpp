@@ -32,6 +32,9 @@ constexpr int rows_each = 16;           // rows that a thread takes at a time
 
 #endif
 
+// Octaves and levels on the CPU. Vertical interpolation works on whole vectors of the octave's row; horizontal
+// interpolation gathers the two neighbours of each pixel with table lookups from two vectors.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -50,6 +53,7 @@ void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_
     const hn::Rebind<std::uint8_t, decltype(d16)> half;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
     for (std::int64_t x = 0; x < pixels; x += step) {
+        // Sums of adjacent bytes in 16 bits.
         const auto pair_sums = [&](const std::uint8_t* row) HWY_ATTR {
             const auto pairs = hn::BitCast(d16, hn::LoadU(d8, row + 2 * x));
             return hn::Add(hn::And(pairs, hn::Set(d16, 255)), hn::ShiftRight<8>(pairs));
@@ -96,6 +100,7 @@ void level_row(const LevelRow& row) {
             };
             const auto index = hn::Sub(hn::LoadU(d32, indices + i), hn::Set(d32, indices[i]));
             const auto left = pixel(index), right = pixel(hn::Add(index, hn::Set(d32, 1)));
+            // left + (right - left) * share, in 1/16384.
             const auto value = hn::Add(hn::ShiftLeft<pyramid_share_bits>(left),
                                        hn::Mul(hn::Sub(right, left), hn::LoadU(d32, shares + i)));
             hn::StoreU(hn::DemoteTo(level8, hn::ShiftRight<2 * pyramid_share_bits>(hn::Add(value, rounding))), level8,

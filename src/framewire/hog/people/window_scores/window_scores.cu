@@ -32,6 +32,7 @@ struct ScoreJob {
 // Copies the four values of one place; zeros if there are none.
 template <bool aligned>
 __device__ void copy_quad(const ScoreJob& job, int y, int x, int quad, float4* to) {
+    // Places after the end of the image are zero, so windows that lie partly outside need no special case.
     const bool there = y < job.rows && x < job.columns && quad < job.tiles.quads;
     const auto* from =
         job.descriptors + (there ? (std::int64_t{y} * job.columns + x) * job.values + quad * window_quad : 0);
@@ -80,6 +81,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
                 cuda::wait_for_copies<0>();
                 __syncthreads();
 
+                // The weights of the warp's quad, in the order in which the loops read them.
                 const auto* own_weights = weights + own_quad * columns * rows;
                 for (int column = 0; column < columns; ++column, own_weights += rows) {
                     const auto* down =
@@ -109,6 +111,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
             }
     // Adds the sums of the warps that had the same windows.
     __syncthreads();
+    // The memory of the descriptors is free now.
     auto* others = reinterpret_cast<float*>(memory) + row_warp * high * 32 + lane;
     constexpr int of_quad = Layout::row_warps * high * 32;
     if (own_quad > 0)

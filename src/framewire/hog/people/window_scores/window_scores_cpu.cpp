@@ -30,6 +30,11 @@ struct WindowRows {
 
 #endif
 
+// Scores of windows on the CPU: a convolution of the descriptors with the weights. Several windows are scored
+// together, so that each vector of descriptors and of weights is loaded once for a group of windows:
+//
+//     sums[row of windows][column of windows] += weights[row - r] * descriptors[row][column + c]
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
@@ -58,6 +63,7 @@ HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
         const auto* values = descriptors + row * all.row_values;
         const auto* weights = all.weights + row * all.weights_stride;
         for (std::int64_t i = 0; i < all.weights_stride; i += step) {
+            // One row of descriptors meets a different row of weights for each row of windows.
             VF weight[rows];
             for (int r = 0; r < rows; ++r) weight[r] = hn::Load(df, weights - r * all.weights_stride + i);
             for (int c = 0; c < columns; ++c) {

@@ -14,6 +14,7 @@ namespace {
 std::string text_of(const Chain& chain, std::size_t index) {
     const auto begin = chain.calls[index].offset;
     const bool is_last = index + 1 == chain.calls.size();
+    // The text of a filter ends where the next one starts, without the comma and spaces between.
     auto text = std::string_view(chain.text).substr(begin);
     if (!is_last) text = text.substr(0, chain.calls[index + 1].offset - begin);
     const auto end = text.find_last_not_of(is_last ? " \t\n" : ", \t\n");
