@@ -14,7 +14,7 @@ enum class ErrorCode : int {
     usage = 2,         ///< wrong command line, or wrong argument of a call
     no_input = 66,     ///< the source does not exist or is not a video
     source_lost = 69,  ///< the source ended too early: truncated, broken or disconnected
-    internal = 70,     ///< a bug of framewire
+    internal = 70,     ///< a bug in framewire
     io = 74,           ///< writing failed
     config = 78,       ///< the request cannot be met on this machine: no GPU, no such camera control, ...
 };

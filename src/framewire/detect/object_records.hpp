@@ -20,9 +20,10 @@ struct ObjectRecord {
     std::string_view source{};        ///< JSON lines only: name of the image that the frame comes from; empty if none
 };
 
-/// Returns the frame as one line of a JSON lines file, with a newline:
+/// Returns the frame as one line of a JSON lines file, with a newline (wrapped here):
 ///
-///     {"frame":0,"time":0.000000,"width":768,"height":576,"objects":[{"id":1,"box":[x,y,w,h],"area":n,"centroid":[x,y]}]}
+///     {"frame":0,"time":0.000000,"width":768,"height":576,
+///      "objects":[{"id":1,"box":[x,y,w,h],"area":n,"centroid":[x,y]}]}
 ///
 /// Centroids are in pixels, with two decimals. Scores follow the centroid as `,"score":1.2345`. The name of a source
 /// follows the frame number as `"source":"name.jpg"`, with U+FFFD for bytes that are not valid UTF-8.

@@ -81,6 +81,7 @@ HWY_INLINE void halve(V16 values, VF* to) {
     to[0] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::LowerHalf(half, values)));
     to[1] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::UpperHalf(half, values)));
 }
+
 // The same for a mask; AVX-512 masks are split by a shift.
 HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL

@@ -25,7 +25,7 @@ namespace hog_gradients {
 // tent function of its position: 1 minus the distance from the bin's centre, or 0. A tent is the second
 // difference of hinges, max(position, centre), over consecutive centres:
 //
-//     hinge:  ___/      tent:  _/\_      tent(k) = hinge(k-1) - 2 hinge(k) + hinge(k+1), up to constants
+//     hinge:  ___/      tent:  _/\_      tent(k) = hinge(k-1) - 2 hinge(k) + hinge(k+1)
 //
 // So the pixels only contribute to sums of magnitude times hinge, which takes two instructions per centre. Hinges of
 // centres beyond all positions are the position itself, or the centre.

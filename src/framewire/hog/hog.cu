@@ -16,6 +16,7 @@
 //     table_kernel  counts -> gamma table of 256 bytes per frame
 //     cells_kernel  gray, table -> histograms of cells     (or spread_kernel with central gradients)
 //     norm_kernel   cells -> normalised blocks             (only with a norm)
+
 namespace framewire {
 namespace hog_kernels {
 namespace {
@@ -136,8 +137,7 @@ __global__ void __launch_bounds__(table_threads)
         hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
 }
 
-// ---- Sobel, magnitude, direction, votes: one block per row of adjacent cells, one thread per two columns of a
-// cell ----
+// ---- Gradients and votes: one block per row of adjacent cells, one thread per two columns of a cell ----
 
 constexpr int cell_threads = 64;
 constexpr int columns_each = 2;                                  // the last thread of a cell of odd width has one
@@ -145,7 +145,7 @@ constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // of a row: th
                                                                  // wherever a word begins
 
 // Iterates over the places of a table with `columns` columns. Thread i takes place i and every cell_threads-th
-// place after it; divisions are done once, on the host.
+// place after it, stepping without divisions.
 struct Places {
     int columns, row_step, column_step;
 

@@ -17,6 +17,7 @@ inline constexpr int hog_vector_bytes = 64;
 
 /// On the CPU a row starts with a replicated border pixel and ends with one.
 inline constexpr int hog_cpu_row_begin = 1;
+
 /// Returns the distance of rows on the CPU, a multiple of 64 bytes.
 constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
     return (std::int64_t{width} + 2 + hog_vector_bytes + 63) / 64 * 64;
@@ -24,6 +25,7 @@ constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
 
 /// On CUDA rows consist of whole groups of 16 pixels.
 inline constexpr int hog_group_px = 16;
+
 // Returns the distance of rows on CUDA.
 constexpr std::int64_t hog_cuda_row_stride_bytes(int width) {
     return (std::int64_t{width} + hog_group_px - 1) / hog_group_px * hog_group_px;

@@ -14,6 +14,7 @@
 //     4:4:4, gray           reads row c                  writes all planes of row c
 //
 // In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
+
 namespace framewire {
 namespace image_to_yuv_kernels {
 namespace {

@@ -18,6 +18,7 @@
 //     chroma_of_sums()  joins adjacent columns of the sums and writes chroma
 //
 // Vectors keep even and odd pixels apart, so that bytes widen to 16 bits with a mask and a shift.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

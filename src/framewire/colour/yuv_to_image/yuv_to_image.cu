@@ -14,6 +14,7 @@
 //     other formats:    row g            with chroma row g, if any
 //
 // In columns a lane needs 8 samples of chroma and one more on each side.
+
 namespace framewire {
 namespace yuv_to_image_kernels {
 namespace {
@@ -38,8 +39,8 @@ struct Job {
     int first_frame;
     bool each_row;   // each row has its own chroma: groups are single rows
     bool centred_y;  // groups start with odd rows
-    std::uint32_t
-        weights[2][2];  // of a row of the group, of pixels with even and odd numbers: bytes, as chroma_sixteenths says
+    // Per row of the group, for even and odd pixels: packed bytes, see ChromaPairs::sixteenths().
+    std::uint32_t weights[2][2];
     Product y, b_u, g_u, g_v, r_v;
 };
 

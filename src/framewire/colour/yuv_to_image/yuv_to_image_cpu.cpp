@@ -16,6 +16,7 @@
 //
 //     join_rows()         interpolates chroma between two rows of samples (Chroma)
 //     segment_to_image()  loads luma, interpolates chroma between columns, and writes pixels
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

@@ -5,7 +5,7 @@
 #include "framewire/core/time/frame_rate.hpp"
 
 // Values are kept as text in the order given. Lists are short, so lookups are linear. Every getter converts
-// anew; a value that does not convert was never validated, which is a bug and not a user's error.
+// again; a value that does not convert was never validated, which is a bug and not a user's error.
 
 namespace framewire {
 namespace {

@@ -21,7 +21,7 @@ std::optional<std::int64_t> parse_thousandths(std::string_view text) {
         const auto value = number_in<std::int64_t>(digits);
         if (!value || *value < 0 || digits.size() > 3 || digits.front() == '-') return std::nullopt;
         fraction = *value;
-        // "29.9" are 900 thousandths.
+        // "29.9" has 900 thousandths after its point.
         for (auto size = digits.size(); size < 3; ++size) fraction *= 10;
     }
     return *whole * 1000 + fraction;

@@ -76,8 +76,8 @@ struct BlockScan {
     }
 
     /// Returns the sum before the calling thread only; each lane reads the total of one warp, which is faster
-    /// than end() with more than a few warps. Called by whole warps, because warp_sum() is a collective of the
-    /// warp. Only for 32-bit values.
+    /// than end() with more than a few warps. Called by all lanes of a warp, which may arrive separately:
+    /// warp_sum() waits for them. Only for 32-bit values.
     __device__ Value end_by_warp(const Value& in_warp) const {
         static_assert(warps <= 32 && std::is_same_v<Value, std::uint32_t>);
         const auto lane = threadIdx.x % 32;

@@ -19,6 +19,7 @@
 namespace framewire::labelling {
 
 inline constexpr int tile_threads = tile_rows * tile_words;
+
 /// Arguments of all kernels of the labelling.
 struct TileJob {
     const std::uint32_t* mask;

@@ -121,12 +121,14 @@ struct TileSummary {
 inline constexpr std::uint32_t band_words = 1024;
 /// Words of bits per row: a 32-pixel word has 16 slots, with one bit each.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t band_row_words(const TileGrid& grid) { return grid.row_words / 2; }
+
 /// Returns the rows per band: as many as fit band_words, and a divisor of tile_rows.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t rows_in_band(const TileGrid& grid) {
     std::uint32_t rows = tile_rows;
     while (rows * band_row_words(grid) > band_words) rows /= 2;
     return rows;
 }
+
 /// Returns the number of bands per frame.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t bands_in_frame(const TileGrid& grid) {
     return grid.rows * (tile_rows / rows_in_band(grid));

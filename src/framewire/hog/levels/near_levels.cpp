@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
+
 // Counts pixels below a few edges with narrow fields that are widened before they overflow:
 //
 //     2-bit fields, up to 3 vectors -> 4-bit fields, up to 15 -> 8-bit fields, up to 255 -> 64-bit sums

@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace framewire {
+
 // The frame ring. Slots move between queues, and each stage waits for its queue:
 //
 //     free_ -> capture thread -> captured_ -> process thread -> to_send_ -> calling thread -> free_

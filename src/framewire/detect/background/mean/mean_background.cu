@@ -7,6 +7,7 @@
 // Running mean on the GPU. A thread owns four adjacent pixels of one row through a whole batch:
 //
 //     means (global) -> registers -> frame 0: write background, update -> frame 1: ... -> means (global)
+
 namespace framewire {
 namespace mean_background_kernels {
 namespace {

@@ -60,6 +60,7 @@ HWY_INLINE hn::VFromD<Words> joined(const V* values) {
     return hn::OddEven(odd, hn::BitCast(Words(), number(values[0])));
 }
 HWY_INLINE void store(const V* values, std::uint16_t* to) { hn::Store(joined(values), Words(), to); }
+
 // Stores `yes` where the mask is set, else `no`, for a pair of vectors.
 HWY_INLINE void store_where(const M* mask, const V* yes, const V* no, std::uint16_t* to) {
     const V values[2] = {hn::IfThenElse(mask[0], yes[0], no[0]), hn::IfThenElse(mask[1], yes[1], no[1])};
@@ -88,6 +89,7 @@ HWY_INLINE void load_values(const std::uint8_t* pixels, V* to) {
 HWY_INLINE V learned_mean(const MixtureStep& step, V mean, V difference, V share) {
     return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step.offset));
 }
+
 // The variance is clamped to [var_min, var_max] before the dithering offset is added.
 HWY_INLINE V learned_variance(const MixtureTerms& terms, const MixtureStep& step, V variance, V distance, V share) {
     const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
@@ -102,6 +104,7 @@ HWY_INLINE V reach_of(const MixtureTerms& terms, V variance) {
         hn::Ceil(hn::Mul(hn::Mul(set(terms.background_distance), variance), set(1 / (value_unit * value_unit))));
     return hn::Min(whole, set(most_reach));
 }
+
 // Stores means as whole levels.
 HWY_INLINE void store_levels(hn::VFromD<Words> means, std::uint8_t* to) {
     const auto level = hn::ShiftRight<8>(hn::Add(means, hn::Set(Words(), 128)));

@@ -15,7 +15,10 @@
 // Mixture of Gaussians on the CPU. A thread owns a strip of rows and takes each row through all frames:
 //
 //     the row learns from the frame:  RowModel::learn()     reads and writes the 16-bit model
-//     it does not (most frames):      RowModel::classify()  reads only levels and reaches, 5 bytes per pixel and mode
+//     it does not (most frames):      RowModel::classify()  reads only levels and reaches
+//
+// Levels and reaches take 5 bytes per BGR pixel and mode, less than half of the model.
+
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {

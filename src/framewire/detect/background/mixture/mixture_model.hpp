@@ -117,7 +117,7 @@ FRAMEWIRE_HOST_DEVICE inline MixtureStep mixture_step(const MixtureTerms& terms,
     const auto step =
         1 + (turns ? first_frames + (seen - first_frames) / static_cast<std::uint32_t>(terms.learn_every) : seen);
     const auto turn = static_cast<std::uint32_t>(step) * 0x9E3779B9u >> 25;
-    // In 256ths, because the float's larger part is an integer.
+    // A multiple of 1/256, the resolution of floats as large as the stored numbers.
     const float offset = (static_cast<float>(turn) - 63.5f) / 128;
     const auto rest = static_cast<int>(seen % static_cast<std::uint32_t>(terms.learn_every));
     return {1 - rate, gain, gain * terms.complexity_reduction, offset, turns ? terms.learn_every - 1 - rest : -1};
@@ -126,9 +126,8 @@ FRAMEWIRE_HOST_DEVICE inline MixtureStep mixture_step(const MixtureTerms& terms,
 /// Memory layout of a model's 16-bit numbers. Pixels form blocks of 32 of one row. "Modes" are the Gaussians of
 /// a pixel in descending order of weight; unused ones have weight 0.
 ///
-///     weights of mode 0, all blocks | weights of mode 1, all blocks | ...      32 words per block
-///     features of mode 0, all blocks | features of mode 1, all blocks | ...    32 variances, then 32 means per
-///     channel
+///     weights of mode 0, all blocks  | weights of mode 1, all blocks  | ...   32 weights per block
+///     features of mode 0, all blocks | features of mode 1, all blocks | ...   32 variances and 32 means per channel
 ///
 /// Ordering by mode first keeps the memory of unused modes untouched.
 struct MixtureLayout {
