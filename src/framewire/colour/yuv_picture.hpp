@@ -18,6 +18,7 @@ public:
     /// memory.
     explicit YuvPicture(const YuvInfo& info);
 
+    /// Returns the description that the picture was made with.
     const YuvInfo& info() const { return info_; }
     /// Size of the memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }

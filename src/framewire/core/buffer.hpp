@@ -46,6 +46,7 @@ public:
 
     /// Returns the first byte, null if the buffer is empty.
     std::uint8_t* data() const { return data_; }
+    /// Returns the size that was asked for.
     std::size_t bytes() const { return bytes_; }
 
     /// Returns the buffer as an array of T.
@@ -54,6 +55,7 @@ public:
         return reinterpret_cast<T*>(data_);
     }
 
+    /// Exchanges the memory of two buffers; pointers into them stay valid.
     void swap(HostBuffer& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(data_, other.data_);

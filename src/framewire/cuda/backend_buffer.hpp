@@ -22,6 +22,7 @@ public:
     /// Returns the first byte: a host pointer or a device pointer, according to the backend. Null if the buffer
     /// is empty.
     std::uint8_t* data() const { return host_.data() ? host_.data() : device_.data(); }
+    /// Returns the size that was asked for.
     std::size_t bytes() const { return host_.data() ? host_.bytes() : device_.bytes(); }
     /// Returns the buffer as an array of T.
     template <class T>

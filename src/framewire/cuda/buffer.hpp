@@ -31,12 +31,14 @@ public:
 
     /// Returns the device pointer, null if the buffer is empty. Host code must not dereference it.
     std::uint8_t* data() const { return data_; }
+    /// Returns the size that was asked for.
     std::size_t bytes() const { return bytes_; }
     /// Returns the buffer as an array of T.
     template <class T>
     T* as() const {
         return reinterpret_cast<T*>(data_);
     }
+    /// Exchanges the memory of two buffers; pointers into them stay valid.
     void swap(DeviceBuffer& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);

@@ -40,7 +40,9 @@ public:
     /// to ThreadPool.
     explicit Executor(BackendChoice choice = BackendChoice::automatic, int threads = 0);
 
+    /// Returns the backend that was chosen. It never changes.
     Backend backend() const { return backend_; }
+    /// Returns the threads of the CPU backend; they exist with CUDA too, for work on the host.
     const ThreadPool& pool() const { return pool_; }
     /// CUDA streams: one for kernels, one for copies of frames to the GPU, and one for copies of results to the
     /// host. Throw Error{internal} on the CPU backend.

@@ -14,6 +14,7 @@ namespace framewire::cuda {
 struct CallPlace {
     const char* file;
     int line;
+    /// Returns the place of the call in which it is a default argument.
     static CallPlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
@@ -68,6 +69,7 @@ class Event {
 public:
     /// Says whether milliseconds_since() will be used. Events without a time stamp are cheaper.
     enum class Timing { kept, none };
+    /// Makes an event that has not been recorded.
     explicit Event(Timing timing = Timing::kept);
     ~Event();
     Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

@@ -41,6 +41,7 @@ public:
     const auto& in() const {
         return const_cast<Twin*>(this)->in<space>();
     }
+    /// The object on the host, and the one on the GPU.
     auto& host() { return host_; }
     const auto& host() const { return host_; }
     auto& device() { return device_; }

@@ -45,6 +45,7 @@ RecordFormat parse_record_format(std::string_view text);
 /// Converts frames of objects to the text of a file, piece by piece. The pieces in order are the file.
 class ObjectRecords {
 public:
+    /// Starts a file of the given format.
     explicit ObjectRecords(RecordFormat format) : format_(format) {}
 
     /// Returns the text before the first frame.

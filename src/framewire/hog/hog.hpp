@@ -81,6 +81,7 @@ public:
     /// Makes a view of descriptors without gaps.
     constexpr HogView(T* data, HogShape shape) : data_(data), shape_(shape) {}
 
+    /// Pointer to the first value, and shape.
     constexpr T* data() const { return data_; }
     constexpr const HogShape& shape() const { return shape_; }
     /// Returns the values of the first column of row `y`.

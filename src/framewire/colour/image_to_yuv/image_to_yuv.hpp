@@ -22,6 +22,7 @@ public:
     /// The same on a thread pool of the CPU, for callers without an executor.
     ImageToYuv(const YuvInfo& picture, int channels, const ThreadPool& threads);
 
+    /// Returns the description of the pictures that run() writes.
     const YuvInfo& picture() const { return picture_; }
     /// Returns the shape of the images that run() takes.
     Shape image_shape() const { return {picture_.frames, picture_.height, picture_.width, channels_}; }

@@ -29,6 +29,7 @@ public:
     /// The same on a thread pool of the CPU, for callers without an executor.
     YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads);
 
+    /// Returns the description of the pictures that run() takes.
     const YuvInfo& picture() const { return picture_; }
     /// Returns the shape of the images that run() writes.
     Shape image_shape() const { return {picture_.frames, picture_.height, picture_.width, channels_}; }

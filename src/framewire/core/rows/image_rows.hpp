@@ -13,6 +13,7 @@ namespace framewire {
 struct RowRange {
     int begin = 0, end = 0;
 
+    /// Number of rows; not positive if the range is empty.
     constexpr int count() const { return end - begin; }
     /// Returns the range with `rows` more rows on each side, clipped to an image of `height` rows: the range plus its
     /// halo.
@@ -27,6 +28,7 @@ struct RowRange {
 struct ImageArea {
     RowRange columns{}, rows{};
 
+    /// Returns true if the area has no pixel.
     constexpr bool empty() const { return columns.count() <= 0 || rows.count() <= 0; }
     /// Returns the smallest rectangle around both. An empty rectangle adds nothing.
     constexpr ImageArea joined(const ImageArea& other) const {
@@ -46,6 +48,7 @@ struct ImageRows {
     int first = 0;
 
     constexpr ImageRows() = default;
+    /// Row 0 of `rows` is row `first_row` of the image.
     constexpr ImageRows(HostView<T> rows, int first_row) : view(rows), first(first_row) {}
     /// All rows of an image.
     constexpr explicit ImageRows(HostView<T> image) : view(image) {}
@@ -56,6 +59,7 @@ struct ImageRows {
         return {view, first};
     }
 
+    /// Returns which rows of the image these are.
     constexpr RowRange range() const { return {first, first + view.shape().height}; }
     /// Returns row `y` of the image, which must be within range().
     constexpr T* row(int y) const { return view.row(0, y - first); }

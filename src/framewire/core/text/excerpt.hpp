@@ -25,6 +25,7 @@ public:
     ExcerptError(ErrorCode code, const std::string& text, const std::string& excerpt)
         : Error(code, text + excerpt), text_(text), excerpt_(excerpt) {}
 
+    /// The message without the caret line, and the two lines of it.
     const std::string& text() const noexcept { return text_; }
     const std::string& excerpt() const noexcept { return excerpt_; }
 

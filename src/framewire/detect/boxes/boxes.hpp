@@ -18,6 +18,7 @@ public:
     Boxes(const DetectorParameters& parameters, const BoxStyle& style, const Shape& shape, Executor& executor)
         : detector_(parameters, shape, executor), overlay_(style, shape, executor) {}
 
+    /// Returns the shape of the result, which is that of the frames.
     Shape output_shape() const { return detector_.shape(); }
 
     /// Processes a batch and returns when done.

@@ -29,6 +29,7 @@ public:
     /// Throws Error{usage} if the shape, the blur or the threshold is not allowed.
     Foreground(ForegroundParameters parameters, const Shape& frames, Executor& executor);
 
+    /// Returns the shape of blurred gray images and of masks.
     Shape gray_shape() const { return shape_.with_channels(1); }
 
     /// Writes the blurred gray images of a batch of frames, of which backgrounds are made. Runs on the

@@ -42,6 +42,7 @@ public:
                       memory...),
           counts_(static_cast<std::size_t>(frames) * 2 * sizeof(std::int32_t), memory...) {}
 
+    /// Number of lists, and entries per list.
     int frames() const { return frames_; }
     int capacity() const { return capacity_; }
     /// Returns a view of all lists; valid as long as the buffer.
@@ -93,6 +94,7 @@ public:
     /// much with 4 neighbours.
     ComponentLabelling(ComponentLabellingParameters parameters, const Shape& shape, Executor& executor);
 
+    /// The parameters, and the shape of the masks, that the plan was made for.
     const ComponentLabellingParameters& parameters() const { return parameters_; }
     const Shape& shape() const { return shape_; }
 

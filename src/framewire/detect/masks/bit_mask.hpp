@@ -35,6 +35,7 @@ public:
         return {data_, shape_};
     }
 
+    /// Pointer to the first word, shape in pixels, and words per row.
     FRAMEWIRE_HOST_DEVICE constexpr Word* data() const { return data_; }
     FRAMEWIRE_HOST_DEVICE constexpr const Shape& shape() const { return shape_; }
     FRAMEWIRE_HOST_DEVICE constexpr int row_words() const { return mask_row_words(shape_.width); }

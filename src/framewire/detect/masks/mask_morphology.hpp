@@ -20,6 +20,7 @@ public:
     MaskMorphology(MorphologyOperation operation, const StructuringElement& element, const Shape& shape,
                    Executor& executor);
 
+    /// Returns the shape of the masks, with one channel.
     const Shape& shape() const { return shape_; }
 
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another

@@ -39,6 +39,7 @@ public:
     PeopleDetector(PeopleDetector&&) noexcept;
     PeopleDetector& operator=(PeopleDetector&&) noexcept;
 
+    /// Returns the parameters that the detector was made with.
     const PeopleParameters& parameters() const;
     /// Return how many sizes and how many windows of a frame are scored.
     int levels() const;

@@ -28,6 +28,7 @@ public:
     /// Computes the descriptors. Throws Error{usage} if the image is smaller than the window.
     ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image, Executor& executor);
 
+    /// Number of sizes, and of windows of one size.
     int levels() const { return static_cast<int>(levels_.size()); }
     std::int64_t windows(int level) const { return levels_[static_cast<std::size_t>(level)].grid.count(); }
     std::int64_t windows() const;  ///< in all levels

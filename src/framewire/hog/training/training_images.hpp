@@ -16,6 +16,7 @@ struct TrainingImages {
     std::vector<std::string> names;                     ///< for messages
     std::function<HostImage(const std::string&)> read;  ///< reads the image of that name: one frame, 1 or 3 channels
 
+    /// Returns the number of images.
     std::size_t size() const { return names.size(); }
 };
 

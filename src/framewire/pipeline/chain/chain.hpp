@@ -24,6 +24,7 @@ struct Chain {
     std::string text;
     std::vector<FilterCall> calls;
 
+    /// Returns true if there is no filter.
     bool empty() const { return calls.empty(); }
 };
 

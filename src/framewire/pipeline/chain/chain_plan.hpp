@@ -41,6 +41,7 @@ public:
     /// Returns true if there is no filter. A run then copies, and callers that do not need the copy can skip
     /// it.
     bool empty() const { return steps_.empty(); }
+    /// Shapes of the frames that run() takes and writes.
     const Shape& input_shape() const { return input_shape_; }
     const Shape& output_shape() const { return output_shape_; }
     /// Returns the map of positions in the input to positions in the output.

@@ -27,6 +27,7 @@ public:
     Frame(HostView<std::uint8_t> host, Executor& executor)
         : image_(cuda::Twin<ImageIn>::on_gpu(executor, host.shape())), host_(host), transfer_(executor) {}
 
+    /// Shape of the image; a default-constructed frame is empty.
     const Shape& shape() const { return host_.shape(); }
     bool empty() const { return shape().height == 0; }
 

@@ -20,6 +20,7 @@ public:
     /// inside.
     HiddenZones(std::vector<Zone> mosaic, std::vector<Zone> black, const Shape& frame);
 
+    /// Returns true if nothing is hidden; run() then does nothing.
     bool empty() const { return mosaic_.empty() && black_.empty(); }
     /// Returns the side of a cell: a fortieth of the picture's longer side, at least 16 pixels.
     static int cell_px(const Shape& frame);

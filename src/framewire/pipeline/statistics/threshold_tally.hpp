@@ -24,6 +24,7 @@ public:
         sum_ += threshold;
         ++count_;
     }
+    /// Returns the number of thresholds.
     std::int64_t count() const { return count_; }
     /// Returns the statistics; all 0 if nothing was added.
     ThresholdFigures figures() const {

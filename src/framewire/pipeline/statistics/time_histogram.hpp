@@ -33,6 +33,7 @@ public:
     /// Does not allocate.
     void add(double ms);
 
+    /// Returns the number of durations.
     std::int64_t count() const { return count_; }
 
     /// Returns the duration that `share` (0 to 1) of all durations do not exceed (nearest rank); 0 if there are

@@ -17,7 +17,7 @@
 //     the row learns from the frame:  RowModel::learn()     reads and writes the 16-bit model
 //     it does not (most frames):      RowModel::classify()  reads only levels and reaches
 //
-// Levels and reaches take 5 bytes per BGR pixel and mode, less than half of the model.
+// Levels and reaches take 5 bytes per BGR pixel and mode, half of the model.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

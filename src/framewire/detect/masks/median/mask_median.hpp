@@ -23,6 +23,7 @@ public:
     /// Error{usage} if the size or the shape is not allowed.
     MaskMedian(int size_px, const Shape& shape, Executor& executor);
 
+    /// The shape of the masks, with one channel, and the side of the window.
     const Shape& shape() const { return shape_; }
     int size_px() const { return size_px_; }
 

@@ -28,6 +28,7 @@ public:
     /// or if a level would have no pixel.
     GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
 
+    /// Returns the number of levels, one per scale.
     int levels() const { return static_cast<int>(levels_.size()); }
     /// Returns the shape of a level: one frame of one channel.
     Shape level_shape(int level) const;

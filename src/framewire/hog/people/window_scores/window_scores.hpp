@@ -15,6 +15,7 @@ namespace framewire {
 struct WindowGrid {
     int rows = 0, columns = 0;
 
+    /// Returns the number of windows.
     constexpr std::int64_t count() const { return std::int64_t{rows} * columns; }
 };
 

@@ -59,6 +59,7 @@ public:
 
     /// Returns the shape of the frames and of R.
     const Shape& shape() const { return encoder_.shape(); }
+    /// Returns the parameters that the encoder was made with.
     const delta::EncoderParameters& parameters() const { return encoder_.parameters(); }
 
     /// Returns memory for the changes of one frame. The encoder must outlive it.

@@ -22,6 +22,7 @@ public:
     /// Allocates memory for descriptors of `shape`. Throws Error{config} if there is not enough.
     FrameDescriptors(const HogShape& shape, Executor& executor);
 
+    /// Returns the shape of the descriptors.
     const HogShape& shape() const { return shape_; }
     /// Blocks until the descriptors are on the host; throws if computing them failed.
     void wait() { transfer_.wait(); }
@@ -51,6 +52,7 @@ public:
     FrameHog(const FrameHog&) = delete;
     FrameHog& operator=(const FrameHog&) = delete;
 
+    /// Returns the shape of the descriptors of a frame.
     const HogShape& output_shape() const { return hog_.output_shape(); }
 
     /// Starts the next frame; its descriptors are in `out`, which must have output_shape(), after their wait().
