@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of media share.
+// Helpers for the tests of the media module.
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -24,7 +24,7 @@ namespace framewire::testing {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A folder of its own, gone with the object.
+/// Temporary folder, removed with its content when the object is destroyed.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -39,7 +39,9 @@ public:
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
+    /// Path of a file in the folder.
     std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    /// Names of the files in the folder, sorted.
     std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
@@ -51,6 +53,7 @@ private:
     std::filesystem::path path_;
 };
 
+/// All bytes of a file; a failure to read them fails the test.
 inline Bytes read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(file) << path;
@@ -62,6 +65,7 @@ inline Bytes read_file(const std::string& path) {
     return bytes;
 }
 
+/// Creates or replaces a file.
 inline void write_file(const std::string& path, const void* data, std::size_t bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
@@ -70,7 +74,7 @@ inline void write_file(const std::string& path, const void* data, std::size_t by
 
 inline void write_file(const std::string& path, std::string_view text) { write_file(path, text.data(), text.size()); }
 
-/// Smooth colours that move with `number`; every format can keep them.
+/// Smooth colours that move with `number`; lossy formats keep them well.
 inline Bytes smooth_frame(const Shape& shape, int number) {
     Bytes bytes(static_cast<std::size_t>(shape.bytes()));
     std::size_t at = 0;
@@ -82,7 +86,7 @@ inline Bytes smooth_frame(const Shape& shape, int number) {
     return bytes;
 }
 
-/// Bytes without any order.
+/// Uniformly distributed bytes that depend only on `seed` (a linear congruential generator).
 inline Bytes random_frame(const Shape& shape, std::uint64_t seed) {
     Bytes bytes(static_cast<std::size_t>(shape.bytes()));
     for (auto& byte : bytes) {
@@ -94,7 +98,7 @@ inline Bytes random_frame(const Shape& shape, std::uint64_t seed) {
 
 inline HostView<const std::uint8_t> view_of(const Bytes& bytes, const Shape& shape) { return {bytes.data(), shape}; }
 
-/// Writes frames at 25 a second and finishes; what is there already is replaced.
+/// Writes frames at 25 per second and finishes; replaces an existing file.
 inline void write_video(const std::string& target, const Shape& shape, const std::vector<Bytes>& frames,
                         const SinkOptions& options = {.replace = true}) {
     const auto sink = open_sink(target, shape, {25, 1}, options);
@@ -104,7 +108,7 @@ inline void write_video(const std::string& target, const Shape& shape, const std
     sink->finish();
 }
 
-/// All that could be read of a source, and the error it ended with, if any.
+/// Everything that could be read from a source, and the error that ended the reading, if any.
 struct Reading {
     SourceInfo info;
     std::vector<Bytes> frames;
@@ -113,6 +117,7 @@ struct Reading {
     std::string message;
 };
 
+/// Reads up to `most_frames` frames; never throws Error.
 inline Reading read_video(const std::string& text, const SourceOptions& options = {},
                           std::size_t most_frames = 10'000) {
     Reading reading;
@@ -141,7 +146,7 @@ inline double psnr(const Bytes& a, const Bytes& b) {
     return sum == 0 ? 200 : 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / sum);
 }
 
-/// The code of the Error `body` throws; nothing when it throws none.
+/// Code of the Error that `body` throws; nullopt if it throws none.
 inline std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string* message = nullptr) {
     try {
         body();
@@ -152,7 +157,7 @@ inline std::optional<ErrorCode> error_of(const std::function<void()>& body, std:
     return std::nullopt;
 }
 
-/// Runs FFmpeg's command-line tool, the independent one; true when it succeeded.
+/// Runs FFmpeg's command-line tool as an independent implementation; true if it succeeded.
 inline bool ffmpeg(const std::string& arguments) {
     return std::system(("timeout 300 ffmpeg -nostdin -v error -y " + arguments).c_str()) == 0;
 }

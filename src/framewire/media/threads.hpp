@@ -4,7 +4,7 @@
 
 namespace framewire {
 
-/// The threads that media share in the process: those that convert colours and copy large pieces of files.
+/// The process-wide thread pool of the media module, for colour conversion and large file copies.
 const ThreadPool& media_threads();
 
 }  // namespace framewire

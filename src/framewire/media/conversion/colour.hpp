@@ -13,32 +13,35 @@ struct SwsContext;
 
 namespace framewire {
 
-/// What an untagged picture is taken for: BT.601 below 720 rows and BT.709 from there on, limited range.
+/// Coding that is assumed for an untagged picture: limited range, BT.601 below 720 rows and BT.709 from 720 rows.
 YuvCoding assumed_coding(int height);
 
-/// The coding of a frame by its own tags. What they leave open is assumed by size, and `assumed` set to what was;
-/// it stays empty when nothing was, and for RGB. YUVJ formats and gray are of full range unless tagged otherwise.
+/// Coding of a frame according to its tags. Properties without a tag are assumed from the size and described in
+/// `assumed`, which stays empty if all are tagged and for RGB. YUVJ formats and gray have full range unless tagged
+/// otherwise.
 YuvCoding coding_of(const AVFrame& frame, std::string& assumed);
 
-/// What a frame is that framewire::colour converts, of `coding`; nothing for others: rarer formats, RGB.
+/// Description of a frame of `coding` for framewire::colour; nullopt for formats that it does not convert, such as
+/// RGB.
 std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding);
 
-/// A frame as a picture that framewire::colour takes; nothing for other formats, and rows from the bottom up.
+/// View of a frame's planes for framewire::colour, valid as long as the frame; nullopt for other formats and for rows
+/// stored bottom-up.
 std::optional<HostYuv<const std::uint8_t>> planes_of(const AVFrame& frame, const YuvCoding& coding);
 
-/// What PictureConverter::to_frame() makes of images by ImageToYuv, by the frame's own tags; nothing where it does
-/// otherwise.
+/// Description of the planes that PictureConverter::to_frame() produces for this frame with ImageToYuv, according to
+/// the frame's tags; nullopt if to_frame() uses another path.
 std::optional<YuvInfo> planes_made_for(const AVFrame& frame);
 
-/// Writes the tags of `coding` to a frame.
+/// Writes the colour tags of `coding` to a frame.
 void tag(AVFrame& frame, const YuvCoding& coding);
 
-/// True for formats of brightness alone: gray of any depth, with or without alpha, and black and white.
+/// True for luma-only formats: gray at any depth, with or without alpha, and 1-bit black and white.
 bool is_gray(AVPixelFormat format);
 
-/// Converts between FFmpeg's pictures and framewire's images: planar YUV, gray, NV12, P010 and BGR by the loops of
-/// framewire::colour, on all cores; rarer formats, and pictures of another size than the image's, by libswscale, whose
-/// tables are kept while the formats stay the same.
+/// Converts between FFmpeg's pictures and framewire's images. Planar YUV, gray, NV12, P010 and BGR use
+/// framewire::colour on all cores. Rarer formats, and pictures whose size differs from the image's, use libswscale;
+/// its context is reused while the formats stay the same. Use an object from one thread.
 class PictureConverter {
 public:
     PictureConverter();
@@ -46,13 +49,14 @@ public:
     PictureConverter(PictureConverter&&) noexcept;
     PictureConverter& operator=(PictureConverter&&) noexcept;
 
-    /// Fills `image` (1 frame; 1 channel takes the brightness) from `frame`, scaled where the sizes differ;
-    /// transparency lies on black (lay_on_black()). Our loops are exact to 1 of 255. libswscale is to 2, for all
-    /// colours that are up to twice as bright as white; beyond, where no picture made from colours comes, its numbers
-    /// overflow. Throws Error{no_input} on a pixel format that cannot be converted.
+    /// Fills `image` (1 frame; 1 channel takes the luma) from `frame`, scaled if the sizes differ; transparent pixels
+    /// are composited on black (lay_on_black()). framewire's own loops are exact to 1 of 255. libswscale is exact to 2
+    /// for all colours up to twice as bright as white; for brighter values, which no picture made from colours
+    /// contains, its arithmetic overflows. Throws Error{no_input} if the pixel format cannot be converted.
     void to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
 
-    /// Fills `frame`, which has memory for a format and the size of `image`, by the frame's own colour tags.
+    /// Fills `frame`, which must have a format, memory and the size of `image`, according to the frame's own colour
+    /// tags.
     void to_frame(HostView<const std::uint8_t> image, AVFrame& frame);
 
 private:

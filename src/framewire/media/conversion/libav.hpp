@@ -1,6 +1,6 @@
 #pragma once
 
-// libavutil's frames as owned objects; what needs more of FFmpeg is in ffmpeg/libav.hpp.
+// Owning pointers for libavutil's frames. ffmpeg/libav.hpp has the types that need more of FFmpeg.
 
 #include "framewire/core/error.hpp"
 
@@ -12,18 +12,22 @@ extern "C" {
 
 namespace framewire {
 
+/// Deleter for AVFrame.
 struct FreeFrame {
     void operator()(AVFrame* frame) const noexcept { av_frame_free(&frame); }
 };
+/// Owned AVFrame.
 using FramePointer = std::unique_ptr<AVFrame, FreeFrame>;
 
+/// Allocates a frame without a picture. Throws Error{config} if memory is exhausted.
 inline FramePointer make_frame() {
     FramePointer frame(av_frame_alloc());
     if (!frame) fail(ErrorCode::config, "no memory for a frame");
     return frame;
 }
 
-/// A frame with memory for its picture, rows padded as FFmpeg's functions want them.
+/// Allocates a frame with memory for its picture; rows are padded as FFmpeg's functions require. Throws Error{config}
+/// if memory is exhausted.
 inline FramePointer make_frame(AVPixelFormat format, int width, int height) {
     auto frame = make_frame();
     frame->format = format;

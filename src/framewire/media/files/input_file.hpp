@@ -7,8 +7,8 @@
 
 namespace framewire {
 
-/// Bytes from a file, a pipe or standard input. A pipe is waited for as long as its writer lives, but a stop ends
-/// the wait.
+/// Reads bytes from a file, a pipe or standard input. A read from a pipe waits for as long as the pipe has a writer; a
+/// stop request ends the wait. Use an object from one thread, except read_at().
 class InputFile {
 public:
     /// Opens `path`, or standard input for "-". Throws Error{no_input}.
@@ -17,29 +17,32 @@ public:
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
 
-    /// Reads until `bytes` are there, the file ends or a stop is asked for; gives how many there are.
-    /// Throws Error{source_lost} when reading fails.
+    /// Reads until `bytes` bytes have arrived, the file ends or a stop is requested; returns the number of bytes read.
+    /// Throws Error{source_lost} if reading fails.
     std::size_t read(void* data, std::size_t bytes);
 
     /// The next byte, or -1 at the end.
     int get();
 
-    /// Whether the following two can be: of a regular file that is no standard input.
+    /// True if the file supports read_at() and go_to(): a regular file that is not standard input.
     bool has_places() const { return has_places_; }
-    /// Reads `bytes` from a place on, by the calling thread alone; gives how many are there. From any thread, and
-    /// beside all that else is done. Throws Error{source_lost} when reading fails.
+    /// Reads `bytes` bytes at a position, on the calling thread; returns the number of bytes read. Callable from any
+    /// thread, concurrently with all other members. Throws Error{source_lost} if reading fails.
     std::size_t read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const;
-    /// Goes behind the next bytes without reading them. False, and nothing changes, where not all of them are there.
+    /// Skips bytes without reading them. Returns false and changes nothing if the file has fewer.
     bool skip(std::int64_t bytes);
 
-    /// Where the next byte is, of a regular file that is no standard input.
+    /// Position of the next byte, for files with has_places().
     std::int64_t position_bytes() const { return position_bytes_ - static_cast<std::int64_t>(end_ - begin_); }
-    /// Reads on from another place. False, and nothing changed, where that is none or this no such file.
+    /// Continues reading at another position. Returns false and changes nothing if the position is outside the file or
+    /// the file does not support it.
     bool go_to(std::int64_t position_bytes);
 
+    /// True if a stop was requested.
     bool stopped() const { return stop_.stop_requested(); }
+    /// The path as given, or the name shown for standard input.
     const std::string& name() const { return name_; }
-    /// Length of a regular file; -1 of anything else.
+    /// Length of a regular file; -1 for anything else.
     std::int64_t length_bytes() const { return length_bytes_; }
 
 private:
@@ -51,7 +54,7 @@ private:
     int descriptor_ = -1;
     std::int64_t length_bytes_ = -1;
     bool has_places_ = false;
-    std::int64_t position_bytes_ = 0;  // of it, behind what was read
+    std::int64_t position_bytes_ = 0;  // file position behind the bytes in buffer_
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     unsigned char buffer_[4096];

@@ -4,10 +4,11 @@
 
 namespace framewire {
 
-/// A URL as FFmpeg takes it. `{file:PATH}` and `{env:NAME}` in `text` become the first line of a file and a variable of
-/// the environment, percent-encoded, so that no secret stands on a command line or in a name that is shown. Blanks are
-/// percent-encoded too. Throws Error{no_input} if there is no such file or variable, and Error{usage} if a value is
-/// empty, longer than 4096 bytes, holds control characters, or is one that the protocol cannot take.
+/// Returns the URL in the form that FFmpeg accepts. `{file:PATH}` and `{env:NAME}` in `text` are replaced by the first
+/// line of a file and by an environment variable, percent-encoded, so that secrets appear neither on the command line
+/// nor in displayed names. Spaces are percent-encoded too. Throws Error{no_input} if the file or variable does not
+/// exist, and Error{usage} if a value is empty, longer than 4096 bytes, contains control characters, or cannot be used
+/// with the protocol.
 std::string network_address(const std::string& text);
 
 }  // namespace framewire

@@ -12,45 +12,52 @@
 
 namespace framewire {
 
+/// How an output file is opened.
 struct OutputFileOptions {
     std::stop_token stop{};  ///< ends waits for the reader of a pipe
-    bool replace = false;    ///< a finished file of the name gives way when this one is complete; else it is refused
-    bool once_only = false;  ///< what comes cannot be had again: what a killed run left is kept under another name
+    bool replace =
+        false;  ///< an existing file of that name is replaced when this one is complete; if false, it is an error
+    bool once_only =
+        false;  ///< the input cannot be read again: the remains of a killed run are kept under another name
 };
 
-/// Bytes to a file that appears under its name only when it is whole: written as NAME.part beside it, which finish()
-/// renames. A file that is replaced hands its permissions on. NAME.part is locked while it is written, so that two
-/// runs cannot write one output, and one that is there and not locked is what a killed run left: it is removed, or kept
-/// under another name, and the log says so. What is no regular file (a pipe, a device) and standard output are written
-/// directly.
+/// Writes bytes to a file that gets its name only when it is complete: the bytes go to NAME.part beside it, which
+/// finish() renames. A file that is replaced passes on its permissions. NAME.part is locked while it is written, so
+/// that two processes cannot write one output. An unlocked NAME.part is left over from a killed process: it is
+/// removed, or kept under another name (`once_only`), and the log reports it. Pipes, devices and standard output are
+/// written directly. Use an object from one thread.
 class OutputFile {
 public:
-    /// Opens `path`, or standard output for "-". A pipe is waited for until it has a reader. Throws Error{io}, also
-    /// when a file is there that may not be replaced.
+    /// Opens `path`, or standard output for "-". Blocks until a pipe has a reader. Throws Error{io}, also if the file
+    /// exists and may not be replaced.
     explicit OutputFile(const std::string& path, OutputFileOptions options = {});
-    /// Without finish() before, removes what was written, or leaves as NAME.part what mark_whole() says.
+    /// Without a preceding finish(), removes what was written, or leaves it as NAME.part up to mark_whole().
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
-    /// Writes all bytes. Throws Error{io}; also when a stop was asked for and nobody reads the pipe for a second.
+    /// Writes all bytes. Throws Error{io}; also if a stop was requested and no one reads the pipe for a second.
     void write(const void* data, std::size_t bytes);
     /// Moves to a position of a regular file. Throws Error{io}.
     void seek(std::int64_t position_bytes);
-    /// What is written up to here is of use as it is, whatever becomes of the rest.
+    /// Declares the bytes written so far usable on their own, even if the rest never follows.
     void mark_whole() { whole_bytes_ = bytes_; }
-    /// Brings what was written to the disk, where it goes to one. Throws Error{io}.
+    /// Flushes the bytes written so far to the disk, if the destination is on one. Throws Error{io}.
     void sync();
-    /// Takes other bytes for those written so far: `write` gets descriptors of the file and of an empty one, to be read
-    /// and written at any place. What it throws leaves the file as it was; a kill leaves one of both. Does nothing
-    /// where this is no regular file, and on file systems without files that have no name.
+    /// Replaces the bytes written so far: `write` gets descriptors of the file and of an empty file, both readable and
+    /// writable at any position. If it throws, the file is unchanged; if the process is killed, one of the two
+    /// remains. Does nothing for destinations other than regular files and on file systems without unnamed files
+    /// (O_TMPFILE).
     void rewrite(const std::function<void(int from, int to)>& write);
-    /// Closes, and lets the file appear, but a broken-off one beside a finished file stays NAME.part. Throws Error{io}.
+    /// Closes the file and gives it its name. A truncated file beside an existing complete one stays NAME.part. Throws
+    /// Error{io}.
     void finish(Ending ending = Ending::complete);
 
+    /// True for a regular file, which seek() and rewrite() need.
     bool seekable() const { return !part_.empty(); }
-    /// The furthest position written.
+    /// End of the furthest write, in bytes.
     std::int64_t bytes() const { return bytes_; }
+    /// The path as the user wrote it.
     const std::string& name() const { return name_; }
 
 private:
@@ -64,13 +71,13 @@ private:
     [[noreturn]] void fail_io(const char* doing) const;
 
     std::string name_;  // as the user wrote it
-    std::string path_;  // where it goes, symbolic links followed
-    std::string part_;  // empty when written directly
+    std::string path_;  // destination, with symbolic links followed
+    std::string part_;  // empty if written directly
     OutputFileOptions options_;
     int descriptor_ = -1;
-    int lock_ = -1;       // holds the lock of the part until it has its name
-    bool pipe_ = false;   // or a device that may let us wait
-    int unblocked_ = -1;  // the same pipe, whose writes take what there is room for
+    int lock_ = -1;       // holds the lock on the .part file until it is renamed
+    bool pipe_ = false;   // or a device whose writes may block
+    int unblocked_ = -1;  // non-blocking descriptor of the same pipe
     std::int64_t position_bytes_ = 0;
     std::int64_t bytes_ = 0;
     std::int64_t whole_bytes_ = 0;

@@ -5,13 +5,13 @@
 
 namespace framewire {
 
-/// A path's folder with its slash, empty where there is none, and the name in it.
+/// Folder of a path including the trailing slash (empty if there is none), and the name in that folder.
 std::pair<std::string, std::string> split_path(const std::string& path);
 
-/// Whether an output's path means standard output: `-`, or the name that Linux has for it.
+/// True if an output path means standard output: `-` or Linux's name for it.
 bool is_standard_output(const std::string& path);
 
-/// Where the last of a chain of symbolic links leads, whether something is there or not.
+/// Target of a chain of symbolic links, whether or not it exists.
 std::string followed(std::string path);
 
 }  // namespace framewire

@@ -6,17 +6,17 @@
 
 namespace framewire {
 
-/// A file that a run reads or writes, and the option that names it.
+/// File that a run reads or writes, and the option that names it.
 struct RunFile {
     std::string option;  ///< as the user writes it: -o, --stats
     std::string path;    ///< or - for standard input or output
 };
 
-/// Throws Error{usage} when an output is an input or another output: one file of the file system, whatever paths and
-/// links lead to it. Devices may be named several times.
+/// Throws Error{usage} if an output is also an input or another output. Files are compared by identity in the file
+/// system, so different paths and links to one file are found. Devices may be named several times.
 void require_different_files(std::span<const RunFile> inputs, std::span<const RunFile> outputs);
 
-/// Those of the outputs that are files already.
+/// The outputs that already exist as files.
 std::vector<RunFile> files_there(std::span<const RunFile> outputs);
 
 }  // namespace framewire

@@ -2,7 +2,7 @@
 
 namespace framewire {
 
-/// How often a wait for a file's other end looks whether it shall stop.
+/// Interval at which a wait for the other end of a file checks for a stop request.
 constexpr int stop_poll_ms = 100;
 
 }  // namespace framewire

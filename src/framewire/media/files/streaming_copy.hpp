@@ -4,8 +4,9 @@
 
 namespace framewire {
 
-/// memcpy past the caches (non-temporal stores), for what nobody reads soon: the caches keep what they have, and lines
-/// that are written whole are not read first. Any alignment. When it returns, other threads may be told of the bytes.
+/// Copies like memcpy, but past the caches (non-temporal stores), for data that is not read soon: cache contents stay,
+/// and lines that are written whole are not read first. Any alignment; the ranges must not overlap. When it returns,
+/// the bytes may be published to other threads.
 void streaming_copy(void* to, const void* from, std::size_t bytes);
 
 }  // namespace framewire

@@ -8,7 +8,7 @@
 
 namespace framewire {
 
-/// The model in OpenCV's YAML, `text` being the whole file: as read_window_model() says.
+/// Parses a model in OpenCV's YAML; `text` is the whole file. See read_window_model() for the arguments and errors.
 WindowModel parse_opencv_model(std::string_view text, const std::string& name, WindowModel like,
                                const ParameterValues& asked);
 

@@ -12,29 +12,30 @@
 
 namespace framewire {
 
-/// Reads a model's weights from a file, which tells by its beginning what it is:
-/// - NumPy's .npy of float32 or float64 of any shape: the weights, then the bias, which may be missing (then 0); and
-///   behind them, as write_window_model() writes it, a text that says what window and descriptor they are for;
-/// - text: the same as numbers separated by white space or commas, `#` begins a comment;
-/// - OpenCV's YAML of a linear cv::ml::SVM (the larger of two labels is what is to be found);
+/// Reads the weights of a linear window classifier from a file. The format is detected from the start of the file:
+/// - NumPy's .npy of float32 or float64 of any shape: the weights, then the bias, which may be missing (then it is 0);
+///   optionally followed by a text that describes window and descriptor, as write_window_model() writes it;
+/// - text: the same values as numbers separated by white space or commas; `#` starts a comment;
+/// - OpenCV's YAML of a linear cv::ml::SVM (the larger of its two labels is the positive class);
 /// - OpenCV's YAML of a cv::HOGDescriptor with its SVMDetector.
-/// The last one and a .npy with such a text bring window and descriptor themselves: they must be what was `asked` for,
-/// given values of window_parameter() and hog_fields(). OpenCV's weights are put from its order (columns of blocks,
-/// columns of cells) into ours. For the others they are those of `like`, whose weights and bias do not matter, and the
-/// weights lie as in our descriptors.
-/// Throws Error{no_input} when there is no such file or it is none of these, and Error{usage} when its number of
-/// weights is not that of the window's descriptor, when it describes a descriptor that framewire does not compute, and
-/// when that is not what was asked for. A stop ends the wait for a pipe, as Error{no_input}.
+///
+/// The last one, and a .npy with such a text, specify window and descriptor themselves; they must match `asked`,
+/// values of window_parameter() and hog_fields(). OpenCV's weights are reordered from its layout (columns of blocks,
+/// columns of cells) into framewire's. For the other formats window and descriptor are those of `like`, whose weights
+/// and bias are ignored, and the weights are in framewire's order.
+/// Throws Error{no_input} if the file does not exist or has none of these formats, and Error{usage} if the number of
+/// weights does not match the window's descriptor, if the file describes a descriptor that framewire does not compute,
+/// or if it contradicts `asked`. A stop request ends the wait for a pipe with Error{no_input}.
 WindowModel read_window_model(const std::filesystem::path& path, WindowModel like, const ParameterValues& asked = {},
                               std::stop_token stop = {});
 
-/// The same from a whole file in memory; `name` is the file's, for messages.
+/// Parses a model from a whole file in memory; `name` is the file's name for messages. See read_window_model().
 WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
                                const ParameterValues& asked = {});
 
-/// Writes a .npy of two arrays, as NumPy puts several into a file: weights and bias, one-dimensional of float32, the
-/// bias last, so that numpy.load() gives them; and a text, description(model). It appears under its name only when
-/// whole. Throws as validate() does, and Error{io}.
+/// Writes a .npy with two arrays in sequence: weights and bias, one-dimensional float32 with the bias last, which
+/// numpy.load() returns; and a text, description(model). The file gets its name only when it is complete. Throws as
+/// validate() does, and Error{io}.
 void write_window_model(const std::filesystem::path& path, const WindowModel& model, OutputFileOptions options = {});
 
 }  // namespace framewire

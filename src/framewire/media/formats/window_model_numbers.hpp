@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-// What the readers of model files share.
+// Helpers shared by the readers of model files.
 
 namespace framewire {
 
-/// The number that all of `word` is, in any locale.
+/// Parses all of `word` as a number, independent of the locale; nullopt if it is not one.
 std::optional<double> parse_number(std::string_view word);
 
-/// `like` with the weights in `numbers`, which may have the bias behind them; without it is 0. `name` is the file's.
-/// Throws Error{usage} when their count does not go with the window's descriptor.
+/// Returns `like` with the weights in `numbers`, optionally followed by the bias (default 0). `name` is the file's
+/// name for messages. Throws Error{usage} if the count does not match the window's descriptor.
 WindowModel with_weights(WindowModel like, std::vector<float> numbers, const std::string& name);
 
 }  // namespace framewire

@@ -7,8 +7,7 @@
 
 namespace framewire {
 
-/// One image, gray or BGR, as the bytes of a JPEG file (baseline, colours at half width and height); `quality` is from
-/// 1 to 100.
+/// Encodes one gray or BGR image as a JPEG file (baseline, chroma at half width and height); `quality` is 1 to 100.
 std::string encode_jpeg(HostView<const std::uint8_t> image, int quality = 85);
 
 }  // namespace framewire

@@ -7,13 +7,13 @@
 
 namespace framewire {
 
-/// True if a file begins as TIFF or BigTIFF do.
+/// True if a file starts with the signature of TIFF or BigTIFF.
 bool is_tiff(const std::string& path);
 
-/// A TIFF file by libtiff, its pages as frames; reduced copies of a page are none. Gray pages have 1 channel, pages of
-/// another size than the first's are scaled to it, and transparency lies on black. Returns null for a single picture in
-/// strips whose samples libtiff makes no colours of, such as floats: FFmpeg reads some of these. Throws as
-/// open_source() does.
+/// Opens a TIFF file with libtiff; its pages are the frames, and reduced-resolution copies of pages are skipped. Gray
+/// pages have 1 channel, pages whose size differs from the first are scaled to it, and transparent pixels are
+/// composited on black. Returns null for a single picture in strips whose samples libtiff cannot convert to colours,
+/// such as floats; FFmpeg reads some of these. Throws as open_source() does.
 std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOptions& options);
 
 }  // namespace framewire

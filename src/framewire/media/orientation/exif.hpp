@@ -5,9 +5,9 @@
 
 namespace framewire {
 
-/// The tag Orientation of EXIF data, 1 to 8, which says how a picture lies. A TIFF file begins in the same way, and
-/// says it there too: a header, and a directory of tags (TIFF 6.0, sections 2 and 8; EXIF 2.3, 4.5 and 4.6.4 A). 0
-/// where there is none, also in data that are something else or cut off.
+/// Orientation tag of EXIF data, 1 to 8: how the stored picture must be rotated or mirrored for display. `data` starts
+/// with a TIFF header and a directory of tags (TIFF 6.0, sections 2 and 8; EXIF 2.3, 4.5 and 4.6.4 A), so the start of
+/// a TIFF file works as well. Returns 0 if there is no such tag, or if `data` is something else or truncated.
 int exif_orientation(std::span<const std::uint8_t> data);
 
 }  // namespace framewire

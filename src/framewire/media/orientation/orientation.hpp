@@ -7,8 +7,8 @@
 
 namespace framewire {
 
-/// How a picture lies in a file: one of the eight ways a rectangle lies on itself. To be seen its sides are exchanged
-/// about the diagonal from the top left (`transposed`), then it is mirrored.
+/// Orientation of a stored picture: one of the eight symmetries of a rectangle. To display the picture, first
+/// transpose it (exchange rows and columns) if `transposed`, then mirror it.
 struct Orientation {
     bool transposed = false;
     bool mirrored_across = false;  ///< left and right are exchanged
@@ -16,18 +16,21 @@ struct Orientation {
 
     friend bool operator==(const Orientation&, const Orientation&) = default;
 
+    /// True if the picture is displayed as stored.
     bool upright() const { return *this == Orientation{}; }
-    /// The shape of a picture of `stored` as it is seen; and of a seen one as it is stored.
+    /// Shape of the displayed picture for a stored one, and vice versa.
     Shape turned(const Shape& stored) const;
 };
 
-/// What a display matrix asks for (nine numbers as in libavutil/display.h); nothing where that is no quarter turn.
+/// Orientation from a display matrix (nine numbers as in libavutil/display.h); nullopt if it is not a multiple of 90
+/// degrees.
 std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix);
 
-/// What EXIF's tag Orientation asks for; other numbers than 1 to 8 ask for nothing.
+/// Orientation from EXIF's Orientation tag; numbers other than 1 to 8 give the upright orientation.
 Orientation orientation_of_exif(std::int64_t number);
 
-/// Puts `stored` as it is to be seen into `seen`, which has orientation.turned() of its shape and other memory.
+/// Writes the displayed form of `stored` to `seen`, which has the shape orientation.turned(stored.shape()) and does
+/// not overlap `stored`.
 void turn(HostView<const std::uint8_t> stored, const Orientation& orientation, HostView<std::uint8_t> seen);
 
 }  // namespace framewire

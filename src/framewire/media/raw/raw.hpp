@@ -7,8 +7,9 @@
 
 namespace framewire {
 
-/// Raw bytes to `path`, - for standard output: BGR with 3 channels (gray is repeated in all three), gray with 1.
-/// Throws Error{usage} on BGR frames for 1 channel, else as open_sink().
+/// Opens a sink for raw bytes at `path` (- for standard output): BGR for 3 `channels` (gray is repeated in all three),
+/// gray for 1. Rows and frames follow each other without padding. Throws Error{usage} for BGR frames with 1 channel,
+/// otherwise as open_sink() does.
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, int channels, const Shape& frame,
                                     const SinkOptions& options);
 

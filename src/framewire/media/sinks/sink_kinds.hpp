@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// The entries of sink_registry().
+/// Table of all sinks in this build; use sink_registry() to look one up.
 std::vector<SinkKind> sink_kinds();
 
 }  // namespace framewire

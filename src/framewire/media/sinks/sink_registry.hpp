@@ -8,16 +8,16 @@
 
 namespace framewire {
 
-/// All kinds of sinks there are.
+/// All kinds of sinks.
 const std::vector<SinkKind>& sink_registry();
 
-/// Before a path that is taken as it is.
+/// Prefix of a path that is not parsed.
 inline constexpr std::string_view literal_path_prefix = "file://";
 
-/// Understands the text of a sink, `PATH:key=value:key=value`. The path ends at the first colon that follows a known
-/// ending, or an address, and that a key and '=' follow; other colons are its own. After `file://` everything is the
-/// path: it holds neither parameters nor a number for each frame.
-/// Throws Error{usage} on an ending that is not known, on unknown keys, and on values that are not allowed.
+/// Parses the text of a sink, `PATH:key=value:key=value`. The path ends at the first colon that follows a known
+/// extension or an address and precedes a key and '='; other colons belong to the path. After `file://` the whole text
+/// is the path, without parameters or a frame number. Throws Error{usage} on an unknown extension, an unknown key, or
+/// an invalid value.
 SinkCall parse_sink(const std::string& text);
 
 }  // namespace framewire

@@ -9,10 +9,11 @@
 
 namespace framewire {
 
-/// Says once where frames of uneven times go into a format of one rate.
+/// Warns once if frames with irregular times are written to a format with a constant rate.
 class UnevenTimes {
 public:
-    /// To be called with each frame, before it is written to `name` at so many a second.
+    /// Call it for each frame before it is written to `name`, which has `rate` frames per second. Warns at the first
+    /// frame that is more than one frame period off.
     void look_at(const FrameTime& time, double rate, const std::string& name) {
         if (frames_ == 0) first_seconds_ = time.seconds;
         const double late = (time.seconds - first_seconds_) * rate - static_cast<double>(frames_++);

@@ -10,18 +10,18 @@
 
 namespace framewire {
 
-/// When the frames of a source are, without decoding them.
+/// Times of all frames of a source, found without decoding them.
 struct FrameTimes {
     std::vector<double> seconds{};       ///< of all frames, in order, as FrameTime::seconds has them
-    std::vector<std::size_t> entries{};  ///< numbers of those that reading may begin at: key frames; in order
-    std::optional<MediumFile> medium{};  ///< as SourceInfo's
-    std::string unknown{};               ///< why nobody can tell, and there are none; empty: they are known
+    std::vector<std::size_t> entries{};  ///< indices of key frames, at which reading can start; ascending
+    std::optional<MediumFile> medium{};  ///< as in SourceInfo
+    std::string unknown{};               ///< reason why the times are not available; empty if they are
 };
 
-/// More than ten days of 30 a second: times of more are not kept.
+/// Limit on the stored times: more than ten days at 30 frames per second.
 inline constexpr std::int64_t most_frames_of_times = std::int64_t{1} << 25;
 
-/// Reads a file of video once, but decodes its first frame only. Throws as open_source() does.
+/// Reads a video file once but decodes only its first frame. Throws as open_source() does.
 FrameTimes frame_times_of(const std::string& text, const SourceOptions& options);
 
 }  // namespace framewire

@@ -8,8 +8,8 @@
 
 namespace framewire {
 
-/// A source that begins again when it ends, by being opened anew; indices and time stamps go on. A live source, one
-/// without a frame and one that breaks end as they do.
+/// Makes a source that starts again when it ends, by calling `open` again; indices and timestamps continue. A live
+/// source, a source without frames and one that fails end as usual.
 std::unique_ptr<Source> make_looping_source(std::function<std::unique_ptr<Source>()> open, std::stop_token stop);
 
 }  // namespace framewire

@@ -11,7 +11,7 @@
 
 namespace framewire {
 
-/// The first line of a YUV4MPEG2 stream, as far as framewire needs it.
+/// The parts of a YUV4MPEG2 stream header that framewire uses.
 struct Y4mHeader {
     int width = 0;
     int height = 0;
@@ -20,28 +20,28 @@ struct Y4mHeader {
     AVChromaLocation chroma = AVCHROMA_LOC_CENTER;
     YuvCoding coding{};
     Rational pixel_aspect{1, 1};
-    bool matrix_assumed = false;  ///< always so for colour: y4m has no tag for it
+    bool matrix_assumed = false;  ///< always true for colour: y4m has no matrix tag
     bool range_assumed = false;
 
-    /// Of one picture without its FRAME line.
+    /// Bytes of one picture without its FRAME line.
     std::int64_t picture_bytes() const;
 };
 
-/// Reads "YUV4MPEG2 W1920 H1080 F30:1 C420jpeg XCOLORRANGE=FULL", without the line's end: mono, 4:2:0, 4:2:2 and 4:4:4
-/// of 8 to 16 bits, 4:1:1 and 4:4:4 with alpha. `name` is for messages. Throws Error{no_input} on anything else, saying
-/// what is read.
+/// Parses "YUV4MPEG2 W1920 H1080 F30:1 C420jpeg XCOLORRANGE=FULL", without the line end: mono, 4:2:0, 4:2:2 and 4:4:4
+/// of 8 to 16 bits, 4:1:1, and 4:4:4 with alpha. `name` is for messages. Throws Error{no_input} for anything else; the
+/// message lists the supported formats.
 Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::int64_t max_pixels);
 
-/// y4m from a path, or from standard input for "-". Mono gives 1 channel. Throws as open_source() does.
+/// Opens y4m from a path, or from standard input for "-". Mono gives 1 channel. Throws as open_source() does.
 std::unique_ptr<Source> open_y4m_source(const std::string& path, const SourceOptions& options);
 
-/// y4m to a path, or to standard output for "-". Colour has the chroma, its sites and the range of the medium that the
-/// frames come from (options.facts); without one it is 4:4:4 of full range. Gray is mono. Frames that no filter touched
-/// are written as they were decoded.
+/// Opens a sink for y4m at a path, or at standard output for "-". Colour has the subsampling, chroma position and
+/// range of the medium that the frames come from (options.facts), or 4:4:4 full range without one. Gray frames are
+/// written as mono. Frames that no filter changed are written as they were decoded.
 std::unique_ptr<Sink> open_y4m_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                     const SinkOptions& options);
 
-/// `pixels` and `range`, which say otherwise.
+/// The parameters `pixels` and `range`, which override the format of the medium.
 std::vector<ParameterInfo> y4m_sink_parameters();
 
 }  // namespace framewire

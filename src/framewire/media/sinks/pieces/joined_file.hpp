@@ -9,18 +9,18 @@
 
 namespace framewire {
 
-/// An output that was made of a stretch of a source.
+/// Output that was made from one time range of a source.
 struct FilePart {
     std::string path;
-    double begin_seconds = 0;  ///< which time of the joined one is its 0; whole seconds
+    double begin_seconds = 0;  ///< source time, in whole seconds, that is 0 in the joined output
 };
 
-/// Whether outputs of this ending can be joined of parts: .jsonl and .txt (lines), .y4m, .bgr, .gray, .npy with frames
-/// first, to the bytes of one that was made whole; and .mp4, .mkv, .avi.
+/// True if outputs with this extension can be joined: .jsonl and .txt (lines), .y4m, .bgr, .gray and .npy with frames
+/// as first dimension, whose result is byte-identical to one made in a single run; and .mp4, .mkv, .avi.
 bool can_be_joined(const std::string& path);
 
-/// Joins them, in order. What goes along with the pictures of a file of video is taken from `medium`. Throws
-/// Error{usage} on other endings, Error{io}, and Error{no_input} where a part is not as framewire writes it.
+/// Joins parts in order. Audio, subtitles and metadata of a video file are copied from `medium`. Throws Error{usage}
+/// on other extensions, Error{io}, and Error{no_input} if a part is not in the form that framewire writes.
 void join_files(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options,
                 const std::optional<MediumFile>& medium = {}, bool audio = true);
 

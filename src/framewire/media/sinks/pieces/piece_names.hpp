@@ -10,26 +10,26 @@
 
 namespace framewire {
 
-/// A piece of a recording that lies in its folder.
+/// Segment of a recording that exists in its folder.
 struct Piece {
     std::string path;
     std::int64_t bytes = 0;
     std::chrono::system_clock::time_point changed{};
 };
 
-/// The names of a recording's pieces: a path with conversions of strftime in the file's name,
-/// `cam-%Y%m%d-%H%M%S.mp4`. Known are %Y %y %m %d %j %H %M %S %F %T, and %% for a percent sign.
+/// File name pattern of a recording's segments: a path with strftime conversions in the file name,
+/// `cam-%Y%m%d-%H%M%S.mp4`. Supported: %Y %y %m %d %j %H %M %S %F %T, and %% for a percent sign.
 class PieceNames {
 public:
-    /// Throws Error{usage} where there is no conversion, an unknown one, or one in a folder's name.
+    /// Throws Error{usage} if there is no conversion, an unsupported one, or one in a folder name.
     static PieceNames parse(const std::string& path);
 
-    /// The name for local time `at`, with -2, -3 ... before its ending where files of such names are there.
+    /// Path for local time `at`, with -2, -3 ... before the extension if files of that name exist.
     std::string free_path(std::chrono::system_clock::time_point at) const;
-    /// Whether a file's name, without its folder, is one that free_path() gives.
+    /// True if a file name (without folder) is one that free_path() can return.
     bool matches(std::string_view name) const;
-    /// The pieces there are: regular files of such names, and what killed runs left of such as NAME.part, which nobody
-    /// writes any more. The oldest first. Empty where the folder cannot be read.
+    /// Existing segments, oldest first: regular files with matching names, and NAME.part files of killed processes
+    /// that are no longer being written. Empty if the folder cannot be read.
     std::vector<Piece> existing() const;
 
 private:
@@ -39,9 +39,9 @@ private:
     };
     using Token = std::variant<std::string, Digits>;
 
-    std::string folder_;         // with its slash
-    std::string format_;         // of strftime, without the ending
-    std::string ending_;         // with its dot
+    std::string folder_;         // with the trailing slash
+    std::string format_;         // strftime format, without the extension
+    std::string ending_;         // extension with its dot
     std::vector<Token> tokens_;  // of the format
 };
 

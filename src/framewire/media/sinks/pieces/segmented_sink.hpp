@@ -6,10 +6,10 @@
 
 namespace framewire {
 
-/// A recording in pieces of options.segments.seconds, each a file of its own by the PieceNames of the call's path. A
-/// piece begins with the first frame of its time, which is a key frame, and no frame is lost between two: a piece is
-/// completed beside the next one. Then pieces beyond what options.segments keeps are removed, the oldest first, but
-/// never the newest. Throws as open_sink() and PieceNames do.
+/// Opens a sink that records segments of options.segments.seconds, each in its own file named by PieceNames from the
+/// call's path. A segment starts with a key frame, the first frame of its time, and no frame is lost between segments:
+/// a segment is completed in the background while the next one is written. Then the oldest segments beyond what
+/// options.segments keeps are removed, but never the newest one. Throws as open_sink() and PieceNames do.
 std::unique_ptr<Sink> open_segmented_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                           const SinkOptions& options);
 
