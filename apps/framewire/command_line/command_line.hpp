@@ -16,33 +16,36 @@ class Option;
 
 namespace framewire::app {
 
-/// An option of a command, while it is declared and once the command line was read. Refers to the command.
+/// Option of a command: configured while it is declared, queried after the command line was parsed. Refers to the
+/// command, which must outlive it.
 class Option {
 public:
-    /// What stands for the value in the help, and says what completes it (values/completed_value.hpp).
+    /// Sets the placeholder of the value in the help, which also selects its shell completion (value_words()).
     Option& type_name(const std::string& name);
-    /// What the help has for the default, which is the target's value where nothing is said.
+    /// Sets the default shown in the help, instead of the target's value.
     Option& shown_default(const std::string& text);
+    /// Makes the option mandatory.
     Option& required(bool wanted = true);
-    /// It takes so many values.
+    /// Sets the number of values that the option takes.
     Option& expected(int values);
 
-    // What a value may be; the help says it, and others are refused by what was typed.
+    // Constraints on the value. The help shows them; other values are rejected with a message that quotes the text.
     Option& one_of(const std::vector<std::string>& values);
     Option& within(int least, int most);
     Option& within(std::int64_t least, std::int64_t most);
     Option& within(double least, double most);
     Option& positive();
-    /// `problem` gives what is wrong with a text; empty: nothing.
+    /// Adds a custom check: `problem` returns what is wrong with a text, or an empty string.
     Option& check(const std::function<std::string(const std::string&)>& problem);
 
-    /// Is refused without, or beside, the other.
+    /// The option is rejected unless the other one is given, too.
     Option& needs(const Option& other);
+    /// The option is rejected if the other one is given.
     Option& excludes(const Option& other);
 
-    /// Whether the command line has it.
+    /// True if the option is on the command line.
     bool given() const;
-    /// As messages have it: "--input".
+    /// Name as used in messages: "--input".
     std::string name() const;
 
 private:
@@ -52,10 +55,11 @@ private:
     CLI::Option* option_;
 };
 
-/// A subcommand, or a group of options of one. Targets live as long as the command line; those with a value show it as
+/// Subcommand, or a group of its options. Targets must live as long as the command line; a target's value is shown as
 /// the default.
 class Command {
 public:
+    /// Declares an option that stores its value in `target`. `names` is "-i,--input".
     Option option(const std::string& names, std::string& target, const std::string& help);
     Option option(const std::string& names, int& target, const std::string& help);
     Option option(const std::string& names, std::int64_t& target, const std::string& help);
@@ -63,20 +67,21 @@ public:
     Option option(const std::string& names, std::optional<int>& target, const std::string& help);
     Option option(const std::string& names, std::optional<std::int64_t>& target, const std::string& help);
     Option option(const std::string& names, std::vector<std::string>& target, const std::string& help);
-    /// `take` gets each text that was given.
+    /// Declares an option that calls `take` for each text given.
     Option option(const std::string& names, const std::function<void(const std::string&)>& take,
                   const std::string& help);
+    /// Declares an option without a value that sets `target`.
     Option flag(const std::string& names, bool& target, const std::string& help);
-    /// `take` is called when it was given.
+    /// Declares an option without a value that calls `take`.
     Option flag(const std::string& names, const std::function<void()>& take, const std::string& help);
 
-    /// One that was declared before.
+    /// An option that was declared before.
     Option operator[](const std::string& name) const;
-    /// Options under a heading of their own.
+    /// A group of options with its own heading in the help.
     Command group(const std::string& heading) const;
-    /// What the command line has of its options and those of its groups, sorted: "--name=value", a value each.
+    /// The options given on the command line, with those of the groups, sorted: one "--name=value" per value.
     std::vector<std::string> given() const;
-    /// Called when the command line names the command.
+    /// Sets the function that is called if the command line names this subcommand.
     void when_chosen(const std::function<void()>& action) const;
 
 private:
@@ -86,25 +91,26 @@ private:
     CLI::App* app_;
 };
 
-/// The program's command line: subcommands, of which it names one at most. The one place that knows the library that
-/// reads it.
+/// Parser of the program's command line, which names at most one subcommand. Only this class uses the CLI11 library.
 class CommandLine {
 public:
-    /// `version` gives what --version prints.
+    /// `version` returns the text that --version prints.
     CommandLine(const std::string& description, const std::string& name, const std::function<std::string()>& version);
     ~CommandLine();
 
-    /// Text below all options in every help. To be called before subcommand().
+    /// Sets the text below all options in every help page. Call it before subcommand().
     void set_footer(const std::string& text);
+    /// Declares a subcommand.
     Command subcommand(const std::string& name, const std::string& description);
 
-    /// Reads the arguments; false where that was all: help or the version was printed. Throws Error{usage} that says
-    /// what is wrong with them, with the nearest name where one is misspelt.
+    /// Parses the arguments. Returns false if the program is done because help or version was printed. Throws
+    /// Error{usage} on invalid arguments; the message suggests the nearest name for a misspelt one.
     bool read(int argc, const char* const* argv);
 
-    /// What `--help` prints, of the program or of a subcommand. Throws Error{usage} where there is none of that name.
+    /// Text that `--help` prints for the program (empty name) or a subcommand. Throws Error{usage} if there is no such
+    /// subcommand.
     std::string help(const std::string& subcommand) const;
-    /// Everything that was declared, as data.
+    /// All declared options as data.
     ProgramInfo describe() const;
 
 private:

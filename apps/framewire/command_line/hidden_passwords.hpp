@@ -2,8 +2,8 @@
 
 namespace framewire::app {
 
-/// Overwrites what address_without_credentials() hides with stars in a program's arguments, where other users of the
-/// machine read it in the list of processes. To be called after they were read.
+/// Overwrites credentials in the program's arguments with asterisks, as address_without_credentials() does, because
+/// other users of the machine can read the arguments in the process list. Call it after the arguments were parsed.
 void hide_passwords(int count, char** arguments);
 
 }  // namespace framewire::app

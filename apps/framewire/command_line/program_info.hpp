@@ -5,29 +5,31 @@
 
 namespace framewire::app {
 
-/// An option, or an argument without a name, as it was declared: what the manual page and completions are made of.
+/// Declared option or positional argument, as the manual page and the shell completions use it.
 struct OptionInfo {
-    std::string short_name, long_name;  ///< "-i", "--input"; both empty: an argument, told by its place
-    std::string value;                  ///< what stands for its value, "SRC"; empty: a flag
-    int values = 1;                     ///< that follow it, separate arguments each
+    std::string short_name, long_name;  ///< "-i", "--input"; both empty: a positional argument
+    std::string value;                  ///< placeholder of the value, "SRC"; empty: a flag
+    int values = 1;                     ///< number of values that follow, as separate arguments
     bool repeatable = false;
     bool required = false;
     std::string default_value;
     std::string help;
-    std::string heading;                ///< under which the help has it; empty: the command's own
-    std::vector<std::string> needs;     ///< is refused without these,
-    std::vector<std::string> excludes;  ///< and beside these; by their long names
+    std::string heading;                ///< heading in the help; empty: the command's own options
+    std::vector<std::string> needs;     ///< long names of the options that it requires
+    std::vector<std::string> excludes;  ///< long names of the options that it rules out
 
+    /// True for a positional argument.
     bool is_argument() const { return short_name.empty() && long_name.empty(); }
 };
 
+/// Command with its options.
 struct CommandInfo {
-    std::string name;  ///< of a subcommand; of the program itself for its own options
+    std::string name;  ///< of a subcommand; empty or the program's name for its global options
     std::string description;
     std::vector<OptionInfo> options;  ///< in the order of the help
 };
 
-/// What the command line may hold.
+/// Everything that the command line accepts.
 struct ProgramInfo {
     CommandInfo program;
     std::vector<CommandInfo> subcommands;

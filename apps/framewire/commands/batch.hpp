@@ -16,44 +16,47 @@
 
 namespace framewire::app {
 
-/// The flags of subcommands that take many files.
+/// Flags of subcommands that process many files.
 struct BatchFlags {
     std::vector<std::string> inputs;
     int jobs = 1;
-    std::string ending;         ///< of videos and pictures; empty: of each by its kind
-    std::string shard;          ///< "I/N"; empty: as the environment says
-    std::optional<int> shards;  ///< how many, where the environment says which
-    session::Cutting cutting;   ///< of long videos; 0 seconds: they are not
+    std::string ending;         ///< extension of video and image outputs; empty: depends on the input
+    std::string shard;          ///< "I/N"; empty: taken from the environment
+    std::optional<int> shards;  ///< number of shards, if the environment gives only the index
+    session::Cutting cutting;   ///< segments of long videos; 0 seconds: not cut
 
-    /// What is called for, for an input: its own ending, "name.mp4".
+    /// File name of the output for an input, with the extension: "name.mp4".
     std::string video_name(const session::BatchInput& input) const;
 };
 
-/// `-i` of one source or many files, `-f`, and what goes with many files.
+/// Adds `-i` for one source or many files, `-f`, and the options for many files.
 void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options);
 
-/// Whether these inputs are many files, which go into the folder `output`; else `options` gets the one source. Throws
-/// Error{usage} where many files go elsewhere, and on options of many files with one source.
+/// True if the inputs are many files, whose outputs go to the folder `output`; otherwise stores the single source in
+/// `options`. Throws Error{usage} if many files have another destination, and on many-file options with a single
+/// source.
 bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options);
 
-/// Whether the flags, or a scheduler's environment, ask for several files at once or for a share of them.
+/// True if the flags or a job scheduler's environment ask for parallel jobs or for one shard.
 bool shares_work(const BatchFlags& flags);
 
-/// What a piece of work is of: one of many files, or a stretch of one.
+/// One work item of a batch: a whole file, or a time range of it.
 struct PieceRequest {
     session::BatchInput input;
     session::JobOptions job;
     std::optional<session::Stretch> stretch{};
-    std::string parts_folder{};  ///< what is made of a stretch goes there
-    std::string part{};          ///< and is called this
+    std::string parts_folder{};  ///< folder for the output of a time range
+    std::string part{};          ///< and its name there
 
-    /// The source, or the stretch of it.
+    /// Sets the source in `options`, or its time range.
     void take(session::InputOptions& options) const;
-    /// `name` in `folder`; empty where no folder is wanted. Throws Error{usage} where it is none: `option` names it.
+    /// Path of `name` in `folder`; empty if `folder` is. Throws Error{usage}, naming `option`, if it is not a folder.
     std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
-    /// The same as a sink's text: `name` comes from an input's, and nothing in it is a pattern or a parameter.
+    /// Sink text for in_folder(): because `name` comes from an input's name, it is not parsed for patterns or
+    /// parameters.
     std::string sink_in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
-    /// The piece whose first output is `name`, by a RunJob or the like with these options. `film`: see session::Piece.
+    /// The work item whose first output is `name`, run by an AnyJob such as RunJob with these options. `film`: see
+    /// session::Piece.
     template <class AnyJob, class Options>
     session::Piece piece(const std::string& name, const Options& options, const std::string& film = "") const {
         return {.input = shown_input(),
@@ -69,15 +72,15 @@ private:
     std::string shown_name(const std::string& name) const;
 };
 
-/// What many files' jobs are made of.
+/// Description of the jobs for many files.
 struct ManyJobs {
     const session::InputOptions& input;
-    const BackgroundModel* background = nullptr;  ///< of a detector; null where there is none
-    bool audio = true;                            ///< goes along into the film
+    const BackgroundModel* background = nullptr;  ///< of a detector; otherwise null
+    bool audio = true;                            ///< copied to the video output
     std::function<session::Piece(const PieceRequest& request)> piece;
 };
 
-/// Makes what is missing or changed of many files, and says what came of it. Throws what the first of them failed with.
+/// Makes the missing and outdated outputs of many files and prints a summary. Throws the first error of a job.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop);
 

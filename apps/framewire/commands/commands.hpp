@@ -6,10 +6,10 @@
 
 namespace framewire::app {
 
-/// What the subcommand on the command line does: gives the exit code, throws Error.
+/// Work of the chosen subcommand: returns the exit code, throws Error.
 using Action = std::function<int()>;
 
-// Each adds its subcommand to the program; when the command line names it, `chosen` is set.
+// Each function adds its subcommand to the program; if the command line names it, `chosen` is set.
 void add_run(CommandLine& program, Action& chosen);
 void add_serve(CommandLine& program, Action& chosen);
 void add_check(CommandLine& program, Action& chosen);
@@ -23,9 +23,9 @@ void add_devices(CommandLine& program, Action& chosen);
 void add_bench(CommandLine& program, Action& chosen);
 void add_help(CommandLine& program, Action& chosen);
 
-/// Where the command line names the subcommand bench, or asks for its help, framewire-bench takes this program's place
-/// with the rest of the arguments, whose options it alone knows: that does not return. Throws Error{config} where it
-/// was not built.
+/// If the command line names the subcommand bench or asks for its help, replaces this process with framewire-bench and
+/// the remaining arguments, whose options only that program knows, and does not return. Throws Error{config} if
+/// framewire-bench was not built.
 void run_bench_where_named(int argc, char** argv);
 
 }  // namespace framewire::app

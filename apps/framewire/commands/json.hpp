@@ -14,8 +14,8 @@
 
 namespace framewire::app {
 
-/// A value for machines to read, whose members stay in the order in which they were added. What is slow to compile of
-/// its library is behind it.
+/// JSON value whose members keep their order of insertion. The header hides the JSON library, which is slow to
+/// compile.
 class Json {
 public:
     struct Member;
@@ -35,16 +35,17 @@ public:
         else
             set_unsigned(number);
     }
-    /// An object.
+    /// Makes an object.
     Json(std::initializer_list<Member> members);
-    /// An array of what is in a range.
+    /// Makes an array from a range.
     template <std::ranges::input_range Range>
     requires(!std::convertible_to<Range, std::string_view> && !std::same_as<Range, Json>) Json(const Range& values)
         : Json(array({})) {
         for (const auto& value : values) push_back(value);
     }
+    /// Makes an array from values.
     static Json array(std::initializer_list<Json> values = {});
-    /// What the library wrote for machines.
+    /// Parses JSON that the library wrote.
     static Json read(std::string_view json);
 
     Json(const Json& other);
@@ -54,10 +55,10 @@ public:
 
     /// Adds a member to an object.
     void add(std::string_view name, const Json& value);
-    /// Adds an element to an array.
+    /// Appends an element to an array.
     void push_back(const Json& value);
 
-    /// Indented by two; what is no UTF-8 is replaced.
+    /// JSON text, indented by two spaces; invalid UTF-8 is replaced.
     std::string text() const;
 
 private:
@@ -69,6 +70,7 @@ private:
     std::unique_ptr<nlohmann::ordered_json> value_;
 };
 
+/// Named member of an object.
 struct Json::Member {
     std::string_view name;
     Json value;

@@ -4,7 +4,7 @@
 
 namespace framewire::app {
 
-/// What `--version` prints: the program's version on a line of its own, then what it was built with and finds here.
+/// Text that `--version` prints: the version on its own line, then build settings and what was found on this machine.
 std::string version_text();
 
 }  // namespace framewire::app

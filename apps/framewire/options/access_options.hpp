@@ -10,26 +10,27 @@
 
 namespace framewire::app {
 
-/// Who may watch: `--token-file`, `--no-token`, `--tls`, `--tls-cert` and `--tls-key`.
+/// Adds the options for access control: `--token-file`, `--no-token`, `--tls`, `--tls-cert` and `--tls-key`.
 void add_access_options(Command& command, session::AccessOptions& options);
 
-/// Says what came of them: which token is in use, the certificate's fingerprint, and the token itself on standard
-/// output when it is a new one. The one place that shows it.
+/// Logs the result of those options: which token is in use and the certificate's fingerprint. Prints a newly generated
+/// token on standard output; no other function shows a token.
 void tell_access(const session::Access& access, const net::ListenerOptions& listener);
 
-/// How a viewer gets in.
+/// Options with which a viewer authenticates.
 struct EntryFlags {
     std::string token_file, fingerprint;
 
-    /// The token of the file or, without one, of the environment's FRAMEWIRE_TOKEN. Throws as net::read_token_file(),
-    /// net::validate_token() and net::parse_fingerprint() do.
-    /// Warns where the token would be readable on its way to `url`. Throws Error{usage} where that is no address.
+    /// Sets the token from the file or, without one, from the environment variable FRAMEWIRE_TOKEN. Warns if the token
+    /// would travel to `url` unencrypted. Throws as net::read_token_file(), net::validate_token() and
+    /// net::parse_fingerprint() do, and Error{usage} if `url` is not an address.
     void apply(const std::string& url, net::ClientOptions& client) const;
-    /// The same for a source that is a stream. Throws Error{usage} if they are given and it is not one.
+    /// Sets token and fingerprint for a source that is a stream. Throws Error{usage} if they are given and the source
+    /// is not a stream.
     void apply(session::InputOptions& input) const;
 };
 
-/// `--token-file` and `--fingerprint`, to view the stream that `what` names.
+/// Adds `--token-file` and `--fingerprint` for viewing the stream that `what` describes in the help.
 void add_entry_options(Command& command, EntryFlags& flags, const std::string& what = "");
 
 }  // namespace framewire::app

@@ -14,47 +14,48 @@
 
 namespace framewire::app {
 
-/// The flags that all subcommands share which move frames.
+/// Flags that all frame-processing subcommands share.
 struct CommonOptions {
     std::string backend = "auto";
-    std::optional<std::int64_t> frames;  ///< none: all there are
+    std::optional<std::int64_t> frames;  ///< empty: all frames
     int threads = 0;
-    std::string statistics_path;  ///< empty: none wanted
+    std::string statistics_path;  ///< empty: no statistics file
     std::string progress = "auto";
     std::string log_level = "info";
-    bool own_rate = false;               ///< frames of files are handed on at their own times
-    bool times = false;                  ///< a table of the steps' times when done
-    bool replace = false, keep = false;  ///< -y and -n: what becomes of outputs that are there already
+    bool own_rate = false;               ///< frames of files are delivered in real time
+    bool times = false;                  ///< print a table of stage times at the end
+    bool replace = false, keep = false;  ///< -y and -n: replace or keep existing outputs
 
-    /// As jobs take them.
+    /// The flags as options of a job.
     session::JobOptions job(std::stop_token stop) const;
 };
 
-/// `--times`, for subcommands whose jobs time their steps.
+/// Adds `--times`, for subcommands whose jobs measure their stages.
 void add_times_option(Command& command, CommonOptions& options);
-/// Prints what a run's steps took, on standard error, where that was asked for.
+/// Prints the stage times of a run on standard error, if `--times` was given.
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures);
 
+/// Adds the options of CommonOptions that all these subcommands have.
 void add_common_options(Command& command, CommonOptions& options);
 
-/// `--rate` of subcommands whose output sets no rate.
+/// Adds `--rate`, for subcommands whose output does not determine the rate.
 void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input);
 
-/// `--start` and `--duration`: what of a source is wanted.
+/// Adds `--start` and `--duration`, the time range of a source.
 void add_range_options(Command& command, session::InputOptions& options);
 
-/// One of session::input_settings(), as an option.
+/// Adds the option for one of session::input_settings().
 Option add_input_setting(Command& command, std::string_view name, session::InputOptions& options);
 
-/// `--reconnect`, SECONDS or forever, which is milliseconds::max(), of something else than an input.
+/// Adds `--reconnect` with SECONDS or `forever` (milliseconds::max()), for something other than an input.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
 
-/// What stands behind `-i` in the help.
+/// Placeholder and description of `-i` in the help.
 std::string source_help();
 
-/// `-i`, `-f`, `--start`, `--duration` and `--reconnect`: where frames come from and through what.
+/// Adds `-i`, `-f`, `--start`, `--duration` and `--reconnect`: one source, its filters and its time range.
 void add_input_options(Command& command, session::InputOptions& options);
-/// The same of several sources.
+/// Adds the same options for several sources.
 void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options);
 
 }  // namespace framewire::app

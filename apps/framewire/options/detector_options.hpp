@@ -9,7 +9,8 @@
 
 namespace framewire::app {
 
-/// `threshold_flag` is `--threshold` where that means nothing else. Gives all that it added.
+/// Adds the options of the motion detector and returns them. `threshold_flag` is `--threshold` if that name is not
+/// used for something else.
 std::vector<Option> add_detector_options(Command& command, session::DetectorSettings& settings,
                                          const std::string& threshold_flag);
 

@@ -14,25 +14,26 @@ namespace framewire::app {
 
 /// How a parameter appears as an option.
 struct ParameterOption {
-    std::string flag{};             ///< "--NAME" when it is empty
-    std::string_view before{};      ///< comes before its help: "with --people: "
-    std::optional<Option> needs{};  ///< is refused without this one
-    /// What is wrong with a text; empty: nothing. None: what the parameter says.
+    std::string flag{};             ///< "--NAME" if empty
+    std::string_view before{};      ///< prefix of the help text: "with --people: "
+    std::optional<Option> needs{};  ///< the option requires this one
+    /// Optional. Returns what is wrong with a text, or an empty string. Default: the check of the parameter.
     std::function<std::string(const std::string&)> problem{};
 };
 
+/// Receives the text of an option.
 using TextTaker = std::function<void(const std::string& text)>;
 
-/// Adds the option of a parameter to `command`: its help with what is allowed, and its default. `take` gets each text
-/// that was given, checked. The parameter lives as long as the command line.
+/// Adds the option for a parameter to `command`; its help shows the allowed values and the default. `take` is called
+/// with each checked text. The parameter must live as long as the command line.
 Option add_parameter(Command& command, const ParameterInfo& parameter, const TextTaker& take,
                      const ParameterOption& how = {});
 
-/// The same with its place in `values`, to which what was given is appended. They live as long as the command line.
+/// Adds the option for a parameter and appends given values to `values`. Both must live as long as the command line.
 Option add_parameter(Command& command, const ParameterInfo& parameter, ParameterValues& values,
                      const ParameterOption& how = {});
 
-/// A setting lives as long as the command line.
+/// ParameterOption with the checks of a setting, which must live as long as the command line.
 template <class Target>
 ParameterOption how_to_read(const session::Setting<Target>& setting) {
     ParameterOption how;
@@ -40,7 +41,7 @@ ParameterOption how_to_read(const session::Setting<Target>& setting) {
     return how;
 }
 
-/// Adds the option of a setting of `target`, which lives as long as the command line.
+/// Adds the option for a setting of `target`; both must live as long as the command line.
 template <class Target>
 Option add_setting(Command& command, const session::Setting<Target>& setting, Target& target) {
     return add_parameter(

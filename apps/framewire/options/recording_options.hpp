@@ -6,10 +6,10 @@
 
 namespace framewire::app {
 
-/// `--segment-time` and `--keep`: a recording in pieces.
+/// Adds `--segment-time` and `--keep`, which split a recording into segments.
 void add_recording_options(Command& command, SegmentOptions& segments);
 
-/// `--no-audio`.
+/// Adds `--no-audio`.
 Option add_no_audio(Command& command, bool& no_audio);
 
 }  // namespace framewire::app

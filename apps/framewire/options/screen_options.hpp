@@ -7,10 +7,10 @@
 
 namespace framewire::app {
 
-/// `--fullscreen`, `--snapshots` and `--record-as`: what the window of `show` and `view` takes.
+/// Adds `--fullscreen`, `--snapshots` and `--record-as`, the options of the window of `show` and `view`.
 void add_screen_options(Command& command, ScreenOptions& options);
 
-/// Throws Error{usage} on more cameras than a window shows.
+/// Throws Error{usage} if a window cannot show that many cameras.
 void require_room(std::size_t cameras);
 
 }  // namespace framewire::app

@@ -8,19 +8,20 @@
 
 namespace framewire::app {
 
-/// Turns the first SIGINT, SIGTERM or SIGHUP (of a terminal that goes, unless it is ignored) into a stop. Further ones
-/// within a second of it belong to the same stop; a later one ends the program at once. Blocks these signals in the
-/// calling thread and those it starts from then on; a thread of its own receives them.
+/// Turns the first SIGINT, SIGTERM or SIGHUP (a closed terminal, unless the signal is ignored) into a stop request.
+/// Further signals within a second belong to the same request; a later one ends the program immediately. Blocks these
+/// signals in the calling thread and in threads that it starts afterwards; a dedicated thread receives them.
 class StopSignals {
 public:
-    /// Throws Error{config} when the system gives no descriptor or thread.
+    /// Throws Error{config} if the system provides no descriptor or thread.
     StopSignals();
     ~StopSignals();
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
+    /// The source of stop requests.
     const std::stop_source& stop() const { return stop_; }
-    /// The number of the first signal; 0 when there was none.
+    /// Number of the first signal; 0 if there was none.
     int received() const { return received_; }
 
 private:
@@ -28,9 +29,9 @@ private:
 
     std::stop_source stop_;
     std::atomic<int> received_{0};
-    Clock::time_point first_{};  // when the first signal came; used by the thread only
-    int signals_ = -1;           // descriptor from which signals are read
-    int ending_ = -1;            // descriptor that wakes the thread to end
+    Clock::time_point first_{};  // time of the first signal; used only by the thread
+    int signals_ = -1;           // signalfd from which the thread reads
+    int ending_ = -1;            // descriptor that tells the thread to end
     std::thread thread_;
 };
 

@@ -4,8 +4,8 @@
 
 namespace framewire::app {
 
-/// Sends log lines of `least` and above to standard error, as shown_text() has them: `framewire: info: ...`. On a
-/// terminal each erases what a progress bar has drawn there, and the level's name is coloured.
+/// Prints log lines of level `least` and above on standard error, passed through shown_text(): `framewire: info: ...`.
+/// On a terminal, each line erases a progress bar and the level is coloured.
 void show_log_lines(LogLevel least);
 
 }  // namespace framewire::app

@@ -5,8 +5,8 @@
 
 namespace framewire::app {
 
-/// A message as the program shows it to people: without_credentials(), then printable(). Every log line and every error
-/// passes through here on its way out, so that no caller needs to think of it.
+/// Prepares a message for display: without_credentials(), then printable(). Every log line and error passes through
+/// here on output, so that callers need not do it.
 std::string shown_text(std::string_view text);
 
 }  // namespace framewire::app

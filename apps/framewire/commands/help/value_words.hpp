@@ -10,28 +10,30 @@
 
 namespace framewire::app {
 
-/// What a shell offers for a value.
+/// Completion of an option's value.
 struct ValueWords {
     enum class Kind { nothing, files, folders, source, filters };
-    Kind kind = Kind::nothing;         ///< besides the words
-    std::vector<std::string> words{};  ///< those ending in ':' or '=' go on
+    Kind kind = Kind::nothing;         ///< in addition to the words
+    std::vector<std::string> words{};  ///< completion continues after words that end in ':' or '='
 };
 
-/// Told from what stands for the value in the help. Of parts between '|' and blanks, those in capitals are kinds: SRC,
-/// FILTERS, DST, FILE, IMAGE, MODEL, DIR, POSITIVES, NEGATIVES; and FILTER, SOURCE, SUBCOMMAND, which are names that
-/// there are. Others are words, as far as they are in small letters: "own|max|FPS", "mean:RATE".
+/// Derives the completion from the placeholder in the help. The placeholder is split at '|' and spaces. Parts in
+/// capitals are kinds (SRC, FILTERS, DST, FILE, IMAGE, MODEL, DIR, POSITIVES, NEGATIVES) or registered names (FILTER,
+/// SOURCE, SUBCOMMAND). In other parts the lower-case text is a word: "own|max|FPS", "mean:RATE".
 ValueWords value_words(const std::string& value, const ProgramInfo& program);
 
-/// A filter, or a kind of source, as its text is completed: its name, then keys and what may be theirs.
+/// Completion of a filter or source call: its name, then its keys and their choices.
 struct CallWords {
     struct Key {
         std::string_view name;
-        std::vector<std::string_view> choices{};  ///< none: any text or number
+        std::vector<std::string_view> choices{};  ///< empty: any text or number
     };
-    std::string name;         ///< of a filter, "gray"; of a source its prefix without the colon, "synth"
-    std::vector<Key> keys{};  ///< the first is a filter's main one
+    std::string name;         ///< filter name "gray", or source prefix without the colon "synth"
+    std::vector<Key> keys{};  ///< the first is the main parameter of a filter
 };
+/// Completions of all filters.
 std::vector<CallWords> filter_words();
+/// Completions of all sources that have a prefix.
 std::vector<CallWords> source_words();
 
 }  // namespace framewire::app

@@ -7,15 +7,15 @@
 
 namespace framewire::app {
 
-/// The flags of descriptors.
+/// Flags for computing descriptors.
 struct DescribeFlags {
     std::string steps_folder, steps_frames;
-    ParameterValues given;  ///< those of session::describe_fields() on the command line
+    ParameterValues given;  ///< values of session::describe_fields() from the command line
 };
 
-/// From a source, or a folder's images of any sizes, to descriptors.
+/// Computes descriptors of a source, or of a folder's images of any size.
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
-/// The same of many files, a .npy each.
+/// Computes descriptors of many files, one .npy per file.
 void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
 
 }  // namespace framewire::app

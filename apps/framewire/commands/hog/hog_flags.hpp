@@ -12,18 +12,18 @@
 
 namespace framewire::app {
 
-/// The flags of all that the subcommand hog does.
+/// Flags shared by all modes of the subcommand hog.
 struct HogFlags {
     CommonOptions common;
     BatchFlags many;
     session::InputOptions input;
-    ParameterValues given;  ///< those of hog_fields() on the command line, and the window
-    HogParameters hog;      ///< made of them
+    ParameterValues given;  ///< values of hog_fields() and of the window from the command line
+    HogParameters hog;      ///< derived from `given`
     std::string output;
     bool json = false;
     EntryFlags entry;
 
-    /// A model without weights: the window and the descriptor that are asked for.
+    /// A model without weights: the requested window and descriptor.
     WindowModel window() const;
 };
 

@@ -10,24 +10,25 @@
 
 namespace framewire::app {
 
-/// The flags of `--people`.
+/// Flags of `--people`.
 struct PeopleFlags {
-    std::string model;  ///< its file; empty: no people wanted
+    std::string model;  ///< model file; empty: people detection is off
     std::string annotate;
     bool no_audio = false;
-    ParameterValues given;        ///< those of people_fields() on the command line
-    PeopleParameters parameters;  ///< made of them
+    ParameterValues given;        ///< values of people_fields() from the command line
+    PeopleParameters parameters;  ///< derived from `given`
 
-    /// `--overlap` alone stands for its way of grouping. Throws Error{usage} on an option that another one makes void.
+    /// The parameters, with the grouping method implied if only `--overlap` is given. Throws Error{usage} on an option
+    /// that another one makes ineffective.
     PeopleParameters parameters_given() const;
 };
 
-/// `--people` and what goes with it only.
+/// Adds `--people` and the options that require it.
 void add_people_options(Command& command, PeopleFlags& flags);
 
-/// From a source, or a folder's images of any sizes, to records of people, and pictures of them.
+/// Finds people in a source, or in a folder's images of any size; writes records and annotated pictures.
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop);
-/// The same of many files, records of each.
+/// Finds people in many files; writes records per file.
 void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
                          const std::stop_token& stop);
 

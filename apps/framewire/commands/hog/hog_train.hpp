@@ -11,18 +11,19 @@
 
 namespace framewire::app {
 
-/// The flags of `--train`.
+/// Flags of `--train`.
 struct TrainFlags {
-    std::vector<std::string> folders;  ///< positives, negatives; empty: no training wanted
-    ParameterValues given;             ///< those of training_fields() and session::train_fields() on the command line
-    TrainingParameters parameters;     ///< made of them
-    std::string curve;                 ///< file for the cross-validation's curve; empty: none wanted
+    std::vector<std::string> folders;  ///< positives, negatives; empty: training is off
+    ParameterValues given;          ///< values of training_fields() and session::train_fields() from the command line
+    TrainingParameters parameters;  ///< derived from `given`
+    std::string curve;              ///< file for the cross-validation curve; empty: not written
 };
 
-/// `--train` and what goes with it only.
+/// Adds `--train` and the options that require it.
 void add_train_options(Command& command, TrainFlags& flags);
 
-/// From folders of images to a model's file, which appears when it is whole, and to the curve of its cross-validation.
+/// Trains a model on folders of images; writes the model file, which appears only when complete, and the
+/// cross-validation curve.
 void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop);
 
 }  // namespace framewire::app

@@ -7,11 +7,11 @@
 
 namespace framewire::app {
 
-/// The documentation page of a filter, in Markdown: what `docs/filters/NAME.md` holds. Its pictures are
-/// pictures/before.jpg and pictures/NAME.jpg beside it, which scripts/filter-docs.sh draws.
+/// Documentation page of a filter in Markdown, the content of `docs/filters/NAME.md`. It refers to pictures/before.jpg
+/// and pictures/NAME.jpg beside it, which scripts/filter-docs.sh draws.
 std::string filter_page(const FilterInfo& filter);
 
-/// The page that lists them all: `docs/filters/README.md`.
+/// Index page of all filters: `docs/filters/README.md`.
 std::string filter_index(std::span<const FilterInfo> filters);
 
 }  // namespace framewire::app

@@ -11,23 +11,23 @@
 
 namespace framewire::app {
 
-/// A registry as a subcommand shows it: in words, as JSON, and as the pages of the docs.
+/// Registry that a subcommand lists: as text, as JSON, and as documentation pages.
 struct Listing {
-    std::string_view command;               ///< "filters"
+    std::string_view command;               ///< name of the subcommand: "filters"
     std::string_view description;           ///< of the subcommand
-    std::string_view one;                   ///< "filter", for messages
-    std::string_view value;                 ///< "FILTER", what stands for a name in the help
-    std::string_view page_help;             ///< of --markdown
-    std::vector<std::string_view> names{};  ///< of the entries, in their order
-    // Of the entry with a number.
+    std::string_view one;                   ///< noun for one entry, for messages: "filter"
+    std::string_view value;                 ///< placeholder of an entry name in the help: "FILTER"
+    std::string_view page_help;             ///< help of --markdown
+    std::vector<std::string_view> names{};  ///< entry names, in order
+    // Output for the entry with a given index.
     std::function<std::string(std::size_t)> words{};
     std::function<std::string(std::size_t)> page{};
     std::function<Json(std::size_t)> json{};
-    std::function<std::string()> index{};  ///< the page of all
+    std::function<std::string()> index{};  ///< the index page
 };
 
-/// Adds the subcommand: all entries, or the one that is named; `--json` and `--markdown`. An unknown name is
-/// Error{usage} with the nearest one.
+/// Adds the subcommand, which shows all entries or a named one, with `--json` and `--markdown`. An unknown name is an
+/// Error{usage} whose message suggests the nearest name.
 void add_listing(CommandLine& program, Action& chosen, Listing listing);
 
 }  // namespace framewire::app

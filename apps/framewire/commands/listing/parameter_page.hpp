@@ -8,12 +8,12 @@
 
 namespace framewire::app {
 
-/// Parameters as what explains them shows them: lines of words, each begun by four spaces;
+/// Parameters as lines of text, each indented by four spaces.
 std::string parameter_lines(std::span<const ParameterInfo> parameters);
-/// and a table in Markdown.
+/// Parameters as a Markdown table.
 std::string parameter_table(std::span<const ParameterInfo> parameters);
 
-/// Text for a cell of a table in Markdown.
+/// Escapes text for a cell of a Markdown table.
 std::string table_cell(std::string_view text);
 
 }  // namespace framewire::app

@@ -20,63 +20,68 @@
 
 namespace framewire::app {
 
-/// A line of what is told of a camera.
+/// One line of a camera's statistics.
 struct Figure {
     std::string_view name;
     std::string text;
-    std::optional<double> plotted{};  ///< its value now, where its course is drawn
+    std::optional<double> plotted{};  ///< current value, if its history is plotted
 };
 
-/// What a window shows and its keys lead: pictures on their way from a job that runs on a thread of its own. Calls are
-/// for the window's thread, but where others are named.
+/// Camera in a window: receives pictures from a job that runs on its own thread, and passes commands to the job. Call
+/// members from the window's thread unless stated otherwise.
 class ShownCamera {
 public:
-    /// How pictures lie in the window: each camera has two, the second for the original.
+    /// Number of window pictures per camera: the result, then the original.
     static constexpr std::size_t pictures_each = 2;
 
     virtual ~ShownCamera() = default;
     ShownCamera(const ShownCamera&) = delete;
     ShownCamera& operator=(const ShownCamera&) = delete;
 
-    /// Begins; `changed` is called on other threads when there is something to show.
+    /// Starts the job. `changed` is called on other threads when there is something new to show.
     void start(std::function<void()> changed);
-    /// Waits for the end, which someone else has asked for, and completes the recording.
+    /// Waits for the job to end, which the caller must have requested by other means, and completes the recording.
     void join();
-    /// Throws what the job failed with, once it is over.
+    /// Throws the error of the job, once it has ended.
     void rethrow() const;
-    /// Whether nothing more comes; and why, where it broke.
+    /// True once the job has ended.
     bool over() const;
+    /// Reason why the job failed; empty if it did not.
     std::string failure_text() const;
 
-    /// Gives what is new away, as pictures from `number` on; false when there is nothing.
+    /// Passes new pictures to `take`, numbered from `number`; returns false if there are none.
     virtual bool give(const TakePicture& take, std::size_t number);
+    /// The newest picture as shown.
     const NewestPicture& seen() const { return seen_; }
+    /// The recording of what is shown.
     SeenRecording& recording() { return recording_; }
 
+    /// Name for captions and file names.
     virtual std::string name() const = 0;
-    /// Frames a second, as far as known.
+    /// Frames per second, as far as known.
     virtual Rational rate() const = 0;
-    /// What is wrong; empty: nothing.
+    /// Description of a current problem; empty if there is none.
     virtual std::string trouble() const = 0;
-    /// Whether the window stays for this camera alone.
+    /// True if this camera alone keeps the window open.
     virtual bool holds_window() const { return !over(); }
-    /// What there is to tell; rates are of the last few calls.
+    /// Statistics to display; rates are averages over the last few calls.
     virtual std::vector<Figure> figures() = 0;
-    /// What its panel sets; none where nothing may be set.
+    /// Settings for the camera's panel; nullopt if nothing can be set.
     virtual std::optional<session::Controls> controls() const = 0;
-    /// Throws as the job does.
+    /// Applies a control request. Throws as the job does.
     virtual void control(const session::ControlOrder& order) = 0;
-    /// What pauses, steps and seeks; null where it comes as it comes.
+    /// The job if it can be paused, stepped and sought; null for live pictures.
     virtual session::ShowJob* playing() { return nullptr; }
     virtual const session::ShowJob* playing() const { return nullptr; }
 
 protected:
     ShownCamera() = default;
 
-    /// Runs the job to its end; on its thread.
+    /// Runs the job to its end, on the job's thread.
     virtual void run() = 0;
-    /// Takes a picture to be seen; on any thread.
+    /// Stores a picture for display and recording. Callable from any thread.
     void put_seen(HostView<const std::uint8_t> picture);
+    /// Calls the function that start() was given.
     void tell_changed() const;
 
 private:
@@ -90,10 +95,10 @@ private:
     std::jthread thread_;
 };
 
-/// How much a second a count grows, in the mean of the last few calls.
+/// Growth rate of a counter per second, averaged over the last few calls.
 class RateSince {
 public:
-    /// With the count at this moment; 0 at first.
+    /// Adds the current count and returns the rate; 0 for the first call.
     double operator()(double total);
 
 private:

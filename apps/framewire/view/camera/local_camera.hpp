@@ -10,17 +10,17 @@
 
 namespace framewire::app {
 
-/// A source of this machine, through filters; its original is its second picture.
+/// Camera that shows a local source through filters; the unfiltered original is its second picture.
 class LocalCamera final : public ShownCamera {
 public:
-    /// Opens the source; `on_frame` of the options is the camera's own. Throws as ShowJob does.
+    /// Opens the source; the camera sets `on_frame` of the options. Throws as ShowJob does.
     explicit LocalCamera(session::ShowOptions options);
 
     bool give(const TakePicture& take, std::size_t number) override;
     std::string name() const override { return job_->source().name; }
     Rational rate() const override { return job_->source().rate; }
     std::string trouble() const override;
-    /// One that broke is still looked at.
+    /// True while the job runs, and also after it failed, so that the user can read the reason.
     bool holds_window() const override { return !over() || !failure_text().empty(); }
     std::vector<Figure> figures() override;
     std::optional<session::Controls> controls() const override { return job_->controls(); }
@@ -37,7 +37,7 @@ private:
     RateSince frames_, bytes_;
 };
 
-/// Where a job is: "0:01.50 / 0:04.00  frame 7".
+/// Playback position of a job: "0:01.50 / 0:04.00  frame 7".
 std::string position_text(const session::ShowJob& job);
 
 }  // namespace framewire::app

@@ -9,16 +9,17 @@
 
 namespace framewire::app {
 
-/// Takes a picture of that number; it holds until the call returns.
+/// Receives the picture with that number; the view is valid during the call.
 using TakePicture = std::function<void(HostView<const std::uint8_t> picture, std::size_t number)>;
 
-/// The newest picture on its way from the receiving thread to the window's. Each may have a shape of its own.
+/// Hands the newest picture from a receiving thread to the window's thread. Pictures may differ in shape. Thread-safe.
 class NewestPicture {
 public:
+    /// Copies a picture and replaces the previous one.
     void put(HostView<const std::uint8_t> picture);
-    /// Gives it away where that was not done yet; else false.
+    /// Passes the picture to `take` if that was not done yet; returns false otherwise.
     bool give(const TakePicture& take, std::size_t number);
-    /// The picture as it is; false when there is none yet.
+    /// Calls `body` with the current picture, under the lock; returns false if there is none yet.
     template <class Body>
     bool look(Body&& body) const {
         const std::lock_guard lock(mutex_);

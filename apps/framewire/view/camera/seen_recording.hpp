@@ -13,30 +13,31 @@
 
 namespace framewire::app {
 
-/// A recording of what is seen, on and off by a key. Pictures have the times at which they were seen. Thread-safe.
+/// Recording of what the window shows, started and stopped by a key. Timestamps are the times of display. Thread-safe.
 class SeenRecording {
 public:
-    /// Into a new file of that name, from the next picture on.
+    /// Starts a recording to a new file at the next picture.
     void start(std::string path, Rational rate);
-    /// Takes a picture where it is on. What breaks the recording ends it, and is said by problem(). One of another
-    /// shape ends it, too.
+    /// Records a picture if a recording is running. An error ends the recording and is available from take_problem().
+    /// A picture of another shape ends it too.
     void put(HostView<const std::uint8_t> picture);
-    /// Completes the file. Gives its name; none where there is none. Throws what breaks it.
+    /// Completes the file and returns its name; nullopt if no recording was running. Throws the error of the
+    /// recording.
     std::optional<std::string> stop();
 
-    /// For how long it has been on.
+    /// Time since the recording started; nullopt if none is running.
     std::optional<double> seconds() const;
-    /// Why it ended of its own; said once.
+    /// Reason why the recording ended on its own; returned once.
     std::optional<std::string> take_problem();
 
 private:
     std::optional<std::string> finish();
 
     mutable std::mutex mutex_;
-    std::string path_;  // empty: it is off
+    std::string path_;  // empty: not recording
     Rational rate_{30, 1};
     Shape shape_{};
-    std::unique_ptr<Sink> sink_;  // there from the first picture on
+    std::unique_ptr<Sink> sink_;  // opened with the first picture
     Clock::time_point started_{};
     std::int64_t pictures_ = 0;
     std::optional<std::string> problem_;

@@ -11,14 +11,14 @@
 
 namespace framewire::app {
 
-/// A difference stream of a server.
+/// Camera that shows a difference stream from a server.
 class StreamCamera final : public ShownCamera {
 public:
-    /// `on_picture` of the options is the camera's own.
+    /// The camera sets `on_picture` of the options.
     explicit StreamCamera(session::ReceiveOptions options);
 
-    /// Connects at once, where start() else does it and tries for ever: then a stream that is not there, or is lost for
-    /// good, is a failure. Throws as ReceiveJob does.
+    /// Connects immediately. Without this call start() connects and retries forever; after it, a missing or
+    /// permanently lost stream is a failure. Throws as ReceiveJob does.
     const session::ReceiveJob& connect();
 
     std::string name() const override;
@@ -37,8 +37,8 @@ private:
 
     session::ReceiveOptions options_;
     mutable std::mutex mutex_;
-    std::shared_ptr<session::ReceiveJob> job_;  // under the mutex
-    std::string missing_;                       // why there is no stream; under the mutex
+    std::shared_ptr<session::ReceiveJob> job_;  // guarded by mutex_
+    std::string missing_;                       // why there is no stream; guarded by mutex_
     RateSince frames_, bytes_;
 };
 

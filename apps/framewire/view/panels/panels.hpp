@@ -14,16 +14,16 @@
 #include <string_view>
 #include <vector>
 
-// What lies over pictures, drawn with Dear ImGui within Window::draw().
+// Overlays on the pictures, drawn with Dear ImGui during Window::draw().
 namespace framewire::app {
 
-/// How the values of figures went.
+/// History of a camera's statistics.
 class FigureCourse {
 public:
-    /// Takes a camera's newest figures.
+    /// Adds the newest statistics of a camera.
     void add(std::vector<Figure> figures);
     const std::vector<Figure>& figures() const { return figures_; }
-    /// Values from old to new; null where there are none.
+    /// Values from oldest to newest; null if there are none.
     const std::deque<float>* values(std::string_view name) const;
 
 private:
@@ -31,22 +31,24 @@ private:
     std::map<std::string_view, std::deque<float>> values_;
 };
 
+/// Position of a caption in its area.
 enum class Corner { upper_left, lower_right, lower_left, middle };
+/// Look of a caption.
 enum class Tone { quiet, alarming, recording };
 
-/// Words in a corner of an area, within it, broken into lines where they are wide.
+/// Draws text in a corner of an area, wrapped to its width.
 void draw_caption(const Area& area, Corner corner, Tone tone, std::string_view text);
-/// A thin frame around the camera that keys are for.
+/// Draws a thin frame around the selected camera.
 void draw_frame(const Area& area);
-/// A camera's figures, with the course of some, in the area's upper left corner; less of them where it is small.
-/// `number` tells cameras apart.
+/// Draws a camera's statistics, with plots of some, in the upper left corner of the area; fewer if the area is small.
+/// `number` distinguishes the panels of several cameras.
 void draw_figures(const Area& area, std::size_t number, const std::string& name, const FigureCourse& course);
-/// Sliders and switches at the right of the window; what the user moved is ordered. `refusal` is why the last order was
-/// not taken.
+/// Draws sliders and switches at the right edge of the window and returns a control request for each one that the user
+/// moved. `refusal` is the reason why the last request was rejected.
 std::vector<session::ControlOrder> draw_controls(int width, int height, const std::string& name,
                                                  const std::optional<session::Controls>& controls,
                                                  std::string_view refusal);
-/// The keys that mean something here.
+/// Draws the list of the keys that are available.
 void draw_help(int width, int height, bool played, bool several);
 
 }  // namespace framewire::app

@@ -7,7 +7,7 @@
 
 namespace framewire::app {
 
-/// What keys do.
+/// Actions that keys trigger.
 enum class KeyAction {
     pause,
     step,
@@ -36,23 +36,23 @@ enum class KeyAction {
     end,
 };
 
-/// A key and what it does.
+/// Key and its action.
 struct KeyBinding {
-    std::string_view key;  ///< as Window::take_keys() has it
+    std::string_view key;  ///< in the form of Window::take_keys()
     KeyAction action{};
 };
 
-/// A line of the help: keys of a kind.
+/// Line of the help: related keys.
 struct KeyLine {
     std::string_view shown, help;
-    /// What there has to be for it to mean something.
+    /// Condition under which the keys are available.
     enum class For { all, played, several } for_what = For::all;
     std::vector<KeyBinding> bindings;
 };
 
-/// All keys of the window, wherever its pictures come from: the one place that names them.
+/// All keys of the window, for every kind of camera; no other table lists keys.
 std::span<const KeyLine> key_lines();
-/// What a key does; none: nothing.
+/// Action of a key; nullopt if it has none.
 std::optional<KeyAction> action_of(std::string_view key);
 
 }  // namespace framewire::app

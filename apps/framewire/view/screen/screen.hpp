@@ -9,34 +9,37 @@
 
 namespace framewire::app {
 
+/// Options of the camera window.
 struct ScreenOptions {
     Comparison comparison = Comparison::none;
     bool full_screen = false;
     std::string folder = ".";    ///< where pictures and recordings are saved
-    std::string ending = "mkv";  ///< of recordings
-    std::string instead{};       ///< what a program without a window is advised
+    std::string ending = "mkv";  ///< extension of recordings
+    std::string instead{};       ///< alternative that the error message suggests if there is no display
 };
 
-/// A window of cameras side by side, led by keys and the mouse, with panels over the pictures.
+/// Window with cameras side by side, controlled by keys and mouse, with panels over the pictures.
 class Screen {
 public:
-    /// Whether this build has windows.
+    /// True if this build has window support.
     static bool supported();
 
-    /// The stop ends it, and comes when it has ended: the cameras' jobs are to end by it, too.
+    /// `stop` is the stop source that the cameras' jobs observe, too: a stop request closes the window, and closing
+    /// the window requests a stop.
     Screen(ScreenOptions options, std::stop_source stop);
     ~Screen();
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
-    /// Opens the window, of so many pixels where the screen has them. Throws as Window does.
+    /// Opens the window with that size, or smaller if the screen is. Throws as Window does.
     void open(int width, int height, const std::string& title);
-    /// To be called before run().
+    /// Adds a camera. Call it before run().
     void add(std::unique_ptr<ShownCamera> camera);
-    /// Starts the cameras; returns when the user closes the window, the stop comes, or no camera holds it. Throws what
-    /// the window throws, then what a camera failed with.
+    /// Starts the cameras; returns when the user closes the window, a stop is requested, or no camera keeps the window
+    /// open. Throws the error of the window, otherwise that of a camera.
     void run();
-    /// Throws what the window threw, for a job that is to be broken off with it; on any thread, once the stop came.
+    /// Throws the error of the window, so that a job can abort with it. Callable from any thread once a stop was
+    /// requested.
     void rethrow() const;
 
 private:

@@ -22,7 +22,7 @@ struct Screen::State {
         std::unique_ptr<ShownCamera> camera;
         FigureCourse course;
     };
-    // A camera that is seen, and where.
+    // Visible camera and its area.
     struct Cell {
         std::size_t number;
         Area area;
@@ -30,7 +30,7 @@ struct Screen::State {
 
     bool is_over() const;
     void watch();
-    /// Gives the window what is new; false when there is nothing.
+    /// Uploads new pictures to the window; returns false if there are none.
     bool take_pictures();
     void sample();
     std::vector<Cell> cells() const;
@@ -41,7 +41,7 @@ struct Screen::State {
     void draw_camera_panel();
     void set_title();
 
-    // What keys and the mouse do.
+    // Input handling.
     bool take_input();
     bool take_key(std::string_view key);
     bool act(KeyAction action, std::string_view key);
@@ -55,7 +55,7 @@ struct Screen::State {
     void save_pictures();
     void switch_recording();
     void order(const session::ControlOrder& wanted);
-    /// No words: where the sources are.
+    /// Shows a message for a short time; an empty one shows the position of the sources.
     void say(std::string words);
     template <class Body>
     void each_playing(Body&& body) {
@@ -72,16 +72,16 @@ struct Screen::State {
     std::vector<Shown> cameras;
     std::string title, drawn_title;
     std::optional<std::size_t> large;
-    std::size_t selected = 0;  // that the panel is for
+    std::size_t selected = 0;  // camera of the panel
     bool shows_figures = false, shows_panel = false, shows_help = false, hidden = false, sharp = false;
-    std::string said;  // shortly, of what a key did
+    std::string said;  // short message about the last key
     Clock::time_point said_at{};
     bool said_position = false;
-    std::optional<Adjustment> ordered;  // until the camera has it
+    std::optional<Adjustment> ordered;  // requested, until the camera has applied it
     Clock::time_point ordered_at{};
-    std::string refusal;             // of the last order
+    std::string refusal;             // of the last request
     session::FirstFailure failure;   // of the window
-    std::atomic<bool> over = false;  // and failure stays as it is
+    std::atomic<bool> over = false;  // once set, `failure` no longer changes
 };
 
 }  // namespace framewire::app

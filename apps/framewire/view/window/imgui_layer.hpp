@@ -8,8 +8,8 @@
 
 namespace framewire::app {
 
-/// Dear ImGui over a renderer of SDL's: its font, its look, the mouse for it, and what it drew. There is one at a time.
-/// Its own backends call SDL directly, which is loaded late here.
+/// Dear ImGui on top of an SDL renderer: font, style, mouse input and drawing. At most one object exists at a time.
+/// ImGui's own SDL backends are not used because they call SDL directly, which this program loads at run time.
 class ImguiLayer {
 public:
     explicit ImguiLayer(SDL_Renderer& renderer);
@@ -17,14 +17,16 @@ public:
     ImguiLayer(const ImguiLayer&) = delete;
     ImguiLayer& operator=(const ImguiLayer&) = delete;
 
-    /// Queues what the mouse does.
+    /// Queues a mouse event.
     void handle(const SDL_Event& event);
-    /// Returns true if queued mouse events are left for further frames.
+    /// True if queued mouse events remain for the following frames.
     bool has_queued() const { return !queue_.empty(); }
 
-    /// Begins a frame of so many pixels and passes queued mouse events to ImGui: as many as one frame can tell apart.
-    /// ImGui's calls go between it and end(), which draws. Returns where the left button was pressed beside all panels.
+    /// Starts a frame of width x height pixels and passes queued mouse events to ImGui, as many as one frame can
+    /// distinguish. Make ImGui calls between begin() and end(). Returns the position if the left button was pressed
+    /// outside all panels.
     std::optional<SDL_FPoint> begin(int width, int height);
+    /// Draws the frame.
     void end();
 
 private:
@@ -32,7 +34,7 @@ private:
         void operator()(SDL_Texture* texture) const;
     };
 
-    // A move of the mouse, or a press or release of the left button where the mouse is.
+    // Mouse motion, or a press or release of the left button at the current position.
     struct MouseEvent {
         std::optional<SDL_FPoint> moved_to{};
         bool held = false;
@@ -40,14 +42,14 @@ private:
 
     void make_font(int size_px);
     void queue_move(SDL_FPoint to);
-    // Returns true if the left button was pressed.
+    // Passes queued events to ImGui; returns true if the left button was pressed.
     bool take_queued();
 
     SDL_Renderer* renderer_;
     std::unique_ptr<SDL_Texture, DestroyTexture> font_;
     int font_px_ = 0;
-    std::deque<MouseEvent> queue_;  // moves in a row are one
-    bool held_ = false;             // once the queue is empty
+    std::deque<MouseEvent> queue_;  // consecutive moves are merged
+    bool held_ = false;             // state of the button after the queued events
     Uint64 drawn_at_ = 0;
 };
 

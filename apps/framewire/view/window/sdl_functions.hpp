@@ -6,7 +6,7 @@
 
 namespace framewire::app {
 
-/// The functions of SDL that are called here, by their own names.
+/// SDL functions that this program calls, under their own names.
 struct SdlFunctions {
     const LateLibrary library{"libSDL2-2.0.so.0"};
 #define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)
@@ -43,8 +43,8 @@ struct SdlFunctions {
 #undef FRAMEWIRE_FUNCTION
 };
 
-/// Loads SDL when first asked: it brings two dozen other libraries along, which would take a fifth of every start of
-/// the program. Throws Error{config} where it cannot be loaded.
+/// Loads SDL on the first call. SDL pulls in two dozen other libraries, which would take a fifth of the program's
+/// start-up time. Throws Error{config} if it cannot be loaded.
 const SdlFunctions& sdl();
 
 }  // namespace framewire::app

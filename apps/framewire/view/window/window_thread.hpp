@@ -5,30 +5,30 @@
 
 namespace framewire::app {
 
-/// The one thread that calls SDL. If the X server goes away, Xlib ends the program unless its error handler never
-/// returns. So the handler parks this thread inside Xlib for good, and run() throws on the calling thread, which
-/// completes what it records. One object at a time.
+/// The only thread that calls SDL. If the X server goes away, Xlib ends the program unless its error handler never
+/// returns. Therefore the handler blocks this thread inside Xlib forever, and run() throws on the calling thread,
+/// which can then complete its recordings. At most one object exists at a time.
 class WindowThread {
 public:
     WindowThread();
-    /// Waits for the thread, unless the display is gone.
+    /// Joins the thread, unless the display is lost.
     ~WindowThread();
     WindowThread(const WindowThread&) = delete;
     WindowThread& operator=(const WindowThread&) = delete;
 
-    /// Runs `work` on the thread and returns when it is over. Throws what it throws, and Error{io} if the display is
-    /// gone or goes meanwhile. Then `work` stays unfinished, and nothing that it used may be destroyed by SDL.
+    /// Runs `work` on the thread and waits for it. Throws what `work` throws, and Error{io} if the display is or
+    /// becomes lost; then `work` remains unfinished, and SDL objects that it used must not be destroyed.
     void run(const std::function<void()>& work);
 
 private:
     std::thread thread_;
 };
 
-/// Lets Xlib report a lost display as described above. To be called on the thread once SDL has loaded Xlib; does
-/// nothing on other displays.
+/// Installs the Xlib handlers described above. Call it on the thread once SDL has loaded Xlib; does nothing on other
+/// display systems.
 void survive_display_loss();
 
-/// Whether the display is gone. Nothing of SDL's video may be called then.
+/// True if the display is lost. SDL video functions must not be called then.
 bool display_lost();
 
 }  // namespace framewire::app

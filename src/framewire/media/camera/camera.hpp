@@ -11,37 +11,38 @@
 
 namespace framewire {
 
-/// A setting of a camera: brightness, exposure ...
+/// Control of a V4L2 camera: brightness, exposure ...
 struct CameraControl {
+    /// Value type of a control; a button has no value.
     enum class Type { integer, boolean, menu, button };
 
     std::uint32_t id = 0;
-    std::string name;  ///< as the driver has it: "Brightness"
+    std::string name;  ///< as the driver reports it: "Brightness"
     Type type = Type::integer;
     std::int64_t minimum = 0;
     std::int64_t maximum = 0;
     std::int64_t step = 1;
     std::int64_t default_value = 0;
     std::int64_t value = 0;
-    bool writable = true;                                      ///< not read-only and not taken over by another control
+    bool writable = true;                                      ///< neither read-only nor overridden by another control
     std::vector<std::pair<std::int64_t, std::string>> menu{};  ///< values and their names
 };
 
-/// A picture size a camera gives in one pixel format, and its rates, the highest first.
+/// Frame size that a camera supports in one pixel format, with its frame rates, highest first.
 struct CameraSize {
     int width_px = 0;
     int height_px = 0;
     std::vector<Rational> rates;
 };
 
-/// A pixel format of a camera: "MJPG", "YUYV", "NV12" ...
+/// Pixel format of a camera: "MJPG", "YUYV", "NV12" ...
 struct CameraFormat {
     std::string pixel_format;
     std::string description;
     std::vector<CameraSize> sizes;
 };
 
-/// A V4L2 camera with all it can do.
+/// V4L2 camera with its formats and controls.
 struct Camera {
     std::string path;  ///< "/dev/video0"
     std::string name;
@@ -50,23 +51,23 @@ struct Camera {
     std::vector<CameraControl> controls;
 };
 
-/// An ioctl on one open device: 0, or the negative errno.
+/// Performs an ioctl on one open device; returns 0 or the negative errno.
 using DeviceControl = std::function<int(unsigned long request, void* argument)>;
 
-/// A V4L2 device, opened to ask and to set; it can stream elsewhere at the same time. Not for threads at once.
+/// Open V4L2 device for queries and controls; another opening of it may stream at the same time. Not thread-safe.
 class CameraDevice {
 public:
-    /// Throws Error{no_input} when it cannot be opened, or is no camera.
+    /// Opens the device at `path`. Throws Error{no_input} if it cannot be opened or is not a camera.
     explicit CameraDevice(const std::string& path);
-    /// On a device someone else opened (or a test plays). Throws Error{no_input} when it is no camera.
+    /// Uses a device that the caller opened (or that a test simulates). Throws Error{no_input} if it is not a camera.
     CameraDevice(std::string path, DeviceControl control);
 
-    /// Asks for everything.
+    /// Queries all formats and controls.
     Camera describe() const;
 
-    /// Throws Error{config} when there is no such control or it cannot be read.
+    /// Reads a control. Throws Error{config} if it does not exist or cannot be read.
     std::int64_t control(std::uint32_t id) const;
-    /// Throws Error{config} when there is no such control, it cannot be written, or the value is out of range.
+    /// Sets a control. Throws Error{config} if it does not exist, cannot be written, or the value is out of range.
     void set_control(std::uint32_t id, std::int64_t value) const;
 
 private:
@@ -80,11 +81,11 @@ private:
     std::string driver_;
 };
 
-/// The cameras of this machine, by their paths; those that cannot be opened are left out, with a debug message.
+/// Cameras of this machine, sorted by path; those that cannot be opened are skipped with a debug message.
 std::vector<Camera> list_cameras();
 
-/// The pixel format to ask for: of those that are decoded here, the one with the highest rate at the size (any size
-/// for 0x0) up to `rate`, and uncompressed before compressed. Empty when none gives that size.
+/// Chooses the pixel format to request: among the formats that can be decoded here, the one with the highest rate up to
+/// `rate` at the size (0x0: any size), preferring uncompressed formats. Empty if no format has that size.
 std::string choose_pixel_format(const Camera& camera, int width_px, int height_px, double rate);
 
 }  // namespace framewire

@@ -10,25 +10,25 @@
 
 namespace framewire {
 
-/// The report's camera panel on a real camera (streaming report, section 5): brightness, contrast, saturation and gain
-/// go to the camera's own controls as far as it has them, and the rest is left for the `adjust` filter. A setting that
-/// changes nothing is the control's default; from there to a setting's ends, the control goes in even steps to its own.
-/// Not for threads at once.
+/// Applies an Adjustment to a real camera (streaming report, section 5): brightness, contrast, saturation and gain go
+/// to the camera's own controls where it has them; the rest is left to the `adjust` filter. The neutral value of a
+/// setting maps to the control's default, and from there the control moves linearly to its own limits as the setting
+/// moves to its limits. Not thread-safe.
 class CameraAdjustment {
 public:
-    /// Asks the camera for its controls. Those it has but does not let anyone write are left for software.
+    /// Queries the camera's controls. Controls that are not writable are left to software.
     explicit CameraAdjustment(CameraDevice device);
 
-    /// Sets what the camera has; returns the settings with those changing nothing any more. A control that is where it
-    /// should be is left alone. Throws Error{usage} on a setting that is not allowed, Error{config} when the camera
-    /// does not take a value.
+    /// Sets the controls that the camera has and returns `wanted` with those settings neutral. A control that already
+    /// has its value is not written. Throws Error{usage} if a setting is out of range, Error{config} if the camera
+    /// rejects a value.
     Adjustment apply(const Adjustment& wanted);
 
 private:
     struct Control {
         CameraControl info;
         std::optional<std::int64_t> set{};  // what this object has set it to
-    };
+    };                                      // the value that this object last wrote
 
     void set(Control& control, double setting, double least, double neutral, double most);
 
@@ -36,7 +36,7 @@ private:
     std::array<std::optional<Control>, 4> controls_;  // brightness, contrast, saturation, gain
 };
 
-/// `source` with its set_adjustment() going to the camera it reads from.
+/// Wraps `source` so that set_adjustment() goes to the camera that it reads from.
 std::unique_ptr<Source> with_camera_controls(std::unique_ptr<Source> source, CameraDevice device);
 
 }  // namespace framewire

@@ -9,18 +9,17 @@ struct AVFilterContext;
 
 namespace framewire {
 
-/// FFmpeg's filters at work on pictures in memory. libavfilter is loaded with the first one.
+/// FFmpeg filter graph for pictures in memory. libavfilter is loaded when the first graph is made.
 class FilterGraph {
 public:
-    /// `description` as avfilter_graph_parse2() reads it, from a source "buffer@in=..." to a sink "buffersink@out".
-    /// `threads`: how many the filters may use, 0 for as many as there are cores. Throws Error{config} where this
-    /// FFmpeg lacks the filters.
+    /// `description` is parsed by avfilter_graph_parse2(), from a source "buffer@in=..." to a sink "buffersink@out".
+    /// `threads` is the number of filter threads; 0: one per core. Throws Error{config} if this FFmpeg lacks a filter.
     explicit FilterGraph(const std::string& description, int threads = 0);
     ~FilterGraph();
     FilterGraph(const FilterGraph&) = delete;
     FilterGraph& operator=(const FilterGraph&) = delete;
 
-    /// What becomes of a picture, with its time; stays until the next call. Throws Error{io}.
+    /// Filters one picture and keeps its time. The result is valid until the next call. Throws Error{io}.
     const AVFrame& run(AVFrame& picture);
 
 private:

@@ -1,6 +1,7 @@
 #pragma once
 
-// FFmpeg's objects as owned C++ objects, and its conventions (error numbers, logs, interruption) as framewire's.
+// Owning pointers for FFmpeg's objects, and adapters from its conventions (error numbers, logs, interruption) to
+// framewire's.
 
 #include "framewire/core/time/clock.hpp"
 #include "framewire/media/conversion/libav.hpp"
@@ -20,33 +21,42 @@ extern "C" {
 
 namespace framewire {
 
+/// Deleter for AVPacket.
 struct FreePacket {
     void operator()(AVPacket* packet) const noexcept { av_packet_free(&packet); }
 };
+/// Owned AVPacket.
 using PacketPointer = std::unique_ptr<AVPacket, FreePacket>;
 
+/// Allocates a packet without data. Throws Error{config} if memory is exhausted.
 inline PacketPointer make_packet() {
     PacketPointer packet(av_packet_alloc());
     if (!packet) fail(ErrorCode::config, "no memory for a packet");
     return packet;
 }
 
+/// Deleter for AVCodecContext, encoder or decoder.
 struct FreeCodec {
     void operator()(AVCodecContext* codec) const noexcept { avcodec_free_context(&codec); }
 };
+/// Owned AVCodecContext.
 using CodecPointer = std::unique_ptr<AVCodecContext, FreeCodec>;
 
+/// Deleter for an AVFormatContext that avformat_open_input() opened.
 struct CloseInput {
     void operator()(AVFormatContext* format) const noexcept { avformat_close_input(&format); }
 };
+/// Owned demuxer.
 using InputPointer = std::unique_ptr<AVFormatContext, CloseInput>;
 
+/// Deleter for an AVFormatContext that writes.
 struct FreeOutput {
     void operator()(AVFormatContext* format) const noexcept { avformat_free_context(format); }
 };
+/// Owned muxer.
 using OutputPointer = std::unique_ptr<AVFormatContext, FreeOutput>;
 
-/// Options for FFmpeg by name.
+/// Owned AVDictionary: FFmpeg options by name.
 class Dictionary {
 public:
     Dictionary() = default;
@@ -56,24 +66,29 @@ public:
 
     void set(const char* name, const std::string& value) { av_dict_set(&entries_, name, value.c_str(), 0); }
     void set(const char* name, std::int64_t value) { av_dict_set_int(&entries_, name, value, 0); }
+    /// Address for functions that consume or replace the dictionary.
     AVDictionary** address() { return &entries_; }
 
 private:
     AVDictionary* entries_ = nullptr;
 };
 
-/// Ends FFmpeg's blocking calls when a stop is asked for or a deadline passes.
+/// Ends FFmpeg's blocking calls when a stop is requested, a deadline passes, or cancel() is called. Thread-safe; must
+/// outlive the contexts that use callback().
 class Interrupt {
 public:
     explicit Interrupt(std::stop_token stop) : stop_(std::move(stop)) {}
 
-    /// Sets the deadline of the calls that follow.
+    /// Sets the deadline of the following calls to `time` from now.
     void allow(std::chrono::milliseconds time) { deadline_ = Clock::now() + time; }
     bool stopped() const { return stop_.stop_requested(); }
+    /// True once the deadline has passed.
     bool late() const { return Clock::now() > deadline_.load(); }
-    /// Ends the call under way, on whatever thread, and all that follow until renew().
+    /// Ends the call in progress, on any thread, and all following ones until renew().
     void cancel() { cancelled_ = true; }
+    /// Revokes cancel().
     void renew() { cancelled_ = false; }
+    /// The callback for AVFormatContext::interrupt_callback.
     AVIOInterruptCB callback() {
         return {[](void* self) -> int {
                     const auto& interrupt = *static_cast<Interrupt*>(self);
@@ -88,31 +103,34 @@ private:
     std::atomic<bool> cancelled_{false};
 };
 
-/// The last complaint FFmpeg logged on this thread, empty when there was none; forgets it.
+/// Returns and clears the last warning or error that FFmpeg logged on this thread; empty if there was none.
 std::string take_complaint();
 
-/// Tells of broken pictures, as a decoder's log does. FFmpeg's frame threads hand on the contexts' `opaque`.
+/// Flag that a decoder's log raises when it reports a corrupt picture. FFmpeg's frame threads inherit the `opaque` of
+/// the context, so their reports are found too. Thread-safe.
 class DamageAlarm {
 public:
-    /// From now on what `decoder` cannot decode, or patches up, sets this, which outlives it. Before it is opened.
+    /// From now on, everything that `decoder` fails to decode or conceals raises this alarm, which must outlive it.
+    /// Call it before the decoder is opened.
     void watch(AVCodecContext& decoder) { decoder.opaque = this; }
-    /// Whether there was something since the last call, on whatever thread.
+    /// Returns true if the alarm was raised since the last call, on any thread.
     bool take() { return raised_.exchange(false); }
+    /// Raises the alarm; the log callback calls it.
     void raise() { raised_ = true; }
 
 private:
     std::atomic<bool> raised_{false};
 };
 
-/// What FFmpeg says of an error number, with take_complaint(), which is the more telling.
+/// FFmpeg's text for an error number, with take_complaint(), which is usually more specific.
 std::string ffmpeg_error(int error);
 
-/// Leads FFmpeg's own log to framewire's: complaints at debug level, all else at trace. Also starts its network. Once a
-/// process; later calls do nothing.
+/// Redirects FFmpeg's log to framewire's: warnings and errors at debug level, the rest at trace. Also initialises its
+/// network code. Takes effect once per process; later calls do nothing.
 void initialise_ffmpeg();
 
-/// Makes the input formats of libavdevice known: cameras and `lavfi`. Once a process; later calls do nothing. Throws
-/// Error{config} where the library cannot be loaded.
+/// Registers the input formats of libavdevice: cameras and `lavfi`. Takes effect once per process; later calls do
+/// nothing. Throws Error{config} if the library cannot be loaded.
 void register_ffmpeg_devices();
 
 }  // namespace framewire

@@ -9,16 +9,16 @@
 
 namespace framewire {
 
-/// What a `.fwd` file is told as `:key=value`: those of the difference encoder, and `key`.
+/// Parameters of a `.fwd` sink: those of the difference encoder, and `key`.
 std::vector<ParameterInfo> fwd_sink_parameters();
-/// Packs frames as the difference stream does; see fwd/format.md. Throws as open_sink() does.
+/// Opens a sink that writes frames as a difference stream; see fwd/format.md. Throws as open_sink() does.
 std::unique_ptr<Sink> open_fwd_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                     const SinkOptions& options);
 
-/// Reads a `.fwd` file, over what is damaged of it. Throws as open_source() does.
+/// Opens a `.fwd` file as a Source; damaged parts are reported and skipped. Throws as open_source() does.
 std::unique_ptr<Source> open_fwd_source(const std::string& path, const SourceOptions& options);
 
-/// When the frames of a `.fwd` file are, by its index; reading may begin at its pictures. Throws as open_source() does.
+/// Frame times of a `.fwd` file, from its index; its keyframes are the entry points. Throws as open_source() does.
 FrameTimes fwd_frame_times(const std::string& path, const SourceOptions& options);
 
 }  // namespace framewire

@@ -16,41 +16,43 @@
 
 namespace framewire::fwd {
 
-/// Records a difference stream as it is sent, on a thread of its own: a slow disk or a full one holds up nobody. What
-/// the disk cannot take yet waits in bounded memory; when that is full, frames are left out up to the next picture. Fed
-/// by one thread.
+/// Records a difference stream while it is sent, on its own thread, so that a slow or full disk does not delay the
+/// sender. Bytes that the disk cannot accept yet wait in bounded memory; when that is full, frames are dropped up to
+/// the next keyframe. Call all members from one thread, except goes_on().
 class Recorder {
 public:
-    /// Opens the file; a picture is wanted every `key_seconds`. Throws Error{io}. `pool` lives longer.
+    /// Opens the file; wants_picture() asks for a keyframe every `key_seconds`. `pool` must outlive this object.
+    /// Throws Error{io}.
     Recorder(const std::string& path, const Recording& recording, double key_seconds, const OutputFileOptions& options,
              const ThreadPool& pool);
-    /// Without finish() before, what waits is not written.
+    /// Without a preceding finish(), discards the frames that still wait.
     ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// False once writing has failed, which the log says: then nothing is taken any more. Any thread may ask.
+    /// Returns false once writing has failed, which is logged; nothing is accepted afterwards. Callable from any
+    /// thread.
     bool goes_on() const;
-    /// Whether the frame of `time` is to be given as a picture.
+    /// True if the frame at `time` must be added as a keyframe.
     bool wants_picture(const FrameTime& time) const;
-    /// Takes a frame that is packed.
+    /// Adds an encoded frame; copies `packed`.
     void add(ByteSpan packed, const FrameTime& time);
-    /// Takes a frame whose picture, of a stream within `threshold`, `draw` copies; it is packed later.
+    /// Adds a keyframe: `draw` copies the picture, of a stream with this threshold, and the recorder encodes it later.
     void add_picture(const FrameTime& time, int threshold,
                      const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
-    /// Waits until all is written and lets the file appear. Throws what writing failed with.
+    /// Waits until everything is written, then gives the file its name. Throws the error with which writing failed.
     void finish(Ending ending);
 
-    /// For tests: the most bytes that wait.
+    /// For tests: sets the limit of the waiting bytes.
     void limit_waiting(std::int64_t bytes) { limit_bytes_ = bytes; }
 
 private:
     struct Item {
         FrameTime time{};
-        Bytes packed{};       // or else
-        HostImage picture{};  // to be packed
-        int threshold = 0;    // of the picture
+        Bytes packed{};       // encoded frame, or else
+        HostImage picture{};  // keyframe that is still to be encoded
+        int threshold = 0;    // of the keyframe
         std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
     };
 
@@ -64,16 +66,16 @@ private:
     Shape shape_;
     std::int64_t limit_bytes_;
 
-    mutable std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     PictureClock pictures_;
     std::deque<Item> waiting_;
-    std::int64_t waiting_bytes_ = 0;  // with the one being written
-    std::int64_t left_out_ = 0;       // frames
-    bool lags_ = false;               // up to the next picture
+    std::int64_t waiting_bytes_ = 0;  // including the item being written
+    std::int64_t left_out_ = 0;       // dropped frames
+    bool lags_ = false;               // dropping frames up to the next keyframe
     bool closing_ = false, abandoned_ = false;
     std::exception_ptr failure_;
-    std::thread thread_;  // last: all is there before it starts
+    std::thread thread_;  // last member: starts when the others exist
 };
 
 }  // namespace framewire::fwd

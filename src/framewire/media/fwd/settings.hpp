@@ -8,33 +8,37 @@
 
 namespace framewire::fwd {
 
-/// From one picture of a recording to the next, where nothing else is said.
+/// Default interval between the keyframes of a recording.
 inline constexpr double usual_key_seconds = 10;
 
-/// What is said behind the name of a `.fwd` file.
+/// Parameters of a `.fwd` sink.
 struct Settings {
     delta::EncoderParameters encoder{};
-    double key_seconds = 0;  ///< from one picture to the next, at most
+    double key_seconds = 0;  ///< longest interval between keyframes
 };
 
-/// Settings of frames that come from a difference stream of `source_threshold`, if from one: unless mode or threshold
-/// are given, its bytes are kept as they are. Throws Error{usage} on settings that do not go together.
+/// Settings for frames from a difference stream with `source_threshold`, or from another source if it is empty: unless
+/// the call gives mode or threshold, bytes of a difference stream are kept unchanged. Throws Error{usage} on settings
+/// that contradict each other.
 Settings settings_of(const SinkCall& call, std::optional<int> source_threshold = {});
 
-/// The same of a stream that is made already, whose encoder is not chosen here: seconds from picture to picture of the
-/// file that `text` names. Throws Error{usage} on what is no `.fwd` file, and on an encoder's settings.
+/// Path and keyframe interval of a recording of a stream that is already encoded.
 struct RecordCall {
     std::string path;
     double key_seconds;
 };
+/// Parses the text of such a recording. Throws Error{usage} if it is not a `.fwd` file, and on encoder parameters,
+/// which cannot be chosen here.
 RecordCall parse_record(const std::string& text);
 
-/// When a frame is written as a whole picture.
+/// Decides when a frame is written as a keyframe.
 class PictureClock {
 public:
     explicit PictureClock(double seconds) : seconds_(seconds) {}
 
+    /// True if no keyframe was written yet, the last one is older than the interval, or time went backwards.
     bool is_due(double seconds) const { return !last_ || seconds >= *last_ + seconds_ || seconds < *last_; }
+    /// Call it for each keyframe that is written.
     void wrote_one(double seconds) { last_ = seconds; }
 
 private:

@@ -10,47 +10,49 @@
 
 namespace framewire::synth {
 
+/// Largest number of figures.
 inline constexpr int most_figures = 64;
 
-/// The things that move through the room: people, cats, balls, balloons and cleaning robots, on routes that the seed
-/// decides. All start outside the picture, so that its first frame is the empty room.
+/// Moving objects in the room: people, cats, balls, balloons and cleaning robots, on routes that depend on the seed.
+/// All start outside the picture, so that the first frame shows the empty room. Use an object from one thread.
 class Figures {
 public:
     Figures(const Camera& camera, std::uint64_t seed, int count);
 
-    /// Draws the figures as they are at a time onto `picture`, which holds `room` but for what the call before drew.
-    /// What of each figure is seen, by its number from 1, the same in all frames; valid until the next call.
+    /// Draws the figures at a given time onto `picture`, which must hold `room` except for what the previous call
+    /// drew. Returns the visible part of each figure, identified by its number from 1, which is the same in all
+    /// frames; valid until the next call.
     const std::vector<Component>& draw(std::int64_t time_us, HostView<const std::uint8_t> room,
                                        HostView<std::uint8_t> picture);
 
-    /// The rows from `begin` up to `end`.
+    /// Range of rows, `end` exclusive.
     struct Rows {
         int begin = 0, end = 0;
     };
-    /// Those that the last call changed, as far as there are such; they hold all that did.
+    /// Rows that contain all changes of the last call; empty if nothing changed.
     const Rows& changed_rows() const { return changed_; }
 
 private:
     enum class Kind { person, cat, ball, balloon, robot };
     struct Stop {
         std::int64_t x, z;
-        std::int64_t at_us;  // since the route's beginning
+        std::int64_t at_us;  // from the start of the route
     };
     struct Figure {
         int id = 0;
         Kind kind = Kind::person;
         std::uint64_t key = 0;
         std::int64_t start_us = 0;
-        std::vector<Stop> route;  // ends where it begins
+        std::vector<Stop> route;  // closed: ends where it begins
     };
     struct Pose {
         const Figure* figure = nullptr;
         std::int64_t x = 0, z = 0;
-        int direction = 1;        // 1 to the right
-        std::int64_t stride = 0;  // a full turn of 65536 each two steps
+        int direction = 1;        // 1: to the right, -1: to the left
+        std::int64_t stride = 0;  // a full turn of 65536 every two steps
     };
     struct Rectangle {
-        int left = 0, top = 0, right = 0, bottom = 0;  // right and bottom are outside
+        int left = 0, top = 0, right = 0, bottom = 0;  // right and bottom are exclusive
     };
 
     Figure make_figure(int number, std::uint64_t seed) const;
@@ -63,7 +65,7 @@ private:
     void draw_person(const Pose& pose);
     void draw_cat(const Pose& pose);
     void draw_shadow(std::int64_t radius);
-    // Lengths in the room, x from the figure's middle, heights above the floor.
+    // Lengths in the room: x from the centre of the figure, heights above the floor.
     void ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
                  const Colour& colour);
     void limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
@@ -72,11 +74,11 @@ private:
 
     Camera camera_;
     std::vector<Figure> figures_;
-    std::vector<Pose> poses_;         // of this frame, the furthest first
-    std::vector<Rectangle> touched_;  // for each pose, what was drawn on
+    std::vector<Pose> poses_;         // of this frame, furthest first
+    std::vector<Rectangle> touched_;  // for each pose, the area that was drawn on
     Rows changed_;
     std::vector<Component> truth_;
-    HostImage owner_;                 // for each pixel the id of the figure it shows, or 0
+    HostImage owner_;                 // for each pixel the id of the visible figure, or 0
     HostView<std::uint8_t> picture_;  // while drawing
     const Pose* pose_ = nullptr;      // while drawing
 };

@@ -10,17 +10,17 @@
 
 namespace framewire::synth {
 
-/// How many places of the table rows begin at.
+/// Number of table positions at which a row may start.
 inline constexpr std::size_t noise_places = std::size_t{1} << 20;
 
-/// The noise of a sensor: to each byte a value of a normal distribution, from a table that every row of every frame
-/// enters at a place of its own.
+/// Sensor noise: adds a normally distributed value to each byte, read from a table at a position that differs for
+/// every row of every frame. add() may be called from several threads.
 class SensorNoise {
 public:
-    /// `sigma_thousandths` in thousandths of a level; 0 adds nothing.
+    /// `sigma_thousandths` is the standard deviation in 1/1000 of a level; 0 adds nothing.
     SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths);
 
-    /// out = clean + noise of frame `frame`, held to 0..255. Both have one shape.
+    /// out = clamp(clean + noise of frame `frame`, 0, 255). Both views have the same shape.
     void add(HostView<const std::uint8_t> clean, std::int64_t frame, HostView<std::uint8_t> out) const;
 
 private:
@@ -30,15 +30,17 @@ private:
     std::vector<std::int8_t> table_;
 };
 
-/// The camera's picture on the current GPU and what the sensor's noise makes of it there: the same bytes as
+/// The clean picture in the memory of the current GPU, and the noise that is added there. Gives the same bytes as
 /// SensorNoise::add().
 class NoisyOnGpu {
 public:
-    /// Room for pictures of the shape. Waits for the GPU. Throws Error{config} without one or memory.
+    /// Allocates for pictures of the shape. Synchronizes with the GPU. Throws Error{config} without a GPU or enough
+    /// memory.
     NoisyOnGpu(const SensorNoise& noise, const Shape& shape);
 
-    /// Queues the rows of `picture` from `begin` up to `end`, those that changed since the last call, and the noise of
-    /// frame `frame`. The picture may change afterwards: it is not in pinned memory.
+    /// Enqueues on `stream` the upload of rows `begin` to `end` (exclusive) of `picture`, which must include all
+    /// changes since the last call, and the noise of frame `frame`. The picture may change after the return: it is not
+    /// in pinned memory.
     void render(HostView<const std::uint8_t> picture, int begin, int end, std::int64_t frame,
                 DeviceView<std::uint8_t> out, const cuda::Stream& stream);
 

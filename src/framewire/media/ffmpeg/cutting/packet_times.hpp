@@ -4,9 +4,9 @@
 
 namespace framewire {
 
-/// The times of a video's frames by those of its packets, all of which are read and none decoded. Unknown where packets
-/// tell no times, go back in time, hold fields or are broken. A key frame is an entry where all packets before it are
-/// of earlier frames. Throws Error{no_input} where the file cannot be opened.
+/// Times of a video's frames, taken from its packets, which are all read but not decoded. FrameTimes::unknown says why
+/// if packets have no times, go back in time, contain fields, or are corrupt. A key frame is an entry point if all
+/// packets before it belong to earlier frames. Throws Error{no_input} if the file cannot be opened.
 FrameTimes packet_times(const MediumFile& medium, const SourceOptions& options);
 
 }  // namespace framewire

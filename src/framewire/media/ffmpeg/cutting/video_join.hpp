@@ -10,15 +10,16 @@
 
 namespace framewire {
 
-/// A file of video that was made of a stretch of another.
+/// Video file that was made from one time range of a source.
 struct VideoPart {
     std::string path;
-    double begin_seconds = 0;  ///< which time of the joined file is its 0; whole seconds, which every clock can tell
+    double begin_seconds =
+        0;  ///< time in the joined file that is 0 here; whole seconds, which every time base represents exactly
 };
 
-/// Joins files of one ending (`.mp4`, `.mkv`, `.avi` ...) that open_sink() wrote with the same options, packet by
-/// packet: nothing is decoded or encoded. What goes along with the pictures is taken from `medium`, as open_sink()
-/// does. Throws Error{io}, Error{config} where the parts were encoded otherwise, Error{no_input} where one cannot be
+/// Joins files with one extension (`.mp4`, `.mkv`, `.avi` ...) that open_sink() wrote with the same options, packet by
+/// packet, without decoding or encoding. Audio, subtitles and metadata are copied from `medium`, as open_sink() does.
+/// Throws Error{io}, Error{config} if the parts have different encoder settings, and Error{no_input} if one cannot be
 /// read.
 void join_videos(const std::vector<VideoPart>& parts, const std::string& output, const OutputFileOptions& options,
                  const std::optional<MediumFile>& medium, bool audio);

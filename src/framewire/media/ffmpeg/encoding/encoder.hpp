@@ -15,37 +15,42 @@
 
 namespace framewire {
 
-/// Images to packets of one codec.
+/// Encodes images as packets of one codec. Use an object from one thread.
 class VideoEncoder {
 public:
+    /// Properties of the frames to encode.
     struct Frames {
         Shape shape{};
         Rational rate{};
         AVRational time_base{};
-        PictureFacts facts{};  ///< of the medium that they come from, as far as known
+        PictureFacts facts{};  ///< facts of the medium that they come from, as far as known
     };
 
-    /// Throws Error{config} when this machine has no such encoder, Error{usage} when it does not take the shape or what
-    /// was chosen.
+    /// Opens the encoder; `global_header` stores codec parameters in the container instead of the packets. Throws
+    /// Error{config} if this machine has no such encoder, Error{usage} if it does not accept the shape or the chosen
+    /// settings.
     VideoEncoder(const EncoderChoice& choice, const Frames& frames, int threads, bool global_header);
 
+    /// Receives finished packets; the packet is valid during the call.
     using Deliver = std::function<void(AVPacket&)>;
 
-    /// Encodes `image` for time `pts`, larger than the one before; hands over what is ready. Throws Error{io}.
+    /// Encodes `image` with timestamp `pts`, which must increase; delivers the packets that are ready. Throws
+    /// Error{io}.
     void encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver);
-    /// Encodes the medium's own picture of a frame, which takes() said yes to. Throws Error{io}.
+    /// Encodes the native frame of the medium, for which takes() returned true. Throws Error{io}.
     void encode_own(const AVFrame& picture, std::int64_t pts, const Deliver& deliver);
-    /// What encode() makes of images, where that is planes made by ImageToYuv.
+    /// Description of the planes that encode() makes from images; nullopt if it does not use ImageToYuv.
     std::optional<YuvInfo> planes() const { return planes_made_for(*frame_); }
-    /// Encodes what encode() would have made. Throws Error{io}.
+    /// Encodes planes identical to those that encode() would make. Throws Error{io}.
     void encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts, const Deliver& deliver);
-    /// Whether a picture is of the encoder's own format, size and colours.
+    /// True if a picture has the encoder's format, size and colour coding.
     bool takes(const AVFrame& picture) const;
-    /// Encodes the image before once more, for time `pts`. Throws Error{io}.
+    /// Encodes the previous image again with timestamp `pts`. Throws Error{io}.
     void repeat(std::int64_t pts, const Deliver& deliver);
-    /// Hands over what is left.
+    /// Delivers the remaining packets; nothing can be encoded afterwards.
     void flush(const Deliver& deliver);
 
+    /// The open encoder.
     const AVCodecContext& context() const { return *context_; }
 
 private:
@@ -58,8 +63,8 @@ private:
     CodecPointer context_;
     YuvCoding coding_;
     FramePointer frame_;
-    std::unique_ptr<GifPalette> palette_;       // of pictures with few colours
-    std::unique_ptr<HardwareFrames> hardware_;  // of an encoder that reads its device's memory
+    std::unique_ptr<GifPalette> palette_;       // only for formats with a palette
+    std::unique_ptr<HardwareFrames> hardware_;  // only for encoders that read device memory
     PacketPointer packet_ = make_packet();
     PictureConverter converter_;
 };

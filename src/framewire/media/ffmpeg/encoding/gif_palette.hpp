@@ -5,13 +5,13 @@
 
 namespace framewire {
 
-/// Pictures of 256 colours, chosen anew for each picture by FFmpeg's palettegen and paletteuse.
+/// Reduces pictures to 256 colours, chosen separately for each picture by FFmpeg's palettegen and paletteuse.
 class GifPalette {
 public:
-    /// For BGR0 pictures of a shape. Throws Error{config} where this FFmpeg lacks the filters.
+    /// Prepares for BGR0 pictures of a shape. Throws Error{config} if this FFmpeg lacks the filters.
     GifPalette(const Shape& shape, AVRational time_base);
 
-    /// The same picture, PAL8, with its time; stays until the next call. Throws Error{io}.
+    /// Converts a picture to PAL8 and keeps its time. The result is valid until the next call. Throws Error{io}.
     const AVFrame& reduce(AVFrame& picture) { return graph_.run(picture); }
 
 private:

@@ -10,14 +10,14 @@ extern "C" {
 
 namespace framewire {
 
-/// Pictures in the memory of a VA-API device, which its encoders read.
+/// Frames in the memory of a VA-API device, which its encoders read.
 class HardwareFrames {
 public:
-    /// Opens the machine's device and sets `context`, which is not open yet, to its NV12 pictures of the context's
-    /// size. Throws Error{config} where there is no device.
+    /// Opens the machine's device and sets `context`, which must not be open yet, to NV12 frames of that device with
+    /// the context's size. Throws Error{config} if there is no device.
     explicit HardwareFrames(AVCodecContext& context);
 
-    /// A picture of NV12 as the device has it, with its time; stays until the next call.
+    /// Copies an NV12 picture to the device and keeps its time. The result is valid until the next call.
     const AVFrame& upload(const AVFrame& picture);
 
 private:

@@ -5,7 +5,7 @@
 
 namespace framewire {
 
-/// What makes the bytes of pictures by their ending: JPEG of 4:4:4, WebP, TIFF or BMP.
+/// Returns the encoder for still images with the call's extension: 4:4:4 JPEG, WebP, TIFF or BMP.
 EncodeImage still_encoder(const SinkCall& call);
 
 }  // namespace framewire

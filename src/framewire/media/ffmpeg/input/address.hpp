@@ -6,15 +6,15 @@
 
 namespace framewire {
 
-/// What FFmpeg shall open, and how.
+/// What FFmpeg opens, and how.
 struct FfmpegAddress {
     enum class Kind { file, network, camera, generator };
-    /// What a file may hold, by its name.
+    /// Kind of content that a file name allows.
     enum class Contents { video, image, playlist };
 
     std::string name;    ///< for messages, without credentials
-    std::string url;     ///< as FFmpeg wants it
-    std::string format;  ///< FFmpeg's name of the demuxer; empty lets it find out
+    std::string url;     ///< in FFmpeg's syntax
+    std::string format;  ///< FFmpeg's name of the demuxer; empty: detected
     Kind kind = Kind::file;
     Contents contents = Contents::video;  ///< of a file
     std::vector<std::pair<std::string, std::string>> options{};

@@ -12,16 +12,17 @@
 
 namespace framewire {
 
-/// What FFmpeg opened, within the limits of what a file may lead to (see limits.hpp).
+/// Demuxer of a source, restricted in what a file may refer to (see limits.hpp).
 class FfmpegDemuxer {
 public:
-    /// Waits no longer than `interrupt` allows, which outlives this; `patience` is what messages call that time.
-    /// Throws Error{no_input}.
+    /// Opens the source within the time that `interrupt` allows; `interrupt` must outlive this object. Messages quote
+    /// `patience` as that time. Throws Error{no_input}.
     FfmpegDemuxer(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
                   std::chrono::milliseconds patience);
     FfmpegDemuxer(const FfmpegDemuxer&) = delete;
     FfmpegDemuxer& operator=(const FfmpegDemuxer&) = delete;
 
+    /// The open demuxer.
     AVFormatContext& format() const { return *format_; }
 
 private:
@@ -34,15 +35,15 @@ private:
 
     std::string name_;
     std::string url_;
-    decltype(AVFormatContext::io_open) open_any_ = nullptr;  // FFmpeg's own way to open a file
+    decltype(AVFormatContext::io_open) open_any_ = nullptr;  // FFmpeg's default function for opening files
     InputPointer format_;
 };
 
-/// How long FFmpeg's http waits at last before it resumes a lost transfer, where the server can: after 0, 1, 3, 7 ...
-/// seconds. All its pauses together are about twice the last one.
+/// Last pause of FFmpeg's HTTP client before it resumes a lost transfer, if the server supports it: it pauses for 0,
+/// 1, 3, 7 ... seconds, about twice the last pause in total.
 std::int64_t last_http_pause_s(const SourceOptions& options);
 
-/// Whether a text begins with one of these.
+/// True if `text` starts with one of `beginnings`.
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings);
 
 }  // namespace framewire

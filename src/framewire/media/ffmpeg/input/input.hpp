@@ -15,44 +15,52 @@
 
 namespace framewire {
 
-/// One opening of a source by FFmpeg: demuxer and decoder of its best video stream.
+/// One opening of a source by FFmpeg: the demuxer and the decoder of its best video stream. Use an object from one
+/// thread.
 class FfmpegInput {
 public:
+    /// Result of a read.
     enum class Progress { frame, end, stopped, lost };
 
-    /// Opens within options.timeout where it has to wait. Owns all it uses, for calls that may be abandoned.
-    /// Throws Error{no_input}: nothing there, no video, too large, or stopped.
+    /// Opens the source, waiting at most options.timeout. Shares ownership of everything it uses, so that a blocked
+    /// call can be abandoned. Throws Error{no_input} if the source does not exist, has no video, is too large, or a
+    /// stop was requested.
     FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, std::shared_ptr<Interrupt> interrupt);
 
-    /// Decodes the next frame. Broken data is skipped or concealed and counted as damage; `lost` says that no more
-    /// can be read though the source has not ended. The same file gives the same frames, errors and counts each time:
-    /// with the first damage a file is decoded anew from where reading began, on one thread.
+    /// Decodes the next frame. Corrupt data is skipped or concealed and counted as damage; `lost` means that no more
+    /// can be read although the source has not ended. The same file gives the same frames, errors and counts each
+    /// time: at the first damage, a file is decoded again on one thread from the position where reading began.
     Progress next(AVFrame& frame);
 
-    /// Goes to a key frame before `seconds`, as seconds() counts them, or near there: next() says what came. False
-    /// where there is no going.
+    /// Seeks to a key frame before `seconds`, in the time of seconds(), or near it; next() shows where it arrived.
+    /// Returns false if the source cannot seek.
     bool seek(double seconds);
 
+    /// Nominal frame rate.
     Rational rate() const { return rate_; }
+    /// Number of frames, if the file declares it.
     std::optional<std::int64_t> frames() const;
-    /// How a frame is to be turned to be seen: by its own display matrix or EXIF data, else by the stream's matrix.
+    /// Orientation for displaying a frame: from the frame's display matrix or EXIF data, otherwise from the stream's
+    /// matrix.
     Orientation orientation(const AVFrame& frame);
-    /// Presentation time of a frame of this input from the stream's start, where it has one.
+    /// Presentation time of a frame from the start of the stream, if it has one.
     std::optional<double> seconds(const AVFrame& frame) const;
-    /// How long a frame is shown, where the file tells.
+    /// Display duration of a frame, if the file declares it.
     std::optional<double> duration_seconds(const AVFrame& frame) const;
-    /// A pixel's width over its height in a frame, as it is stored.
+    /// Pixel aspect ratio (width / height) of a frame as stored.
     Rational pixel_aspect(AVFrame& frame) const;
-    /// When the stream begins, by its file's own times.
+    /// Start of the stream in the file's own time.
     double start_seconds() const;
-    /// Whether next() may work on one picture for seconds: still images and pictures of more than 16 megapixels.
+    /// True if next() may spend seconds on one picture: still images and pictures of more than 16 megapixels.
     bool may_take_long() const;
-    /// A camera or a broadcast: no beginning to go back to.
+    /// True for a camera or broadcast, which has no start to return to.
     bool live() const { return live_; }
 
-    /// Broken packets and frames so far, and what the first was; why next() gave `lost`.
+    /// Number of corrupt packets and frames so far.
     std::int64_t damaged() const { return damaged_; }
+    /// Description of the first damage.
     const std::string& first_damage() const { return first_damage_; }
+    /// Reason for `lost`.
     const std::string& why_lost() const { return why_lost_; }
 
 private:
@@ -64,9 +72,9 @@ private:
     Progress next_counted(AVFrame& frame);
     bool go_to(double seconds);
     bool has_frame_threads() const;
-    bool is_unmarked() const;       // pictures do not say that they are broken
-    bool checks_sums() const;       // pictures whose checksum is wrong are left out
-    bool has_padded_alpha() const;  // what the pictures have in place of alpha is nothing
+    bool is_unmarked() const;       // the decoder does not flag corrupt pictures
+    bool checks_sums() const;       // the decoder drops pictures with a wrong checksum
+    bool has_padded_alpha() const;  // the alpha channel is padding without meaning
     bool may_begin_again() const;
     bool begin_again();
     std::optional<Progress> feed();
@@ -83,32 +91,32 @@ private:
 
     SourceOptions options_;
     std::shared_ptr<Interrupt> held_interrupt_;
-    Interrupt& interrupt_;  // that one
+    Interrupt& interrupt_;  // *held_interrupt_
     FfmpegAddress address_;
     FfmpegAddress::Kind kind_;
     std::string name_;
     std::unique_ptr<FfmpegDemuxer> demuxer_;
-    AVFormatContext* format_ = nullptr;  // the demuxer's
+    AVFormatContext* format_ = nullptr;  // owned by demuxer_
     const AVStream* stream_ = nullptr;
     DamageAlarm alarm_;
     CodecPointer decoder_;
-    bool alone_ = false;                 // decoders have one thread from now on
-    std::optional<double> sought_;       // where the last seek went
-    std::int64_t given_since_seek_ = 0;  // frames since then, or since the opening
+    bool alone_ = false;                 // decoders use one thread from now on
+    std::optional<double> sought_;       // target of the last seek
+    std::int64_t given_since_seek_ = 0;  // frames since the last seek or the opening
     std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
-    std::optional<StreamSplices> splices_;  // in formats that have any
-    std::optional<PacketReader> reader_;    // where every frame of a live source is wanted
-    FramePointer ahead_ = make_frame();     // of a file: the frame after the one that was given, if `ahead_progress_`
+    std::optional<StreamSplices> splices_;  // only for formats that have splices
+    std::optional<PacketReader> reader_;    // only if every frame of a live source is kept
+    FramePointer ahead_ = make_frame();     // for files: the frame after the one returned, if `ahead_progress_`
     std::optional<Progress> ahead_progress_;
-    // Packets after which one that was called broken counts as such; a splice before that explains it.
+    // Number of packets after which a suspected corruption is counted; a splice before that explains it.
     int suspected_for_ = 0;
-    std::chrono::milliseconds patience_{};  // for one frame
+    std::chrono::milliseconds patience_{};  // per frame
     bool live_ = false;
-    bool late_ = false;  // the reader gave up
+    bool late_ = false;  // the reader timed out
     Rational rate_{30, 1};
     bool warned_of_orientation_ = false;
-    int tiff_orientation_ = 0;  // the number that the file has for it
+    int tiff_orientation_ = 0;  // the orientation tag of a TIFF file
     bool draining_ = false;
     bool seen_key_ = false;
     int errors_in_a_row_ = 0;

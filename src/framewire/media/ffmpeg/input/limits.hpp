@@ -1,7 +1,7 @@
 #pragma once
 
-// What FFmpeg may open. It goes by what a file holds, not by its name: without limits a playlist that is called
-// photo.jpg shows other files of this machine, or has it ask servers.
+// Limits on what FFmpeg may open. FFmpeg detects formats by content, not by name: without limits, a playlist named
+// photo.jpg could expose other files of this machine or make it contact servers.
 
 #include "framewire/media/ffmpeg/input/address.hpp"
 
@@ -10,26 +10,26 @@
 
 namespace framewire {
 
-/// What a file may hold by the ending of its name: `.m3u8`, `.m3u`, `.mpd` and `.ffconcat` are playlists, images as
-/// is_image_name() has them.
+/// Content that the extension of a file allows: `.m3u8`, `.m3u`, `.mpd` and `.ffconcat` are playlists, and
+/// is_image_name() decides for images.
 FfmpegAddress::Contents contents_of(const std::string& path);
 
-/// For FFmpeg's option format_whitelist. Files are read by demuxers of media, images by those of images; what leads to
-/// other files (HLS, DASH, concat scripts ...) only for a playlist named so, and HLS and DASH from http servers. Empty
-/// for cameras and generators, which are no files.
+/// Value for FFmpeg's option format_whitelist. Files may use media demuxers, images may use image demuxers. Demuxers
+/// that refer to other files (HLS, DASH, concat scripts ...) are allowed only for files with a playlist extension, and
+/// HLS and DASH also from HTTP servers. Empty for cameras and generators, which are not files.
 std::string allowed_formats(const FfmpegAddress& address);
 
-/// For FFmpeg's option protocol_whitelist: files stay with files, and the network with the network. Empty for cameras
-/// and generators.
+/// Value for FFmpeg's option protocol_whitelist: files may refer to files only, network sources to the network only.
+/// Empty for cameras and generators.
 std::string allowed_protocols(const FfmpegAddress& address);
 
-/// What a file holds that allowed_formats() leaves out.
+/// Format of a file that allowed_formats() excludes.
 struct RefusedFormat {
-    std::string name;  ///< in FFmpeg's words
-    bool is_playlist;  ///< that would be followed under another name
+    std::string name;  ///< FFmpeg's name of the format
+    bool is_playlist;  ///< it would be read if the file had a playlist extension
 };
 
-/// Looks into a file that could not be opened; nothing where what it holds is allowed or unknown.
+/// Probes a file that could not be opened. Returns nullopt if its format is allowed or unknown.
 std::optional<RefusedFormat> refused_format(const FfmpegAddress& file);
 
 }  // namespace framewire

@@ -12,26 +12,27 @@
 
 namespace framewire {
 
-/// Reads the packets of a live stream on a thread of its own, as they come, so that neither the network's nor a
-/// driver's buffers overflow while frames are decoded, filtered and written. Keeps up to 64 MiB of them.
+/// Reads packets of a live stream on its own thread as they arrive, so that neither network nor driver buffers
+/// overflow while frames are decoded, filtered and written. Buffers up to 64 MiB.
 class PacketReader {
 public:
-    /// `format` and `interrupt` outlive this, and nobody else uses them meanwhile. The reader gives up after `patience`
-    /// without data.
+    /// Starts the thread. `format` and `interrupt` must outlive this object and may not be used by others meanwhile.
+    /// The reader gives up after `patience` without data.
     PacketReader(AVFormatContext& format, const AVStream& stream, Interrupt& interrupt,
                  std::chrono::milliseconds patience, std::string name);
     ~PacketReader();
     PacketReader(const PacketReader&) = delete;
     PacketReader& operator=(const PacketReader&) = delete;
 
-    /// Waits for the stream's next packet. Returns what av_read_frame() did.
+    /// Waits for the next packet of the stream. Returns the result of av_read_frame().
     int read(AVPacket& packet);
-    /// AVStream::start_time, as it was when the first packet came.
+    /// AVStream::start_time when the first packet arrived.
     std::int64_t start_time() const { return start_time_; }
-    /// True if no data came for so long that the reader gave up. After read() failed.
+    /// True if the reader gave up because no data arrived. Valid after read() failed.
     bool timed_out() const { return timed_out_; }
 
 private:
+    /// A buffered packet, and the stream's start time when it arrived.
     struct Held {
         PacketPointer packet;
         std::int64_t start_time;
@@ -47,7 +48,7 @@ private:
     Interrupt& interrupt_;
     std::chrono::milliseconds patience_;
     std::string name_;
-    bool drops_;  // when full; else the sender waits
+    bool drops_;  // drops packets when full; otherwise the sender waits
     std::int64_t start_time_ = AV_NOPTS_VALUE;
     bool began_ = false;  // a packet has been read
 
@@ -59,7 +60,7 @@ private:
     bool warned_ = false, cancelled_ = false;
     bool ended_ = false, timed_out_ = false;
     int result_ = 0;
-    std::jthread thread_;  // last: it is over before what it uses goes
+    std::jthread thread_;  // last member: joined before the others are destroyed
 };
 
 }  // namespace framewire

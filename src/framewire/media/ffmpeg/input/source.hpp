@@ -7,10 +7,10 @@
 
 namespace framewire {
 
-/// Anything FFmpeg reads as a Source: files, images, URLs, cameras, test pictures. Lost cameras and broadcasts are
-/// opened again with growing pauses, for options.retries times or as long as options.reconnect says; then reads throw
-/// Error{source_lost}. Pictures of another size than the first are scaled to that.
-/// Throws Error{no_input}, or Error{source_lost} when there is a video but not one frame of it can be decoded.
+/// Opens anything that FFmpeg reads as a Source: files, images, URLs, cameras, test patterns. Lost cameras and
+/// broadcasts are reopened with growing pauses, options.retries times or for options.reconnect; then read() throws
+/// Error{source_lost}. Pictures whose size differs from the first are scaled to it. Throws Error{no_input}, or
+/// Error{source_lost} if there is a video but no frame can be decoded.
 std::unique_ptr<Source> open_ffmpeg_source(FfmpegAddress address, const SourceOptions& options);
 
 }  // namespace framewire

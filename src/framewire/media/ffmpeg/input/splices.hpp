@@ -7,37 +7,39 @@
 
 namespace framewire {
 
-/// The clock of a stream in formats whose clock may start anew: transport streams put one after another, HLS
-/// discontinuities. Where its times jump, a new segment begins, and follows the one before without a gap.
+/// Continuous clock for formats whose timestamps may restart: concatenated transport streams, HLS discontinuities. At
+/// a jump in the timestamps a new segment starts and follows the previous one without a gap.
 class StreamSplices {
 public:
     StreamSplices() = default;
-    /// `forward` tells whether a jump ahead starts a segment, too. In a live stream it may be a gap in the reception.
+    /// If `forward` is true, a jump ahead also starts a segment. In a live stream such a jump can be a reception gap.
     StreamSplices(const AVStream& stream, bool forward);
 
-    /// True for formats whose clock may start anew.
+    /// True for formats whose timestamps may restart.
     static bool may_occur(const AVFormatContext& format);
 
-    /// Takes the stream's next packet as it was read. Returns true if it begins a new segment.
+    /// Processes the next packet of the stream as read. Returns true if it starts a new segment.
     bool take(const AVPacket& packet);
-    /// Moves the packet to where its segment lies. For the packet that was taken last.
+    /// Shifts the timestamps of the packet that was passed to take() last to the position of its segment.
     void place(AVPacket& packet) const { move(packet, offsets_.back()); }
 
-    /// Number of segments that have begun.
+    /// Number of segments that have started.
     std::size_t segments() const { return offsets_.size(); }
-    /// Ticks of time_base() by which a segment is moved.
+    /// Shift of a segment, in ticks of time_base().
     std::int64_t offset(std::size_t segment) const { return offsets_[segment]; }
+    /// Time base of the stream.
     AVRational time_base() const { return time_base_; }
 
+    /// Adds `ticks` to the timestamps of a packet.
     static void move(AVPacket& packet, std::int64_t ticks);
 
 private:
     AVRational time_base_{1, 90'000};
     bool forward_ = true;
-    std::int64_t frame_ticks_ = 0;  // duration of a packet that tells none
+    std::int64_t frame_ticks_ = 0;  // duration of packets that have none
     bool begun_ = false;
     std::int64_t last_dts_ = 0;  // as read
-    std::int64_t end_ = 0;       // of all packets so far, as placed
+    std::int64_t end_ = 0;       // end of all packets so far, after placing
     std::vector<std::int64_t> offsets_{0};
 };
 

@@ -20,28 +20,29 @@ extern "C" {
 
 namespace framewire {
 
-/// What goes along with the pictures of a file into another one, as it is: sound, subtitles, chapters, the title and
-/// other words. It is read from the file once more, beside the pictures.
+/// Copies everything except the pictures from one file to another unchanged: audio, subtitles, chapters, the title and
+/// other metadata. It reads the file a second time, in parallel with the pictures. Use an object from one thread.
 class Companions {
 public:
-    /// Throws Error{no_input} where the file cannot be read again.
-    /// `rate` is that of the output's pictures.
+    /// `rate` is the frame rate of the output. Throws Error{no_input} if the file cannot be read again.
     Companions(const MediumFile& medium, Rational rate, const SinkOptions& options);
 
-    /// Adds a stream for each that the container of `output` takes, behind those that are there, and the words. What is
-    /// left out is said. To be called before the header.
+    /// Adds a stream to `output` for each one that the container supports, after the existing streams, and the
+    /// metadata. Logs what is not copied. Call it before the header is written.
     void join(AVFormatContext& output, const std::string& name);
-    /// Says which time of the source is the output's 0. To be called once, before what follows.
+    /// Sets the source time that is 0 in the output. Call it once, before the functions below.
     void begin(double seconds);
-    /// Gives `put` all packets before `seconds` of the output, in its own time bases. A stream whose packets `put`
-    /// refuses (false) is left out from there on.
+    /// Receives a packet in the output's time base. Returns false to reject it; the rest of its stream is then
+    /// skipped.
     using Put = std::function<bool(AVPacket& packet)>;
+    /// Passes all packets before `seconds` of the output to `put`.
     void give_until(double seconds, AVFormatContext& output, const Put& put);
-    /// The rest.
+    /// Passes the remaining packets to `put`.
     void give_all(AVFormatContext& output, const Put& put);
-    /// True once every stream has begun that MP4 cannot describe before its first packet: AC-3 and E-AC-3.
+    /// True once all streams have started that MP4 cannot describe before their first packet: AC-3 and E-AC-3.
     bool described() const;
-    /// Adds what of the chapters is before `seconds` of the output. To be called once all packets were given.
+    /// Adds the chapters, or parts of them, that lie before `seconds` of the output. Call it once all packets have
+    /// been passed.
     void add_chapters(AVFormatContext& output, double seconds) const;
 
 private:
@@ -51,11 +52,11 @@ private:
     using BsfPointer = std::unique_ptr<AVBSFContext, FreeBsf>;
     struct Stream {
         const AVStream* in = nullptr;
-        int out = -1;  // none: left out
+        int out = -1;  // -1: not copied
         std::int64_t last_dts = INT64_MIN;
-        BsfPointer filter{};  // null: packets are copied as they are
+        BsfPointer filter{};  // null: packets are copied unchanged
         StreamSplices splices{};
-        std::size_t segment = 0;  // of the packet read last
+        std::size_t segment = 0;  // of the last packet read
     };
 
     void add(Stream& stream, AVFormatContext& output, const std::string& name);
@@ -77,16 +78,17 @@ private:
     double start_seconds_;
     std::string name_;
     SourceOptions source_options_;
-    Interrupt interrupt_{std::stop_token()};  // what was read of the pictures gets its sound, a stop notwithstanding
+    Interrupt interrupt_{
+        std::stop_token()};  // never stopped: frames that were read get their audio even after a stop request
     std::optional<FfmpegDemuxer> demuxer_;
-    std::vector<Stream> streams_;  // as many as the file has
+    std::vector<Stream> streams_;  // one per stream of the file
     PacketPointer packet_ = make_packet();
-    int video_ = -1;                        // the stream of the pictures
-    std::optional<StreamSplices> splices_;  // of the pictures, in formats that have any
-    std::deque<PacketPointer> waiting_;     // for the pictures to come to their segment
-    bool pending_ = false;                  // packet_ waits for its time
+    int video_ = -1;                        // the stream with the pictures
+    std::optional<StreamSplices> splices_;  // of the pictures, only for formats that have splices
+    std::deque<PacketPointer> waiting_;     // until the pictures reach the packets' segment
+    bool pending_ = false;                  // packet_ holds a packet that is not due yet
     bool over_ = false;
-    double shift_seconds_ = 0;  // from the file's times to the output's
+    double shift_seconds_ = 0;  // from the file's time to the output's
 };
 
 }  // namespace framewire

@@ -10,31 +10,33 @@
 
 namespace framewire {
 
-/// The files of an HLS recording: each segment, and each version of the playlist, appears when it is whole, so that
-/// what is there plays at every moment. A finished playlist of the name stays until the new one is finished, too; an
-/// unfinished one, as a killed run leaves it, gives way to the first. Segments of a playlist that gave way are removed.
-/// Unless players follow the recording, each version says that it is the end, so that readers do not wait for more.
-/// Segments are NAME0.ts, NAME1.ts ...; NAME-1-0.ts ... where files of such names are there.
+/// Files of an HLS recording (RFC 8216). Each segment and each version of the playlist appears only when complete, so
+/// that the files can be played at any moment. A finished playlist with the same name stays until the new one is
+/// finished; an unfinished one, left by a killed process, is replaced by the first version. Segments of a replaced
+/// playlist are removed. Unless players follow the recording, each version ends with EXT-X-ENDLIST, so that readers do
+/// not wait for more. Segments are named NAME0.ts, NAME1.ts ..., or NAME-1-0.ts ... if such files exist.
 class HlsFiles {
 public:
-    /// `failure` takes what goes wrong in callbacks and lives longer. Throws Error{io} when the place cannot be written
-    /// to, and on a playlist that is there and may not be replaced.
+    /// Errors in callbacks are stored in `failure`, which must outlive this object. `followed`: players read the
+    /// playlist while it grows. Throws Error{io} if the folder cannot be written, and if a playlist exists that may
+    /// not be replaced.
     HlsFiles(const std::string& playlist, const OutputFileOptions& options, bool followed, CallbackFailure& failure);
 
-    /// Lets `format`, of the muxer hls, open its files here. This object lives longer than it writes.
+    /// Makes `format`, an hls muxer, open its files through this object, which must outlive the muxer's writes.
     void serve(AVFormatContext& format);
-    /// The name that FFmpeg numbers segments by.
+    /// Name pattern for FFmpeg's segment numbers.
     std::string segment_pattern() const;
-    /// FFmpeg's name for the playlist.
+    /// Path under which FFmpeg writes the playlist.
     const std::string& playlist() const { return written_; }
 
-    /// To be called before FFmpeg's trailer, which says the end itself.
+    /// Call it before FFmpeg's trailer, which writes the end marker itself.
     void end() { says_end_ = false; }
-    /// To be called when FFmpeg is done: a playlist that waited takes its name, but not when `ending` is broken_off.
+    /// Call it when FFmpeg is done. A playlist that was written beside an existing one takes its name, unless `ending`
+    /// is broken_off.
     void finish(Ending ending);
-    /// From here on nothing appears, whatever FFmpeg closes, and nothing is opened.
+    /// From now on no file appears, whatever FFmpeg closes, and none is opened.
     void give_up() { given_up_ = true; }
-    /// Of all files.
+    /// Total size of all files.
     std::int64_t bytes() const { return bytes_; }
 
 private:
@@ -43,15 +45,15 @@ private:
     void remove_replaced_segments();
 
     std::string name_;     // as the user wrote it
-    std::string written_;  // where versions of the playlist go: name_, or beside it while a finished one is there
-    std::string stem_;     // of segments
+    std::string written_;  // destination of playlist versions: name_, or a file beside it while a finished one exists
+    std::string stem_;     // of segment names
     OutputFileOptions options_;
-    bool says_end_;  // of each version
+    bool says_end_;  // whether each version ends with EXT-X-ENDLIST
     CallbackFailure& failure_;
     std::map<AVIOContext*, std::unique_ptr<OutputIo>> opened_;
     bool given_up_ = false;
-    bool replaced_ = false;                       // the playlist that was there
-    std::vector<std::string> replaced_segments_;  // those of the playlist that gives way
+    bool replaced_ = false;                       // whether the existing playlist was replaced
+    std::vector<std::string> replaced_segments_;  // segments of the replaced playlist
     std::int64_t bytes_ = 0;
 };
 

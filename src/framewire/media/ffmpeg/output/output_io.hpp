@@ -10,10 +10,10 @@
 
 namespace framewire {
 
-/// What failed inside a callback of FFmpeg's, kept for later: exceptions must not pass through C.
+/// Stores an exception from an FFmpeg callback until it can be rethrown: exceptions must not pass through C code.
 class CallbackFailure {
 public:
-    /// The body's result, or AVERROR(EIO) when it threw.
+    /// Returns the result of `body`, or AVERROR(EIO) if it threw. Keeps the first exception.
     template <class Body>
     std::int64_t guard(Body&& body) noexcept {
         try {
@@ -23,7 +23,9 @@ public:
             return AVERROR(EIO);
         }
     }
+    /// True if an exception is stored.
     bool any() const { return failure_ != nullptr; }
+    /// Throws the stored exception, if any, and clears it.
     void rethrow() {
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
@@ -32,20 +34,21 @@ private:
     std::exception_ptr failure_;
 };
 
-/// An OutputFile as FFmpeg writes to it.
+/// AVIOContext that writes to an OutputFile.
 class OutputIo {
 public:
-    /// `failure` takes what goes wrong in writing and lives longer. Throws Error{io} as OutputFile does.
+    /// Write errors are stored in `failure`, which must outlive this object. Throws Error{io} as OutputFile does.
     OutputIo(const std::string& path, OutputFileOptions options, CallbackFailure& failure);
     ~OutputIo();
     OutputIo(const OutputIo&) = delete;
     OutputIo& operator=(const OutputIo&) = delete;
 
+    /// The context for AVFormatContext::pb.
     AVIOContext* context() const { return context_; }
     OutputFile& file() { return file_; }
     const OutputFile& file() const { return file_; }
 
-    /// Leads all that FFmpeg holds back to the file. Throws what failed.
+    /// Writes everything that FFmpeg buffers to the file. Throws the stored exception, if any.
     void flush();
 
 private:

@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// A video file, HLS (.m3u8) or an address on the network as a Sink. Throws as open_sink() does.
+/// Opens a video file, an HLS recording (.m3u8) or a network address as a Sink. Throws as open_sink() does.
 std::unique_ptr<Sink> open_ffmpeg_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                        const SinkOptions& options);
 

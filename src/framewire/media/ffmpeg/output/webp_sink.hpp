@@ -6,8 +6,8 @@
 
 namespace framewire {
 
-/// A WebP file that is a still image of one frame and a moving one of several, which plays over and over. What becomes
-/// of several is held in memory, encoded, until finish(). Throws as open_sink() does.
+/// Opens a WebP file as a Sink: a still image for one frame, an endlessly looping animation for several. The encoded
+/// frames of an animation stay in memory until finish(). Throws as open_sink() does.
 std::unique_ptr<Sink> open_webp_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                      const SinkOptions& options);
 

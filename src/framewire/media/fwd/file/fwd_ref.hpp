@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-/// fwd/format.md as code, of files that are whole, without any care for speed: what the reader is compared with. It
-/// shares nothing with that but delta's plain decoder.
+/// Reference reader for intact `.fwd` files: fwd/format.md as straightforward code, which tests compare with the fast
+/// reader. The two share only delta's reference decoder.
 namespace framewire::fwd::plain {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -19,7 +19,7 @@ inline void require(bool true_of_it, const char* what) {
     if (!true_of_it) throw std::runtime_error(what);
 }
 
-/// CRC-32C, bit by bit.
+/// CRC-32C (RFC 3720, appendix B.4), bit by bit.
 inline std::uint32_t crc(const Bytes& bytes, std::size_t from, std::size_t to) {
     std::uint32_t value = ~std::uint32_t{0};
     for (std::size_t at = from; at < to; ++at) {
@@ -29,6 +29,7 @@ inline std::uint32_t crc(const Bytes& bytes, std::size_t from, std::size_t to) {
     return ~value;
 }
 
+/// Little-endian number at a byte offset.
 template <class Number>
 Number number_at(const Bytes& bytes, std::size_t at) {
     Number number = 0;
@@ -37,12 +38,14 @@ Number number_at(const Bytes& bytes, std::size_t at) {
     return number;
 }
 
+/// Decoded frame with its place in the file.
 struct Frame {
     std::uint64_t offset, bytes, ticks;
     bool whole;
     Bytes picture;
 };
 
+/// Header fields and all frames of a file.
 struct File {
     Shape shape{};
     int mode = 0, threshold = 0;
@@ -51,7 +54,8 @@ struct File {
     std::vector<Frame> frames;
 };
 
-/// Reads it all. Throws std::runtime_error, and Error{source_lost} of the plain decoder, on what is not whole.
+/// Decodes a whole file. Throws std::runtime_error, or Error{source_lost} from the reference decoder, if it is not
+/// intact.
 inline File read_plain(const Bytes& bytes) {
     File file;
     const auto u32 = [&](std::size_t at) { return number_at<std::uint32_t>(bytes, at); };

@@ -1,6 +1,7 @@
 #pragma once
 
-// The bytes of `.fwd` files, as format.md has them: written and read by hand, little-endian, every number checked.
+// Byte layout of `.fwd` files, as specified in format.md: little-endian, written and parsed field by field, every
+// number validated.
 
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/time/rational.hpp"
@@ -21,64 +22,67 @@ namespace framewire::fwd {
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
+/// Format version in the header.
 inline constexpr std::uint32_t version = 1;
-/// Of the header, which stands at the file's beginning twice.
+/// Size of the header, of which the file starts with two copies.
 inline constexpr std::size_t header_bytes = 64;
+/// File offset of the first frame.
 inline constexpr std::int64_t first_record = 2 * header_bytes;
-/// Of a frame's head, before its packed bytes.
+/// Size of a frame's header, which precedes its packed bytes.
 inline constexpr std::size_t frame_head_bytes = 32;
-/// Of the index before its entries.
+/// Size of the index header, which precedes the entries.
 inline constexpr std::size_t index_head_bytes = 16;
-/// At the end of a finished file.
+/// Size of the trailer of a finished file.
 inline constexpr std::size_t trailer_bytes = 16;
-/// Of each block's check.
+/// Size of each block's checksum.
 inline constexpr std::size_t check_bytes = 4;
-/// A frame's time is from 0 to this, in units of the header's time base.
+/// Largest frame time, in units of the header's time base; the smallest is 0.
 inline constexpr std::int64_t max_ticks = (std::int64_t{1} << 53) - 1;
 
-/// What stands at the beginning of a file.
+/// Fields of the file header.
 struct Header {
     Shape shape{};  ///< of one frame
     delta::Mode mode = delta::Mode::exact;
-    int threshold = 0;               ///< that was asked for; each frame says its own
-    Rational time_base{1, 1};        ///< seconds that a unit of time lasts
-    std::optional<Rational> rate{};  ///< frames a second, where known
-    std::int64_t began_us = 0;       ///< the first frame's time of day, in microseconds since 1970 UTC; 0: not known
-    Rational pixel_aspect{1, 1};     ///< a pixel's width over its height
+    int threshold = 0;               ///< the requested threshold; each frame has its own
+    Rational time_base{1, 1};        ///< seconds per time unit
+    std::optional<Rational> rate{};  ///< frames per second, if known
+    std::int64_t began_us = 0;       ///< time of day of the first frame, in microseconds since 1970 UTC; 0: unknown
+    Rational pixel_aspect{1, 1};     ///< pixel width / height
 };
 
-/// CRC-32C (Castagnoli), as RFC 3720 has it.
+/// CRC-32C (Castagnoli) as in RFC 3720.
 std::uint32_t checksum(ByteSpan bytes);
 
-/// Appends it once. Throws Error{usage} on what no file can say.
+/// Appends one copy of the header. Throws Error{usage} if a field is out of the format's range.
 void put_header(const Header& header, Bytes& out);
-/// Whether `bytes` begin like a `.fwd` file.
+/// True if `bytes` start with the magic of a `.fwd` file.
 bool has_magic(ByteSpan bytes);
-/// The header of `header_bytes`; nothing where its check is wrong. Throws Error{no_input}, naming the file `name`, on
-/// one that is whole but says what is not allowed, Error{config} on another version.
+/// Parses a header of `header_bytes`; nullopt if its checksum is wrong. If the checksum is right, throws
+/// Error{no_input} (with `name` of the file) on invalid fields and Error{config} on another version.
 std::optional<Header> read_header(ByteSpan bytes, const std::string& name);
 
-/// The head of a frame.
+/// Header of one frame.
 struct FrameHead {
-    std::uint32_t number = 0;  ///< in the file, from 0
+    std::uint32_t number = 0;  ///< index in the file, from 0
     std::int64_t ticks = 0;
-    bool whole = false;  ///< a picture, else a step from the frame before
+    bool whole = false;  ///< a keyframe; otherwise a delta frame
     std::uint32_t packed_bytes = 0;
-    std::uint32_t directory_bytes = 0;  ///< of the packed bytes, those before the blocks
+    std::uint32_t directory_bytes = 0;  ///< size of the directory, which precedes the blocks in the packed bytes
 };
 
-/// Whether packed bytes are a whole picture.
+/// True if packed bytes are a keyframe.
 bool is_picture(ByteSpan packed);
 
-/// The four bytes that a frame begins with, and those that the index does.
+/// The four bytes with which a frame starts.
 ByteSpan frame_mark();
+/// The four bytes with which the index starts.
 ByteSpan index_mark();
 
-/// Appends a frame: its head, whose sizes are those of `packed`, `packed` and a check for each of its blocks, which
-/// are `blocks`; the threads of `pool` share them.
+/// Appends a frame: its header, whose sizes are those of `packed`, then `packed`, then a checksum for each of its
+/// blocks (`blocks`). The threads of `pool` compute the checksums.
 void put_frame(const FrameHead& head, ByteSpan packed, std::span<const delta::CodedBlock> blocks,
                const ThreadPool& pool, Bytes& out);
-/// Calls body(number of the block in `blocks`, its checksum()), on several threads where there is much to do.
+/// Calls body(index in `blocks`, its checksum()), on several threads if there are many blocks.
 template <class Body>
 void for_checks(std::span<const delta::CodedBlock> blocks, const ThreadPool& pool, Body&& body) {
     constexpr std::int64_t blocks_at_once = 32;
@@ -87,25 +91,26 @@ void for_checks(std::span<const delta::CodedBlock> blocks, const ThreadPool& poo
             body(block, checksum(blocks[block].bytes));
     });
 }
-/// What of a frame's head can be read without its directory: nothing where that cannot be, for a frame of `limit`
-/// packed bytes at most and `blocks` blocks.
+/// Parses the part of a frame header that does not need the directory; nullopt if it is invalid for a frame of at most
+/// `limit` packed bytes and `blocks` blocks.
 std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int blocks);
-/// Whether the check of a head is right; `directory` are the packed bytes before the blocks.
+/// True if the checksum of a frame header is right; `directory` is the part of the packed bytes before the blocks.
 bool is_frame_head_whole(ByteSpan head, ByteSpan directory);
 
-/// What the index has of a frame.
+/// Index entry of a frame.
 struct IndexEntry {
-    std::int64_t offset = 0;  ///< of its head in the file
-    std::int64_t bytes = 0;   ///< of all of it
+    std::int64_t offset = 0;  ///< of its header in the file
+    std::int64_t bytes = 0;   ///< total size
     std::int64_t ticks = 0;
     bool whole = false;
 };
 
-/// The index as it grows, some four bytes for each frame.
+/// Builds the index, about four bytes per frame.
 class IndexWriter {
 public:
+    /// Adds the next frame of the file.
     void add(std::int64_t bytes, std::int64_t ticks, bool whole);
-    /// The index and the end of a file in which it stands at `offset`.
+    /// The index and the trailer, for a file in which the index starts at `offset`.
     Bytes finish(std::int64_t offset) const;
 
 private:
@@ -114,10 +119,10 @@ private:
     std::int64_t last_ticks_ = 0, last_step_ = 0;
 };
 
-/// Reads the index's entries from numbers that come one after the other.
+/// Decodes index entries from consecutive numbers.
 class IndexReader {
 public:
-    /// The next frame, from its two numbers; nothing where they cannot be.
+    /// The next frame, from its two numbers; nullopt if they are invalid.
     std::optional<IndexEntry> next(std::uint64_t size, std::uint64_t time);
 
 private:
@@ -125,9 +130,11 @@ private:
     bool began_ = false;
 };
 
+/// Little-endian 32-bit number at an offset, which the caller has checked.
 std::uint32_t u32_at(ByteSpan bytes, std::size_t at);
+/// Little-endian 64-bit number at an offset, which the caller has checked.
 std::uint64_t u64_at(ByteSpan bytes, std::size_t at);
-/// Where the index of a file stands that ends with `trailer`; nothing where that is no end.
+/// File offset of the index, from the trailer; nullopt if `trailer` is not one.
 std::optional<std::int64_t> read_trailer(ByteSpan trailer);
 
 }  // namespace framewire::fwd

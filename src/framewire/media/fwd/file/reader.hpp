@@ -16,41 +16,42 @@
 
 namespace framewire::fwd {
 
-/// Reads the frames of a `.fwd` file, packed, with its index or without. Everything in it is taken for hostile. Damage
-/// is said, and read over. Used by one thread at a time.
+/// Reads the packed frames of a `.fwd` file, with or without its index. The content is treated as hostile: damage is
+/// reported and skipped. Not thread-safe.
 class Reader {
 public:
-    /// A frame as the file has it.
+    /// Frame as stored.
     struct Frame {
         std::uint32_t number = 0;
-        std::int64_t lost = 0;  ///< frames that should be before it, and behind the one read last
+        std::int64_t lost = 0;  ///< number of missing frames between the last one read and this one
         IndexEntry place{};
-        ByteSpan packed{};                      ///< until the next is read
+        ByteSpan packed{};                      ///< valid until the next frame is read
         std::vector<delta::CodedBlock> blocks;  ///< of `packed`
-        std::vector<std::uint8_t> broken;       ///< not 0 for those of them whose check is wrong
-        bool is_intact = false;                 ///< none is
+        std::vector<std::uint8_t> broken;       ///< per block: nonzero if its checksum is wrong
+        bool is_intact = false;                 ///< no block is broken
     };
 
-    /// Throws Error{no_input} where it is no such file, Error{config} where it is of another version.
+    /// Throws Error{no_input} if it is not a `.fwd` file, Error{config} if it has another version.
     Reader(const std::string& path, const SourceOptions& options);
 
     const Header& header() const { return header_; }
     const std::string& name() const { return file_.name(); }
+    /// Time of a frame in seconds.
     double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * static_cast<double>(header_.time_base.numerator) /
                static_cast<double>(header_.time_base.denominator);
     }
-    /// How many frames there are, where there is an index.
+    /// Number of frames, if the file has an index.
     std::optional<std::int64_t> frames() const { return frames_; }
     Damage& damage() { return damage_; }
     const Damage& damage() const { return damage_; }
 
-    /// The next frame; false at the end, and when a stop came.
+    /// Reads the next frame; returns false at the end and after a stop request.
     bool next(Frame& frame);
-    /// Goes to an intact picture from which the first frame at or after `seconds` can be made, or stays where it is if
-    /// that is shorter. False, and stays, where there is no picture.
+    /// Seeks to an intact keyframe from which the first frame at or after `seconds` can be decoded, or stays at the
+    /// current position if that is closer. Returns false and stays if there is no keyframe.
     bool go_to(double seconds);
-    /// Calls each(place) for all frames, by the index or, where that is not there, by looking for them.
+    /// Calls each(place) for all frames, from the index or, without one, by searching the file.
     void for_each_place(const std::function<void(const IndexEntry& place)>& each);
 
 private:
@@ -81,13 +82,13 @@ private:
     Header header_;
     delta::BlockGrid grid_{Shape{1, 1, 1, 1}};
     std::size_t packed_limit_ = 0;
-    std::int64_t end_ = 0;               // of the frames: where the index is, or the end of the file
-    std::optional<std::int64_t> index_;  // where it is, if it is whole
+    std::int64_t end_ = 0;               // end of the frames: start of the index, or end of the file
+    std::optional<std::int64_t> index_;  // its offset, if it is intact
     std::optional<std::int64_t> frames_;
     std::optional<std::vector<Place>> pictures_;
     Position position_;
-    bool is_cut_ = false;  // the head read last is whole, but not its frame
-    Bytes buffer_;         // bytes of the file from buffer_offset_
+    bool is_cut_ = false;  // the last header read is intact, but its frame is truncated
+    Bytes buffer_;         // file content from buffer_offset_
     std::int64_t buffer_offset_ = 0, last_bytes_ = 0;
     std::int64_t search_budget_bytes_ = 0;
 };

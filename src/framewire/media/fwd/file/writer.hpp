@@ -12,7 +12,7 @@
 
 namespace framewire::fwd {
 
-/// What a `.fwd` file tells of its frames, as far as it is known before the first.
+/// Properties of a `.fwd` file that are known before its first frame.
 struct Recording {
     Shape shape{};
     delta::Mode mode = delta::Mode::exact;
@@ -20,21 +20,21 @@ struct Recording {
     Rational rate{30, 1};
     Rational pixel_aspect{1, 1};
     bool live = false;                      ///< frames have a time of day
-    std::optional<double> begin_seconds{};  ///< which time is the file's 0; none: that of the first frame
+    std::optional<double> begin_seconds{};  ///< the source time that is 0 in the file; default: that of the first frame
 };
 
-/// Writes packed frames into a `.fwd` file: each is there when write() returns, and the index at the end. Used by one
-/// thread at a time.
+/// Writes packed frames to a `.fwd` file: a frame is in the file when write() returns, and the index follows at the
+/// end. Not thread-safe.
 class Writer {
 public:
-    /// Opens the file. Threads of `pool`, which lives longer, make checks. Throws Error{io}.
+    /// Opens the file. Threads of `pool`, which must outlive this object, compute checksums. Throws Error{io}.
     Writer(const std::string& path, const Recording& recording, const OutputFileOptions& options,
            const ThreadPool& pool);
 
-    /// Takes the bytes that a delta packer made of one frame. The first is a picture. Throws Error{io}.
+    /// Writes one frame encoded by a delta packer. The first frame must be a keyframe. Throws Error{io}.
     void write(ByteSpan packed, const FrameTime& time);
 
-    /// Writes the index and lets the file appear. Throws Error{io}.
+    /// Writes the index and gives the file its name. Throws Error{io}.
     void finish(Ending ending);
 
     std::int64_t bytes() const { return file_.bytes(); }
