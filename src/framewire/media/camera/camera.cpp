@@ -18,16 +18,18 @@
 namespace framewire {
 namespace {
 
-// A driver that lists more than this has lost count.
+// Upper limits for enumerations: a driver that lists more than this is assumed to loop.
 constexpr std::uint32_t most_entries = 256;
 constexpr std::uint32_t most_controls = 1024;
 
+// Text of a fixed-size field, which may lack the terminating zero.
 template <std::size_t bytes>
 std::string text_of(const std::uint8_t (&field)[bytes]) {
     const auto* begin = reinterpret_cast<const char*>(field);
     return {begin, std::find(begin, begin + bytes, '\0')};
 }
 
+// The FourCC of a pixel format as text, without trailing spaces.
 std::string four_letters(std::uint32_t code) {
     std::string text;
     for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(code >> (8 * byte) & 0x7f);
@@ -35,12 +37,14 @@ std::string four_letters(std::uint32_t code) {
     return text;
 }
 
-// A rate is the inverse of V4L2's interval.
+// V4L2 reports frame intervals; the rate is the inverse. Nullopt for an interval of zero, which a faulty driver may
+// report.
 std::optional<Rational> rate_of(const v4l2_fract& interval) {
     if (interval.numerator == 0 || interval.denominator == 0) return std::nullopt;
     return Rational{interval.denominator, interval.numerator};
 }
 
+// Frame rates for one format and size, highest first. A continuous or stepwise range is represented by its two limits.
 std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_format, int width, int height) {
     std::vector<Rational> found;
     for (std::uint32_t index = 0; index < most_entries; ++index) {
@@ -54,7 +58,7 @@ std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_for
             if (const auto rate = rate_of(query.discrete)) found.push_back(*rate);
             continue;
         }
-        // A range: its ends say it.
+        // A range: only its limits are listed.
         if (const auto rate = rate_of(query.stepwise.min)) found.push_back(*rate);
         if (const auto rate = rate_of(query.stepwise.max)) found.push_back(*rate);
         break;
@@ -63,6 +67,7 @@ std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_for
     return found;
 }
 
+// Frame sizes for one format, each with its rates. Sizes beyond max_side_px are skipped.
 std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_format) {
     std::vector<CameraSize> found;
     const auto add = [&](std::uint32_t width, std::uint32_t height) {
@@ -80,7 +85,7 @@ std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_f
             add(query.discrete.width, query.discrete.height);
             continue;
         }
-        // A range: the usual sizes in it, and its largest.
+        // A range: list the common sizes that it contains, and its largest.
         const auto& range = query.stepwise;
         constexpr std::pair<std::uint32_t, std::uint32_t> usual[] = {
             {320, 240}, {640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
@@ -94,6 +99,7 @@ std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_f
     return found;
 }
 
+// The type of a control; nullopt for headings and for types whose value is not a single number.
 std::optional<CameraControl::Type> type_of(std::uint32_t type) {
     switch (type) {
         case V4L2_CTRL_TYPE_INTEGER: return CameraControl::Type::integer;
@@ -101,11 +107,11 @@ std::optional<CameraControl::Type> type_of(std::uint32_t type) {
         case V4L2_CTRL_TYPE_MENU:
         case V4L2_CTRL_TYPE_INTEGER_MENU: return CameraControl::Type::menu;
         case V4L2_CTRL_TYPE_BUTTON: return CameraControl::Type::button;
-        default: return std::nullopt;  // headings, and types that are no plain number
+        default: return std::nullopt;  // headings, and types whose value is not a number
     }
 }
 
-// Of all cameras' formats, in the order of preference at equal rates.
+// Formats that can be decoded here, in order of preference at equal rates: uncompressed before compressed.
 constexpr std::string_view decoded_formats[] = {"YUYV", "NV12", "YU12", "UYVY", "BGR3", "GREY", "MJPG", "JPEG"};
 
 }  // namespace
@@ -117,6 +123,8 @@ CameraDevice::CameraDevice(const std::string& path) : path_(path) {
         ::close(*number);
         delete number;
     });
+    // The descriptor is shared by all copies of the function; the last one closes it. A signal may interrupt the
+    // ioctl.
     device_ = [open](unsigned long request, void* argument) {
         int result = 0;
         do result = ::ioctl(*open, request, argument);
@@ -131,6 +139,8 @@ CameraDevice::CameraDevice(std::string path, DeviceControl control)
     check_is_camera();
 }
 
+// Reads name and driver. A device with V4L2_CAP_DEVICE_CAPS states the capabilities of this node in device_caps;
+// `capabilities` then describes the whole device, of which some nodes deliver metadata only.
 void CameraDevice::check_is_camera() {
     v4l2_capability capability{};
     if (const int error = device_(VIDIOC_QUERYCAP, &capability); error != 0)
@@ -156,13 +166,14 @@ std::vector<CameraFormat> CameraDevice::formats() const {
     return found;
 }
 
+// Enumerates the controls with V4L2_CTRL_FLAG_NEXT_CTRL, which returns the control with the next larger id.
 std::vector<CameraControl> CameraDevice::controls() const {
     std::vector<CameraControl> found;
     v4l2_queryctrl query{};
     for (std::uint32_t count = 0; count < most_controls; ++count) {
         const auto before = query.id;
         query.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
-        // The ids go up; a driver whose ids do not would be asked for ever.
+        // Ids must increase; with a driver whose ids do not, the loop would never end.
         if (device_(VIDIOC_QUERYCTRL, &query) != 0 || query.id <= before) break;
         const auto type = type_of(query.type);
         if (!type || query.flags & V4L2_CTRL_FLAG_DISABLED) continue;
@@ -179,9 +190,9 @@ std::vector<CameraControl> CameraDevice::controls() const {
                 v4l2_querymenu item{};
                 item.id = query.id;
                 item.index = static_cast<std::uint32_t>(index);
-                if (device_(VIDIOC_QUERYMENU, &item) != 0) continue;  // menus may have holes
+                if (device_(VIDIOC_QUERYMENU, &item) != 0) continue;  // menus may have gaps
                 const bool number = query.type == V4L2_CTRL_TYPE_INTEGER_MENU;
-                // The structure is packed: its number cannot be referred to.
+                // The struct is packed, so a reference to its member is not allowed: copy the number.
                 const std::int64_t item_value = number ? item.value : 0;
                 control.menu.emplace_back(index, number ? fmt::format("{}", item_value) : text_of(item.name));
             }
@@ -217,7 +228,7 @@ std::vector<Camera> list_cameras() {
     std::error_code error;
     for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
         if (entry->path().filename().string().starts_with("video")) paths.push_back(entry->path().string());
-    // video2 before video10.
+    // Sort by length first: video2 before video10.
     std::sort(paths.begin(), paths.end(),
               [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
     std::vector<Camera> cameras;
@@ -240,7 +251,7 @@ std::string choose_pixel_format(const Camera& camera, int width_px, int height_p
             for (const auto& size : format.sizes) {
                 if (width_px && (size.width_px != width_px || size.height_px != height_px)) continue;
                 const double highest = size.rates.empty() ? 0 : size.rates.front().value();
-                // A little less is the same: 29.97 for 30.
+                // Rates that differ by less than 1 % count as equal: 29.97 satisfies 30.
                 const double useful = std::min(highest, rate * 0.99);
                 if (useful > best) {
                     best = useful;

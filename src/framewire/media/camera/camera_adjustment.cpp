@@ -14,9 +14,11 @@
 namespace framewire {
 namespace {
 
+// In the order of CameraAdjustment::controls_.
 constexpr std::uint32_t control_ids[] = {V4L2_CID_BRIGHTNESS, V4L2_CID_CONTRAST, V4L2_CID_SATURATION, V4L2_CID_GAIN};
 
-// A setting's place between its ends as a value of the control, on one of its steps.
+// Maps a setting linearly to the control's range, separately below and above the neutral value, and rounds to one of
+// the control's steps.
 std::int64_t value_for(const CameraControl& control, double setting, double least, double neutral, double most) {
     const auto from = static_cast<double>(control.default_value);
     const double share =
@@ -29,6 +31,7 @@ std::int64_t value_for(const CameraControl& control, double setting, double leas
     return control.minimum + std::clamp<std::int64_t>(steps, 0, last) * step;
 }
 
+// Source whose set_adjustment() first uses the camera's controls. The mutex serializes calls from several threads.
 class CameraSource final : public Source {
 public:
     CameraSource(std::unique_ptr<Source> source, CameraDevice device)
@@ -51,6 +54,7 @@ private:
 
 }  // namespace
 
+// A control is used only if it is a writable integer with a non-empty range that contains its default.
 CameraAdjustment::CameraAdjustment(CameraDevice device) : device_(std::move(device)) {
     for (const auto& control : device_.describe().controls) {
         const auto* found = std::find(std::begin(control_ids), std::end(control_ids), control.id);
@@ -63,7 +67,7 @@ CameraAdjustment::CameraAdjustment(CameraDevice device) : device_(std::move(devi
 }
 
 void CameraAdjustment::set(Control& control, double setting, double least, double neutral, double most) {
-    // What changes nothing goes to the default itself, which may lie beside the steps.
+    // The neutral setting maps to the default itself, which may lie between steps.
     const auto value =
         setting == neutral ? control.info.default_value : value_for(control.info, setting, least, neutral, most);
     if (control.set.value_or(control.info.value) == value) return;
@@ -72,7 +76,7 @@ void CameraAdjustment::set(Control& control, double setting, double least, doubl
 }
 
 Adjustment CameraAdjustment::apply(const Adjustment& wanted) {
-    adjust_terms(wanted);  // refuses what is not allowed, before anything is set
+    adjust_terms(wanted);  // rejects invalid settings before anything is written
     auto rest = wanted;
     auto& [brightness, contrast, saturation, gain] = controls_;
     if (brightness) set(*brightness, std::exchange(rest.brightness, 0), -255, 0, 255);

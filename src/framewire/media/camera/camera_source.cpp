@@ -17,7 +17,7 @@ namespace {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// libavdevice's names of V4L2's pixel formats.
+// Name that libavdevice uses for a V4L2 pixel format.
 std::string device_format(std::string_view four_letters) {
     if (four_letters == "MJPG" || four_letters == "JPEG") return "mjpeg";
     if (four_letters == "YUYV") return "yuyv422";
@@ -28,6 +28,7 @@ std::string device_format(std::string_view four_letters) {
     return lower_case(four_letters);
 }
 
+// Opens the camera twice: with FFmpeg to stream, and as a CameraDevice for its controls.
 std::unique_ptr<Source> open_camera(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
     const auto [width, height] =
@@ -37,7 +38,7 @@ std::unique_ptr<Source> open_camera(const SourceCall& call, const SourceOptions&
     if (format == "yuyv") format = "yuyv422";
     CameraDevice device(call.path);
     if (format.empty()) {
-        // Left to itself libavdevice takes an uncompressed format, at 5 frames a second where the bus gives no more.
+        // Without a format, libavdevice chooses an uncompressed one, even if the bus limits it to 5 frames per second.
         const auto chosen =
             choose_pixel_format(device.describe(), width, height, rate.value_or(Rational{30, 1}).value());
         format = device_format(chosen);
@@ -57,6 +58,7 @@ constexpr auto open_camera = nullptr;
 
 }  // namespace
 
+// The table entry for cameras; `open` is null in a build without FFmpeg.
 SourceKind camera_source() {
     using Type = ParameterInfo::Type;
     return {.name = "camera",

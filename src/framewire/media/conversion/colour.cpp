@@ -22,10 +22,11 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Where chroma samples sit, in libswscale's 1/256 of a luma pixel; unset leaves it to libswscale.
+// Chroma sample position in libswscale's unit, 1/256 of a luma pixel; this value leaves it to libswscale.
 constexpr int unset_position = -513;
 
-// libswscale takes the YUVJ formats only with complaints: the same as YUV, the range said apart.
+// The format without the range that a YUVJ format implies: libswscale warns about YUVJ formats, and the range is set
+// separately.
 AVPixelFormat without_range(AVPixelFormat format) {
     switch (format) {
         case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
@@ -37,11 +38,13 @@ AVPixelFormat without_range(AVPixelFormat format) {
     }
 }
 
+// True for RGB and palette formats.
 bool is_rgb(AVPixelFormat format) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     return descriptor && (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
 }
 
+// libswscale's coefficient table for a matrix.
 const int* coefficients(YuvMatrix matrix) {
     switch (matrix) {
         case YuvMatrix::bt709: return sws_getCoefficients(SWS_CS_ITU709);
@@ -51,6 +54,7 @@ const int* coefficients(YuvMatrix matrix) {
     return sws_getCoefficients(SWS_CS_ITU601);
 }
 
+// FFmpeg's format for framewire's images.
 AVPixelFormat image_format(const Shape& shape) { return shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24; }
 
 const char* name(YuvMatrix matrix) {
@@ -62,12 +66,13 @@ const char* name(YuvMatrix matrix) {
     return "BT.601";
 }
 
+// True for formats with an alpha channel.
 bool has_alpha(AVPixelFormat format) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     return descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_ALPHA);
 }
 
-// 16..235 becomes 0..255 in the colours of pixels that have `alpha_bytes` more behind them.
+// Expands limited range (16..235) to 0..255 in the colour channels of pixels that are followed by `alpha_bytes` each.
 void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shape& shape, int alpha_bytes) {
     static constexpr auto stretched = [] {
         std::array<std::uint8_t, 256> values{};
@@ -83,7 +88,8 @@ void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shap
     }
 }
 
-// Where chroma sits by a frame's tags. Untagged: left as MPEG has it, or centred as JPEG does.
+// Chroma position according to a frame's tags. The default is that of MPEG (left) for limited range and that of JPEG
+// (centre) for full range.
 ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
     switch (frame.chroma_location) {
         case AVCHROMA_LOC_CENTER: return siting_centre;
@@ -94,7 +100,7 @@ ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
     }
 }
 
-// Formats that framewire::colour reads.
+// The format for framewire::colour, if it reads this one.
 std::optional<YuvFormat> own_format(AVPixelFormat format) {
     switch (without_range(format)) {
         case AV_PIX_FMT_GRAY8: return yuv_gray;
@@ -111,7 +117,7 @@ std::optional<YuvFormat> own_format(AVPixelFormat format) {
     }
 }
 
-// Whether a frame's rows of `pixel_bytes` a pixel are an image's, bytes or not: of its size and from the top down.
+// True if the frame has the image's size, 3 channels and top-down rows of at least `pixel_bytes` per pixel.
 bool has_rows(const AVFrame& frame, const Shape& shape, int pixel_bytes) {
     return frame.width == shape.width && frame.height == shape.height && shape.channels == 3 &&
            frame.linesize[0] >= shape.width * pixel_bytes;
@@ -127,6 +133,8 @@ bool is_gray(AVPixelFormat format) {
            !(descriptor->flags & AV_PIX_FMT_FLAG_RGB);
 }
 
+// Order of precedence: explicit tags, then what the format implies (YUVJ and gray: full range; JPEG: BT.601), then
+// assumed_coding().
 YuvCoding coding_of(const AVFrame& frame, std::string& assumed) {
     assumed.clear();
     const auto format = static_cast<AVPixelFormat>(frame.format);
@@ -144,7 +152,7 @@ YuvCoding coding_of(const AVFrame& frame, std::string& assumed) {
             if (!is_gray(format)) assumed = name(coding.matrix);
     }
 
-    // JPEG's own pictures are of full range and BT.601 whatever their size (JFIF).
+    // JPEG pictures have full range and BT.601 at any size (JFIF).
     const bool jpeg = without_range(format) != format;
     if (jpeg && frame.colorspace == AVCOL_SPC_UNSPECIFIED) coding.matrix = YuvMatrix::bt601;
     if (frame.color_range == AVCOL_RANGE_JPEG || frame.color_range == AVCOL_RANGE_MPEG) {
@@ -165,6 +173,7 @@ std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding) {
 
 namespace {
 
+// View of a frame's planes; nullopt for unsupported formats and for negative strides (bottom-up rows).
 template <class Byte>
 std::optional<HostYuv<Byte>> yuv_view(const AVFrame& frame, const YuvCoding& coding) {
     const auto info = yuv_info(frame, coding);
@@ -202,6 +211,7 @@ void tag(AVFrame& frame, const YuvCoding& coding) {
     }
 }
 
+// One side of a libswscale conversion; a context is reused while both sides stay equal.
 struct PictureConverter::Side {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     int width = 0;
@@ -212,6 +222,7 @@ struct PictureConverter::Side {
 
     friend bool operator==(const Side&, const Side&) = default;
 
+    // Describes a frame. The chroma position matters only where chroma is subsampled by two.
     static Side of(const AVFrame& frame, const YuvCoding& coding) {
         Side side{without_range(static_cast<AVPixelFormat>(frame.format)), frame.width, frame.height, coding};
         const auto* descriptor = av_pix_fmt_desc_get(side.format);
@@ -230,7 +241,7 @@ struct PictureConverter::State {
     std::unique_ptr<SwsContext, Free> context;
     Side from;
     Side to;
-    FramePointer padded;  // between an image without padding and libswscale, which reads and writes beyond rows
+    FramePointer padded;  // buffer for images without padding: libswscale reads and writes beyond the end of rows
 };
 
 PictureConverter::PictureConverter() : state_(std::make_unique<State>()) {}
@@ -238,6 +249,7 @@ PictureConverter::~PictureConverter() = default;
 PictureConverter::PictureConverter(PictureConverter&&) noexcept = default;
 PictureConverter& PictureConverter::operator=(PictureConverter&&) noexcept = default;
 
+// Makes the libswscale context for a conversion, unless the current one already fits.
 void PictureConverter::prepare(const Side& from, const Side& to) {
     auto& state = *state_;
     if (state.context && state.from == from && state.to == to) return;
@@ -261,12 +273,13 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
     set("dst_h_chr_pos", to.chroma_x);
     set("dst_v_chr_pos", to.chroma_y);
     set("sws_flags", SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT);
-    // Brightness 0, contrast 1, saturation 1 in 16.16.
+    // Brightness 0, contrast 1 and saturation 1 in 16.16 fixed point.
     const auto set_coding = [&] {
         return sws_setColorspaceDetails(context, coefficients(from.coding.matrix), from.coding.full_range,
                                         coefficients(to.coding.matrix), to.coding.full_range, 0, 1 << 16, 1 << 16);
     };
-    set_coding();  // before initialisation, which picks its loops by it; refused for formats that have no coding
+    set_coding();  // before initialisation, which selects loops by it; formats without a coding reject it, so the
+                   // result is ignored
     if (sws_init_context(context, nullptr, nullptr) < 0) {
         state.context.reset();
         fail(ErrorCode::no_input, "pictures of {} {}x{} cannot be converted to {} {}x{}",
@@ -283,6 +296,8 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
         fail(ErrorCode::internal, "libswscale refused a picture of {}x{}", from.width, from.height);
 }
 
+// Tries the fast paths first: framewire::colour for YUV and gray, then byte copies for BGR0 and BGR24; libswscale does
+// the rest.
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     if (frame.width == shape.width && frame.height == shape.height) {
@@ -312,7 +327,7 @@ void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& cod
     const bool alpha = has_alpha(static_cast<AVPixelFormat>(frame.format));
     const auto format = !alpha ? image_format(shape) : shape.channels == 1 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_BGRA;
     const Side to{format, shape.width, shape.height, {coding.matrix, true}};
-    // libswscale takes all gray for full range: it is stretched afterwards.
+    // libswscale treats all gray as full range, so limited-range gray is expanded afterwards.
     const bool stretch = is_gray(static_cast<AVPixelFormat>(frame.format)) && !coding.full_range;
     prepare(Side::of(frame, {coding.matrix, coding.full_range || stretch}), to);
     if (!alpha && shape.channels == 3 && image.dense_rows() && frame.format != to.format) {
@@ -320,7 +335,8 @@ void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& cod
         const int strides[4] = {static_cast<int>(image.row_stride_bytes()), 0, 0, 0};
         scale(frame, planes, strides);
     } else {
-        // The loops that write planes or copy write past the end of a row.
+        // Loops of libswscale that write planes or copy rows write beyond the end of a row: convert into a padded
+        // frame.
         auto& padded = state_->padded;
         if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
             padded = make_frame(to.format, to.width, to.height);
@@ -337,6 +353,7 @@ void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& cod
     if (stretch) stretch_range(image.data(), image.row_stride_bytes(), shape, 0);
 }
 
+// Copies the image into a padded frame first, because libswscale reads beyond the end of rows.
 void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding) {
     const auto& shape = image.shape();
     const auto format = image_format(shape);

@@ -10,6 +10,8 @@ void DecodedPicture::to_image(HostView<std::uint8_t> image) const {
     PictureConverter().to_image(*frame_, coding_, image);
 }
 
+// Moves each plane on its own: plane_move_of() converts the move of pixels to one of the plane's samples, or returns
+// nullopt if samples would not stay on the sample grid.
 std::shared_ptr<const OwnPicture> DecodedPicture::moved(const PixelMove& move, Executor& executor) const {
     const auto info = yuv_info(*frame_, coding_);
     if (!info || info->format.bits != 8 || info->format.interleaved) return nullptr;

@@ -11,7 +11,7 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// The functions of libavfilter that are called here, by their own names.
+// Functions of libavfilter that are used here, under their own names.
 struct FilterFunctions {
     const LateLibrary library{"libavfilter.so." AV_STRINGIFY(LIBAVFILTER_VERSION_MAJOR)};
 #define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)
@@ -26,6 +26,7 @@ struct FilterFunctions {
 #undef FRAMEWIRE_FUNCTION
 };
 
+// Loads libavfilter on first use.
 const FilterFunctions& filters() {
     static const FilterFunctions functions;
     return functions;

@@ -1,3 +1,7 @@
+// Frame times from packets. Containers store a presentation time per packet, so a pass over all packets gives the
+// times of all frames at the speed of the disk. Anything that makes this ambiguous (missing or backward times, fields,
+// corrupt packets) is reported as unknown, and callers decode instead.
+
 #include "framewire/media/ffmpeg/cutting/packet_times.hpp"
 
 #include "framewire/media/ffmpeg/input/demuxer.hpp"
@@ -14,8 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Longest wait for one packet of a file.
 constexpr std::chrono::milliseconds file_patience_of_times = 60s;
 
+// One pass over the packets of a file's best video stream.
 class PacketTimes {
 public:
     PacketTimes(const MediumFile& medium, const SourceOptions& options)
@@ -33,6 +39,7 @@ public:
         first_ = std::llround(medium.begin_seconds / av_q2d(stream_->time_base));
     }
 
+    // Sorts the presentation times and looks up the index of each key frame among them.
     FrameTimes read() {
         while (times_.unknown.empty()) {
             interrupt_.allow(file_patience_of_times);
@@ -56,8 +63,10 @@ public:
     }
 
 private:
+    // Checks one packet and stores its time. `first_` is the presentation time of the first frame, before which frames
+    // are not shown.
     void take(const AVPacket& packet) {
-        if (packet.flags & AV_PKT_FLAG_DISCARD) return;  // what an edit list leaves out
+        if (packet.flags & AV_PKT_FLAG_DISCARD) return;  // excluded by an edit list
         if (packet.flags & AV_PKT_FLAG_CORRUPT) times_.unknown = "a packet of it is broken";
         if (packet.pts == AV_NOPTS_VALUE) times_.unknown = "its packets do not tell their times";
         if (const auto* parser = av_stream_get_parser(stream_);
@@ -66,7 +75,8 @@ private:
             times_.unknown = "its packets hold fields";
         if (std::ssize(frames_) == most_frames_of_times) times_.unknown = "it has too many frames";
         if (!times_.unknown.empty() || packet.pts < first_) return;
-        // Frames that come after a key frame may be shown before it, but not before the one before that.
+        // Frames that follow a key frame in decoding order may be displayed before it (open GOP), but not before the
+        // previous key frame.
         if (entries_.size() > 1 && packet.pts < entries_[entries_.size() - 2]) times_.unknown = "its times go back";
         if ((packet.flags & AV_PKT_FLAG_KEY) && packet.pts > last_) entries_.push_back(packet.pts);
         last_ = std::max(last_, packet.pts);
@@ -80,7 +90,7 @@ private:
     AVStream* stream_ = nullptr;
     PacketPointer packet_ = make_packet();
     std::int64_t first_ = 0, last_ = INT64_MIN;
-    std::vector<std::int64_t> frames_, entries_;  // by the stream's clock
+    std::vector<std::int64_t> frames_, entries_;  // in ticks of the stream's time base
     FrameTimes times_;
 };
 

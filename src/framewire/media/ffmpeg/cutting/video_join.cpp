@@ -1,3 +1,6 @@
+// Joins video files packet by packet. Parts are separate encodings of consecutive time ranges with equal encoder
+// settings, so their packets can be appended after shifting the timestamps; nothing is decoded.
+
 #include "framewire/media/ffmpeg/cutting/video_join.hpp"
 
 #include "framewire/core/log.hpp"
@@ -19,11 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Longest wait for one packet of a part.
 constexpr std::chrono::milliseconds part_patience = 60s;
-// What the muxer of MP4 holds back at most.
+// Most bytes that the MP4 muxer buffers before a fragment is written.
 constexpr std::int64_t most_held_back_bytes = std::int64_t{16} << 20;
 
-// The video of one part.
+// Packet reader for the video stream of one part.
 class PartReader {
 public:
     PartReader(const std::string& path, const std::stop_token& stop) : path_(path), interrupt_(stop) {
@@ -37,7 +41,7 @@ public:
 
     const AVStream& stream() const { return *stream_; }
 
-    // False at the end.
+    // Reads the next video packet; returns false at the end.
     bool read(AVPacket& packet) {
         for (;;) {
             av_packet_unref(&packet);
@@ -58,6 +62,7 @@ private:
     const AVStream* stream_ = nullptr;
 };
 
+// True if packets of both streams can follow each other under one codec header.
 bool same_coding(const AVCodecParameters& one, const AVCodecParameters& other) {
     return one.codec_id == other.codec_id && one.width == other.width && one.height == other.height &&
            one.format == other.format && one.extradata_size == other.extradata_size &&
@@ -65,6 +70,7 @@ bool same_coding(const AVCodecParameters& one, const AVCodecParameters& other) {
             std::memcmp(one.extradata, other.extradata, static_cast<std::size_t>(one.extradata_size)) == 0);
 }
 
+// The output file, its muxer and the streams copied from the medium.
 class VideoJoin {
 public:
     VideoJoin(const std::vector<VideoPart>& parts, const std::string& output, const OutputFileOptions& options,
@@ -74,7 +80,7 @@ public:
         if (avformat_alloc_output_context2(&format, nullptr, nullptr, output.c_str()) < 0)
             fail(ErrorCode::config, "{}: this FFmpeg cannot write such files", output);
         format_.reset(format);
-        format->flags |= AVFMT_FLAG_BITEXACT;  // as a sink's files
+        format->flags |= AVFMT_FLAG_BITEXACT;  // no version strings, as in the files of a sink
         muxer_ = format->oformat->name;
         const auto& in = first_.stream();
         stream_ = avformat_new_stream(format, nullptr);
@@ -95,6 +101,8 @@ public:
         check(avformat_write_header(format, dictionary.address()), "begin");
     }
 
+    // Appends all parts, then the rest of the companions, the chapters and the trailer; rewrites MP4 files with the
+    // index in front.
     void run() {
         if (companions_) companions_->begin(0);
         for (const auto& part : parts_) {
@@ -120,12 +128,14 @@ public:
 private:
     bool is_mp4() const { return muxer_ == "mp4" || muxer_ == "mov"; }
 
+    // Rethrows an error of a write callback, or reports FFmpeg's own.
     void check(int result, const char* doing) {
         failure_.rethrow();
         if (result < 0) fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, ffmpeg_error(result));
     }
 
-    // As a sink of video does: a file that cannot be read again goes without.
+    // Adds audio, subtitles and metadata of the medium, as a video sink does: if the file cannot be read again, the
+    // output has none.
     void bring_along(const MediumFile& medium, bool audio) {
         try {
             const auto rate = first_.stream().avg_frame_rate;
@@ -137,11 +147,12 @@ private:
         companions_->join(*format_, name_);
     }
 
-    // MP4's are a track, and Matroska takes them at its end.
+    // MP4 stores chapters as a track in the rewritten header; Matroska accepts them with the trailer.
     void add_chapters(AVFormatContext& to) const {
         if (companions_) companions_->add_chapters(to, std::numeric_limits<double>::infinity());
     }
 
+    // Writes a packet of a companion stream; returns false if the muxer rejects it.
     bool put_companion(AVPacket& packet) {
         ++packets_;
         const int result = av_write_frame(format_.get(), &packet);
@@ -149,10 +160,11 @@ private:
         return result >= 0;
     }
 
+    // Appends one part, shifted to its start time.
     void add(PartReader& reader, const VideoPart& part) {
         if (!same_coding(*stream_->codecpar, *reader.stream().codecpar))
             fail(ErrorCode::config, "{} is encoded otherwise than the part before; it cannot be joined", part.path);
-        // A format of one rate has no times but the numbers of its frames.
+        // AVI has a constant rate and no timestamps: its times are frame numbers.
         const auto shift =
             muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
         while (reader.read(*packet_)) {
@@ -165,6 +177,7 @@ private:
         }
     }
 
+    // Writes one video packet, after the companion packets that precede it in time.
     void mux(AVPacket& packet, AVRational clock) {
         if (companions_)
             companions_->give_until(static_cast<double>(packet.dts) * av_q2d(clock), *format_,
@@ -172,7 +185,8 @@ private:
         av_packet_rescale_ts(&packet, clock, stream_->time_base);
         packet.stream_index = stream_->index;
         packet.pos = -1;
-        // Where a part of few frames begins, an encoder has less room than it had before.
+        // At the start of a part, an encoder uses smaller decoding delays than in the middle, so decoding times may
+        // overlap with the previous part: keep them strictly increasing.
         packet.dts = std::max(packet.dts, last_dts_ + 1);
         if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts)
             fail(ErrorCode::config, "the times of {} cannot be joined", name_);
@@ -187,7 +201,7 @@ private:
         }
     }
 
-    // As a sink does.
+    // Ends the current fragment, as a video sink does.
     void flush_mp4() {
         if (companions_ && !companions_->described()) return;
         check(av_write_frame(format_.get(), nullptr), "write");

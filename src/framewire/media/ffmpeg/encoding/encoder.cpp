@@ -10,17 +10,18 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// What the YUV pictures of an encoder mean. Those of limited range go on as their medium has them; else what readers
-// assume that ignore tags.
+// Colour coding for the encoder's pictures. Limited-range coding of the medium is kept; otherwise the coding is the
+// one that readers assume if they ignore tags.
 YuvCoding coding_for(const AVCodec& encoder, AVPixelFormat format, int height, const PictureFacts& facts) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     const bool is_of_rgb = descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_RGB);
     if (encoder.id == AV_CODEC_ID_MJPEG || is_of_rgb || is_gray(format)) return {YuvMatrix::bt601, true};
-    if (encoder.id == AV_CODEC_ID_WEBP) return {YuvMatrix::bt601, false};  // which has no tags
+    if (encoder.id == AV_CODEC_ID_WEBP) return {YuvMatrix::bt601, false};  // WebP has no colour tags
     if (facts.coding && !facts.coding->full_range) return *facts.coding;
     return assumed_coding(height);
 }
 
+// Copies the tags to the encoder, with primaries and transfer of the medium or the defaults for the matrix.
 void tag_context(AVCodecContext& context, const AVFrame& frame, const YuvCoding& coding, const PictureFacts& facts) {
     context.color_range = frame.color_range;
     const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
@@ -58,13 +59,15 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
     if (format == AV_PIX_FMT_PAL8) palette_ = std::make_unique<GifPalette>(shape, frames.time_base);
     frame_ = empty_frame();
     tag_context(context, *frame_, coding_, frames.facts);
-    // A thread of x264's waits for rows that another one still codes: half more than cores keep all of these at work.
+    // x264's threads wait for rows that other threads still encode; 1.5 threads per core keep all cores busy.
     const int machine = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     context.thread_count = threads > 0 ? threads : std::min((3 * machine + 1) / 2, 12);
     if (global_header) context.flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
 
     Dictionary dictionary;
     set_quality(choice, context, dictionary);
+    // The encoder validates shape and settings in avcodec_open2(). A hardware encoder fails here if its device is
+    // missing.
     if (const int error = avcodec_open2(&context, &encoder, dictionary.address()); error < 0) {
         const auto why = ffmpeg_error(error);
         if (is_hardware(encoder))
@@ -74,7 +77,8 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
     frame_->quality = context.global_quality;
 }
 
-// Of the format that images are converted to: for encoders of devices and palettes it is not the encoder's own.
+// A frame in the format that images are converted to. For hardware and palette encoders this differs from the
+// encoder's format.
 FramePointer VideoEncoder::empty_frame() const {
     const auto format = palette_ ? AV_PIX_FMT_BGR0 : hardware_ ? AV_PIX_FMT_NV12 : context_->pix_fmt;
     auto frame = make_frame(format, context_->width, context_->height);
@@ -87,6 +91,8 @@ void VideoEncoder::tag_as_encoded(AVFrame& frame) const {
     frame.chroma_location = context_->chroma_sample_location;
 }
 
+// Only planar pictures without conversion can be passed on: same format, size and coding, and chroma at the left
+// position, which is what tag_context() declares. 4:4:4 has no chroma position.
 bool VideoEncoder::takes(const AVFrame& picture) const {
     if (palette_ || hardware_ || picture.format != context_->pix_fmt || picture.width != context_->width ||
         picture.height != context_->height || picture.linesize[0] < picture.width || coding_.full_range)
@@ -98,13 +104,13 @@ bool VideoEncoder::takes(const AVFrame& picture) const {
 }
 
 void VideoEncoder::encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver) {
-    if (!av_frame_is_writable(frame_.get())) frame_ = empty_frame();  // the encoder still holds it
+    if (!av_frame_is_writable(frame_.get())) frame_ = empty_frame();  // the encoder still uses it
     converter_.to_frame(image, *frame_);
     send(pts, deliver);
 }
 
 void VideoEncoder::encode_own(const AVFrame& picture, std::int64_t pts, const Deliver& deliver) {
-    // Its pixels alone: what else it carries is the decoder's business.
+    // Pass on the pixels only; other side data belong to the decoder.
     frame_ = make_frame();
     frame_->format = picture.format;
     frame_->width = picture.width;
@@ -122,7 +128,7 @@ void VideoEncoder::encode_own(const AVFrame& picture, std::int64_t pts, const De
 
 void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts,
                                  const Deliver& deliver) {
-    // The encoder may hold the picture for a while: one buffer stands for all its planes.
+    // The encoder may keep the picture for a while: one AVBuffer owns the planes of the shared picture.
     auto held = std::make_unique<std::shared_ptr<const YuvPicture>>(picture);
     const auto view = picture->view();
     const auto format = static_cast<AVPixelFormat>(frame_->format);
@@ -141,15 +147,16 @@ void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& pictur
     frame_->buf[0] = av_buffer_create(frame_->data[0], static_cast<std::size_t>(picture->bytes()), release, held.get(),
                                       AV_BUFFER_FLAG_READONLY);
     if (!frame_->buf[0]) fail(ErrorCode::config, "no memory for a picture");
-    static_cast<void>(held.release());  // now it is the buffer's
+    static_cast<void>(held.release());  // now owned by the buffer
     tag_as_encoded(*frame_);
     send(pts, deliver);
 }
 
 void VideoEncoder::repeat(std::int64_t pts, const Deliver& deliver) {
-    send(pts, deliver);  // the pixels are still there: encode() makes a new frame where the encoder holds this one
+    send(pts, deliver);  // the pixels are unchanged: encode() makes a new frame while the encoder holds this one
 }
 
+// Converts to a palette or uploads if the encoder needs it, then encodes.
 void VideoEncoder::send(std::int64_t pts, const Deliver& deliver) {
     frame_->pts = pts;
     frame_->quality = context_->global_quality;
@@ -167,6 +174,7 @@ void VideoEncoder::flush(const Deliver& deliver) {
     drain(deliver);
 }
 
+// Delivers all packets that the encoder has ready.
 void VideoEncoder::drain(const Deliver& deliver) {
     for (;;) {
         const int result = avcodec_receive_packet(context_.get(), packet_.get());

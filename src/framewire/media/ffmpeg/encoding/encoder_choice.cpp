@@ -16,11 +16,11 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Names of codecs that people use and FFmpeg does not, and encoders better than FFmpeg's first for a codec.
+// Common names of codecs that FFmpeg does not know, and encoders that are better than FFmpeg's default for a codec.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> other_names{
     {{"h265", "hevc"}, {"x264", "libx264"}, {"x265", "libx265"}, {"av1", "libsvtav1"}, {"vp9", "libvpx-vp9"}}};
 
-// How an encoder of quality is set where nothing is chosen.
+// Default quality and presets of an encoder with constant quality.
 struct Suited {
     std::string_view encoder;
     double crf;
@@ -31,6 +31,7 @@ constexpr std::array<Suited, 4> suited{{{"libx264", 20, "medium", "veryfast"},
                                         {"libvpx-vp9", 31, "", ""},
                                         {"libsvtav1", 30, "8", "12"}}};
 
+// True if an encoder has a private option.
 bool has_option(const AVCodec& encoder, const char* name) {
     return encoder.priv_class && av_opt_find(const_cast<const AVClass**>(&encoder.priv_class), name, nullptr, 0,
                                              AV_OPT_SEARCH_FAKE_OBJ) != nullptr;
@@ -40,6 +41,7 @@ void require_option(const AVCodec& encoder, const char* name) {
     if (!has_option(encoder, name)) fail(ErrorCode::usage, "the encoder {} has no {}", encoder.name, name);
 }
 
+// Names of all video encoders, for suggestions.
 std::vector<std::string_view> encoder_names() {
     std::vector<std::string_view> names;
     void* at = nullptr;
@@ -48,6 +50,7 @@ std::vector<std::string_view> encoder_names() {
     return names;
 }
 
+// True if an encoder accepts a pixel format.
 bool takes(const AVCodec& encoder, AVPixelFormat format) {
     if (!encoder.pix_fmts) return true;
     for (const auto* one = encoder.pix_fmts; *one != AV_PIX_FMT_NONE; ++one)
@@ -55,7 +58,7 @@ bool takes(const AVCodec& encoder, AVPixelFormat format) {
     return false;
 }
 
-// The encoder's constant quality by whatever name it has.
+// Sets constant quality under the encoder's name for it: crf, cq or qp.
 void set_constant_quality(double quality, AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     const auto text = fmt::format("{}", quality);
@@ -75,22 +78,24 @@ void set_constant_quality(double quality, AVCodecContext& context, Dictionary& d
     fail(ErrorCode::usage, "the encoder {} has no crf; bitrate= may suit it", encoder.name);
 }
 
-// JPEG's and MPEG's scale of quantisers, from 1, the best.
+// Sets the quantiser of JPEG and MPEG codecs; 1 is the best quality.
 void set_quantiser(int quantiser, AVCodecContext& context) {
     context.flags |= AV_CODEC_FLAG_QSCALE;
     context.global_quality = FF_QP2LAMBDA * quantiser;
 }
 
+// Quality 100 means lossless, which WebP encodes in a different mode.
 void set_webp_quality(int quality, Dictionary& dictionary) {
     if (quality == 100) dictionary.set("lossless", 1);
     dictionary.set("quality", quality);
 }
 
-// For encoders of hardware without a quality to keep: bits that suffice for H.264 at this size.
+// Bitrate for hardware encoders without a constant-quality mode: enough for H.264 at this size.
 std::int64_t ample_bitrate(const AVCodecContext& context) {
     return std::llround(0.15 * context.width * context.height * std::clamp(av_q2d(context.framerate), 1.0, 120.0));
 }
 
+// Default quality, if the user chose none.
 void set_suited_quality(AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     const auto found = std::ranges::find(suited, std::string_view(encoder.name), &Suited::encoder);
@@ -114,9 +119,10 @@ void set_suited_quality(AVCodecContext& context, Dictionary& dictionary) {
     }
 }
 
+// FFV1: every frame is a key frame, with slices for parallel decoding and a checksum per slice (FFV1 version 3).
 void set_lossless(AVCodecContext& context, Dictionary& dictionary) {
     context.gop_size = 1;
-    // Pictures too small to be cut into slices need the version that has none, which has no checksums either.
+    // Pictures too small for slices need FFV1 version 1, which has neither slices nor checksums.
     if (context.width < 16 || context.height < 16) {
         dictionary.set("level", 1);
         return;
@@ -126,6 +132,7 @@ void set_lossless(AVCodecContext& context, Dictionary& dictionary) {
     dictionary.set("slices", 4);
 }
 
+// Sets preset, tune and equivalent options: the user's choice, or the default for live or file output.
 void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& dictionary) {
     const std::string_view name = encoder.name;
     if (!choice.preset.empty()) {
@@ -147,9 +154,9 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         if (name == "libvpx-vp9") dictionary.set("row-mt", 1);
     }
     if (name == "libx265") dictionary.set("x265-params", "log-level=error");
-    // Its MB-tree in plain C, the rest as fast as the CPU can. With AVX-512 that tree reads blocks behind a row's end,
-    // which nothing wrote, where a row is no multiple of 128 pixels: the same frames became other bytes, by what the
-    // memory held before. It also rounds differently on each instruction set.
+    // Uses the plain C version of MB-tree; everything else stays as fast as the CPU allows. The AVX-512 version reads
+    // blocks beyond the end of a row if a row is not a multiple of 128 pixels. That memory is uninitialised, so equal
+    // frames could encode to different bytes. It also rounds differently on each instruction set.
     if (name.starts_with("libx264")) dictionary.set("x264-params", "cpu-independent=1");
 }
 
@@ -169,6 +176,7 @@ EncoderChoice EncoderChoice::from(const ParameterValues& values, const std::stri
     return choice;
 }
 
+// Looks for an encoder name first, then for a codec name.
 const AVCodec& find_encoder(const EncoderChoice& choice) {
     auto name = choice.codec;
     for (const auto& [other, own] : other_names)
@@ -191,7 +199,7 @@ bool is_hardware(const AVCodec& encoder) {
 }
 
 AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, const Shape& frame) {
-    // 4:2:0 of these knows even sizes only.
+    // 4:2:0 in these codecs requires even sizes.
     const bool whole_blocks = encoder.id == AV_CODEC_ID_H264 || encoder.id == AV_CODEC_ID_HEVC;
     const bool odd = whole_blocks && (frame.width % 2 || frame.height % 2);
     if (!choice.pixels.empty()) {
@@ -202,6 +210,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
             fail(ErrorCode::usage, "the encoder {} does not take pixels '{}'", encoder.name, choice.pixels);
         return format;
     }
+    // Gray stays gray in lossless formats.
     if (encoder.id == AV_CODEC_ID_FFV1 || encoder.id == AV_CODEC_ID_TIFF || encoder.id == AV_CODEC_ID_BMP)
         if (frame.channels == 1 && takes(encoder, AV_PIX_FMT_GRAY8)) return AV_PIX_FMT_GRAY8;
     if (encoder.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;
@@ -211,6 +220,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
                                        AV_PIX_FMT_PAL8,    AV_PIX_FMT_GRAY8};
     static constexpr std::array wanted_lossless{AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P,
                                                 AV_PIX_FMT_YUV420P};
+    // Preference: for lossless codecs RGB formats, which lose nothing; otherwise 4:2:0, which all players support.
     const auto* descriptor = avcodec_descriptor_get(encoder.id);
     const bool lossless = descriptor && !(descriptor->props & AV_CODEC_PROP_LOSSY);
     if (odd) {
@@ -226,6 +236,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     return encoder.pix_fmts[0];
 }
 
+// Precedence: quality=, bitrate=, crf=, then the default. For live output a key frame every 2 s and no B-frames.
 void set_quality(const EncoderChoice& choice, AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     if (encoder.id == AV_CODEC_ID_FFV1) set_lossless(context, dictionary);

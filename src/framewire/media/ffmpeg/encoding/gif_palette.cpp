@@ -4,6 +4,7 @@
 
 namespace framewire {
 
+// palettegen with stats_mode=single makes a palette per frame, and paletteuse with new=1 applies it to the same frame.
 GifPalette::GifPalette(const Shape& shape, AVRational time_base)
     : graph_(
           fmt::format("buffer@in=video_size={}x{}:pix_fmt={}:time_base={}/{},format=bgra,split[a][b];"

@@ -6,6 +6,7 @@ extern "C" {
 
 namespace framewire {
 
+// A pool of NV12 surfaces; VA-API encoders read only such surfaces.
 HardwareFrames::HardwareFrames(AVCodecContext& context) {
     AVBufferRef* device = nullptr;
     if (const int error = av_hwdevice_ctx_create(&device, AV_HWDEVICE_TYPE_VAAPI, nullptr, nullptr, 0); error < 0)

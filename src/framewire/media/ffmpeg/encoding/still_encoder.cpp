@@ -7,6 +7,7 @@
 namespace framewire {
 namespace {
 
+// Encoder for an extension. JPEG is 4:4:4 at quality 97 unless the user chose a quality.
 EncoderChoice still_choice(const SinkCall& call) {
     const std::string_view ending = call.ending;
     const auto codec = ending == ".webp"                       ? "libwebp"
@@ -21,6 +22,7 @@ EncoderChoice still_choice(const SinkCall& call) {
     return choice;
 }
 
+// Encodes one image with a new encoder on one thread.
 std::vector<std::uint8_t> encode_still(HostView<const std::uint8_t> image, const EncoderChoice& choice) {
     VideoEncoder encoder(choice, {.shape = image.shape(), .rate = {1, 1}, .time_base = {1, 1}}, 1, false);
     std::vector<std::uint8_t> bytes;

@@ -12,12 +12,14 @@
 namespace framewire {
 namespace {
 
-constexpr std::chrono::seconds longest_http_pause{4294};  // the most that FFmpeg takes
+constexpr std::chrono::seconds longest_http_pause{4294};  // the largest value that FFmpeg accepts
 
+// True if a lost connection is to be retried.
 bool tries_again(const SourceOptions& options) {
     return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
 }
 
+// Sets timeouts and reconnection under the option names of each protocol.
 void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
     const auto timeout_us = std::chrono::microseconds(options.timeout).count();
     if (begins_with_any(address.url, {"http://", "https://"})) {
@@ -36,11 +38,13 @@ void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, c
     }
 }
 
+// True for the multipart MJPEG streams of HTTP cameras.
 bool is_multipart_jpeg(const AVFormatContext& format) {
     return std::string_view(format.iformat->name) == "mpjpeg" && format.nb_streams > 0;
 }
 
-// It decodes the first pictures of streams whose headers do not tell their size: none that are too large.
+// Reads stream headers. FFmpeg decodes the first pictures of streams whose headers lack the size; `max_pixels` keeps
+// it from decoding larger ones.
 int find_stream_info(AVFormatContext& format, std::int64_t max_pixels) {
     std::vector<Dictionary> of_streams(format.nb_streams);
     std::vector<AVDictionary*> entries;
@@ -60,6 +64,7 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
                        [&](auto beginning) { return text.starts_with(beginning); });
 }
 
+// With R retries FFmpeg pauses 0, 1, 3 ... 2^(R-1) - 1 seconds.
 std::int64_t last_http_pause_s(const SourceOptions& options) {
     using std::chrono::seconds;
     if (options.reconnect)
@@ -67,7 +72,8 @@ std::int64_t last_http_pause_s(const SourceOptions& options) {
     return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
 }
 
-// A file is read from itself alone: no demuxer takes another file for a part of it.
+// Replacement for AVFormatContext::io_open that opens only the file itself: no demuxer can read another file as a part
+// of it.
 int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
                                  AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegDemuxer*>(format->opaque);
@@ -78,6 +84,7 @@ int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, cons
     return self.open_any_(format, io, url, flags, options);
 }
 
+// Reports the most specific reason: stopped, timed out, a format that is not allowed, or FFmpeg's error.
 void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,
                               std::chrono::milliseconds patience) const {
     const auto text = ffmpeg_error(error);
@@ -110,7 +117,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);
     }
     Dictionary dictionary;
-    dictionary.set("pattern_type", "none");  // an image's name is a name, whatever its percent signs
+    dictionary.set("pattern_type", "none");  // no patterns: a percent sign in an image's name is a literal character
     if (address.kind == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options);
     for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
     if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
@@ -125,10 +132,10 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         format->opaque = this;
         format->io_open = open_own_file;
     }
-    // A camera that blocks inside the driver could neither be stopped nor time out.
+    // Without this flag, a camera that blocks inside its driver could neither be stopped nor time out.
     if (address.kind == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
 
-    // Frees the context where it fails.
+    // avformat_open_input() frees the context on failure.
     int error = avformat_open_input(&format, address.url.c_str(), demuxer, dictionary.address());
     if (error >= 0) {
         format_.reset(format);
@@ -139,8 +146,8 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
     }
     if (error == AVERROR_INVALIDDATA && address.format.empty() && address.kind == FfmpegAddress::Kind::network &&
         begins_with_any(address.url, {"http://", "https://"}) && !interrupt.stopped() && !interrupt.late()) {
-        // FFmpeg's demuxer of MJPEG cameras wants a boundary before the first picture, and each to be image/jpeg. Its
-        // parser of JPEG finds the pictures without, once the next one begins.
+        // FFmpeg's demuxer for multipart MJPEG requires a boundary before the first picture and the type image/jpeg
+        // for each. Its JPEG parser works without both, but delivers a picture only when the next one starts.
         log_debug("{}: {}; read as one JPEG after the other", name_, ffmpeg_error(error));
         auto bare = address;
         bare.format = "mjpeg";

@@ -1,3 +1,8 @@
+// Reads one source with FFmpeg. Two properties need care beyond plain decoding:
+// - Damage must be found and counted. Decoders conceal errors, and report them only as flags, log lines or not at all.
+// - A damaged file must give the same frames each time. Frame threads conceal errors with neighbouring pictures that
+//   other threads are still decoding, so a file is decoded again on one thread at the first damage.
+
 #include "framewire/media/ffmpeg/input/input.hpp"
 
 #include "framewire/core/log.hpp"
@@ -26,19 +31,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A local file answers at once; longer than this for one frame and it is stuck.
+// A local file answers immediately; if one frame takes longer than this, the read is stuck.
 constexpr std::chrono::milliseconds file_patience = 60s;
-constexpr int http_attempts = 17;  // with pauses that double to 24 h
+constexpr int http_attempts = 17;  // pauses double up to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
 constexpr const char* broken_packet = "a packet is broken or cut off";
 
+// True for FFmpeg's demuxers of single images.
 bool is_still_image(const AVFormatContext& format) {
     const std::string_view name = format.iformat->name;
     return name == "image2" || name.ends_with("_pipe");
 }
 
-// Decoders leave parts of a broken picture as its buffer was: with what an earlier picture left there, else.
+// Decoders leave the missing parts of a corrupt picture as the buffer was, which is otherwise the content of some
+// earlier picture: provide zeroed buffers.
 int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     const int error = avcodec_default_get_buffer2(decoder, frame, flags);
     if (error < 0) return error;
@@ -47,6 +54,7 @@ int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     return error;
 }
 
+// Integer of `count` bytes in either byte order.
 std::uint64_t number_at(const std::uint8_t* bytes, int count, bool big_endian) {
     std::uint64_t number = 0;
     for (int byte = 0; byte < count; ++byte)
@@ -54,8 +62,8 @@ std::uint64_t number_at(const std::uint8_t* bytes, int count, bool big_endian) {
     return number;
 }
 
-// The size in an EBML element's header (RFC 8794, section 4.2), whose bytes are counted in `length`. Nothing where it
-// is unknown, as in files that were never finished.
+// Size in an EBML element's header (RFC 8794, section 4.2); `length` is set to its number of bytes. Nullopt if the
+// size is unknown, as in files that were never finished.
 std::optional<std::uint64_t> ebml_size(const std::uint8_t* bytes, int& length) {
     length = std::countl_zero(bytes[0]) + 1;
     if (length > 8) return std::nullopt;
@@ -64,7 +72,7 @@ std::optional<std::uint64_t> ebml_size(const std::uint8_t* bytes, int& length) {
     return size == unknown ? std::nullopt : std::optional(size);
 }
 
-// True if a file of AVI or Matroska has as many bytes as its outermost elements announce.
+// True if an AVI or Matroska file has as many bytes as its top-level elements declare.
 bool has_all_bytes(const std::string& path, std::string_view format) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const auto end = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
@@ -77,7 +85,7 @@ bool has_all_bytes(const std::string& path, std::string_view format) {
     if (format == "avi") {
         constexpr std::uint64_t header_bytes = 8;
         std::uint64_t at = 0;
-        // Of more than one chunk RIFF in files beyond a gigabyte.
+        // Files beyond a gigabyte have several RIFF chunks.
         while (read(at) && std::memcmp(head.data(), "RIFF", 4) == 0) {
             const auto size = number_at(head.data() + 4, 4, false);
             if (size < 4 || end - at - header_bytes < size) return false;
@@ -97,7 +105,7 @@ bool has_all_bytes(const std::string& path, std::string_view format) {
     return size && end - segment - id_bytes - static_cast<std::uint64_t>(length) >= *size;
 }
 
-// True if the index of an AVI file has pictures beyond its end.
+// True if the index of an AVI file lists pictures beyond the end of the file.
 bool misses_pictures(AVFormatContext& format, int stream) {
     const auto end = format.pb ? avio_size(format.pb) : -1;
     if (end < 0 || std::string_view(format.iformat->name) != "avi") return false;
@@ -108,7 +116,7 @@ bool misses_pictures(AVFormatContext& format, int stream) {
     return false;
 }
 
-// What FFmpeg writes of a number in EXIF data: "    6". 0 where there is none.
+// Number as FFmpeg prints it for EXIF data: "    6". Returns 0 if there is none.
 long number_after_spaces(std::string_view text) {
     long number = 0;
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -116,7 +124,7 @@ long number_after_spaces(std::string_view text) {
     return number;
 }
 
-// FFmpeg's own decoders of VP8 and VP9 leave out the transparency of WebM.
+// FFmpeg's native VP8 and VP9 decoders ignore the transparency of WebM; libvpx decodes it.
 const AVCodec& decoder_with_alpha(const AVCodec& codec, const AVStream& stream) {
     const auto* entry = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
     if (!entry || std::string_view(entry->value) != "1") return codec;
@@ -141,6 +149,7 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     interrupt_.allow(patience_);
     open();
 
+    // A network source is live unless it is an HTTP file with a known duration.
     const bool endless = format_->duration == AV_NOPTS_VALUE || format_->duration <= 0;
     const bool broadcast = !begins_with_any(address.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
@@ -151,6 +160,7 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     if (live_ && options.every_frame) reader_.emplace(*format_, *stream_, interrupt_, patience_, name_);
 }
 
+// Opens demuxer and decoder. The old demuxer stays until the new one is open, so that a failure leaves it usable.
 void FfmpegInput::open() {
     auto demuxer = std::make_unique<FfmpegDemuxer>(address_, options_, interrupt_, patience_);
     decoder_.reset();
@@ -166,6 +176,7 @@ void FfmpegInput::begin_splices() {
     if (StreamSplices::may_occur(*format_)) splices_.emplace(*stream_, kind_ == FfmpegAddress::Kind::file);
 }
 
+// Opens the decoder of the best video stream; the demuxer discards all other streams.
 void FfmpegInput::open_decoder() {
     const AVCodec* codec = nullptr;
     const int index = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
@@ -190,17 +201,17 @@ void FfmpegInput::open_decoder() {
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     decoder_->pkt_timebase = stream_->time_base;
     decoder_->max_pixels = options_.max_pixels;
-    // More than cores, for they also wait for each other.
+    // More threads than cores, because threads also wait for each other.
     const int of_cores = static_cast<int>(std::thread::hardware_concurrency()) + 2;
     decoder_->thread_count = std::clamp(options_.decoder_threads > 0 ? options_.decoder_threads : of_cores, 1, 16);
-    // Frame threads hold back a frame each: not where frames are awaited.
+    // Each frame thread delays output by one frame: use them only for files, not while frames are awaited.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-    // An image that is cut off is lost; else the JPEG decoder fills it up with gray and says nothing.
-    // The TIFF decoder, though, would then refuse every file with a tag that it does not know.
+    // Treats a truncated image as an error: otherwise the JPEG decoder fills the rest with gray without a message. Not
+    // for TIFF, whose decoder would then reject every file with an unknown tag.
     if (is_still_image(*format_) && codec->id != AV_CODEC_ID_TIFF)
         decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
-    // So is a lossless picture with a wrong checksum, of which the FFV1 decoder only complains, on this thread as long
-    // as it works without frame threads, and then patches the picture up.
+    // A lossless picture with a wrong checksum must be an error, too. The FFV1 decoder only logs it and conceals the
+    // damage; without frame threads the log line comes on this thread, where take_complaint() finds it.
     if (checks_sums()) decoder_->thread_type = FF_THREAD_SLICE;
     if (alone_) {
         decoder_->thread_count = 1;
@@ -210,7 +221,7 @@ void FfmpegInput::open_decoder() {
     alarm_.watch(*decoder_);
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
-    take_complaint();  // about the opening: no matter now
+    take_complaint();  // messages about the opening are irrelevant
 }
 
 bool FfmpegInput::may_take_long() const {
@@ -226,26 +237,29 @@ bool FfmpegInput::is_unmarked() const { return decoder_->codec_id == AV_CODEC_ID
 
 bool FfmpegInput::checks_sums() const { return decoder_->codec_id == AV_CODEC_ID_FFV1; }
 
-// AVI's 32-bit pictures have a byte without meaning where FFmpeg sees alpha: mostly 0, which were invisible.
+// In AVI's 32-bit pictures, the byte that FFmpeg takes for alpha is padding, mostly 0, which would make the picture
+// invisible.
 bool FfmpegInput::has_padded_alpha() const {
     return decoder_->codec_id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
 }
 
 void FfmpegInput::note_damage(const std::string& text) {
-    // What comes before the first key frame of a recording cut out of a stream cannot be decoded, and is no damage.
+    // Packets before the first key frame cannot be decoded if the recording was cut out of a stream. That is not
+    // damage.
     if (!seen_key_) return;
     if (damaged_++ == 0) first_damage_ = fmt::format("after frame {}: {}", frames_read_, text);
     log_debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
 }
 
-// Where frame threads could make a difference, and the file is there a second time.
+// True if frame threads may affect the result and the file can be opened again.
 bool FfmpegInput::may_begin_again() const {
     std::error_code error;
     return !alone_ && kind_ == FfmpegAddress::Kind::file && !is_still_image(*format_) && has_frame_threads() &&
            std::filesystem::is_regular_file(address_.name, error);
 }
 
-// From where reading began. False, and all stays as it was, where the file is not what it was any more.
+// Reopens the file and continues from the position where reading began. Returns false and changes nothing if the file
+// is no longer what it was.
 bool FfmpegInput::begin_again() {
     log_debug("{}: damaged; decoded anew on one thread, so that it comes out the same each time", name_);
     alone_ = true;
@@ -265,7 +279,7 @@ bool FfmpegInput::begin_again() {
         stream_ = stream;
         return false;
     }
-    decoder.reset();  // it may raise the alarm until now
+    decoder.reset();  // until here it may raise the alarm
     draining_ = false;
     seen_key_ = false;
     errors_in_a_row_ = 0;
@@ -278,19 +292,20 @@ bool FfmpegInput::begin_again() {
     return true;
 }
 
-// Only a file's end tells how long its last picture is shown: so the frame after each is decoded, too.
+// For files, decodes one frame ahead: only the end of the file tells how long its last frame is displayed.
 FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     if (kind_ != FfmpegAddress::Kind::file || is_still_image(*format_)) return next_now(frame);
     if (!ahead_progress_) ahead_progress_ = next_now(*ahead_);
     if (*ahead_progress_ != Progress::frame) return *std::exchange(ahead_progress_, std::nullopt);
-    av_frame_unref(&frame);  // moving does not let go of what it holds
+    av_frame_unref(&frame);  // av_frame_move_ref() does not free what the target holds
     av_frame_move_ref(&frame, ahead_.get());
     ahead_progress_ = next_now(*ahead_);
     if (*ahead_progress_ == Progress::end) show_to_the_end(frame);
     return Progress::frame;
 }
 
-// The last picture of an AVI file may have null frames behind it, and Matroska tells no durations of pictures.
+// Extends the last frame to the end of the stream. An AVI file may have null frames behind it, and Matroska stores no
+// frame durations.
 void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     const auto at = seconds(frame);
     const auto end = length_seconds();
@@ -299,15 +314,17 @@ void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     if (ticks > static_cast<double>(frame.pkt_duration) && ticks < 0x1p62) frame.pkt_duration = std::llround(ticks);
 }
 
-// Pictures that other threads are at work on may be those that the alarm is about: then it counts when decoded anew.
+// Decodes a frame and counts damage that only the log reveals. With frame threads, the alarm may concern a picture
+// that another thread is decoding; then it is counted when the file is decoded again.
 FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
     const auto progress = next_decoded(frame);
     if (is_unmarked() && !has_frame_threads() && alarm_.take()) note_damage("parts of a picture could not be decoded");
     return progress;
 }
 
-// Threads that decode frames side by side patch up a broken one from neighbours which are patched up meanwhile, and
-// lose its mark on the way out. Frames given out before the first complaint were whole, and come again as they were.
+// Decodes a frame; at the first damage starts again on one thread. Frame threads conceal errors with neighbouring
+// pictures that are themselves being concealed, and lose the corruption flag of the output. Frames delivered before
+// the first message were intact, so they are decoded again and skipped.
 FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
     const auto damaged = damaged_;
     auto progress = next_counted(frame);
@@ -322,15 +339,16 @@ FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
             progress = next_counted(frame);
         }
     } else if (told && has_frame_threads()) {
-        note_damage("parts of a picture could not be decoded");  // its mark may be lost
+        note_damage("parts of a picture could not be decoded");  // the frame's own flag may be lost
     }
     if (progress == Progress::frame) ++given_since_seek_;
     return progress;
 }
 
+// The decoding loop: receive a frame or feed the next packet, until a frame, the end, a stop or a loss.
 FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     if (!reader_) interrupt_.allow(patience_);
-    if (checks_sums()) take_complaint();  // of other files that this thread read before
+    if (checks_sums()) take_complaint();  // may concern files that this thread read before
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
         if (reader_ ? late_ : interrupt_.late()) {
@@ -372,7 +390,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     }
 }
 
-// Gives the decoder the next packet; what ends the reading, if anything.
+// Sends the next packet to the decoder. Returns a value if reading ends here.
 std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     const int read = reader_ ? reader_->read(*packet_) : av_read_frame(format_, packet_.get());
     if (read == AVERROR(EAGAIN)) {
@@ -386,7 +404,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     if (read < 0) {
         if (reader_) late_ = reader_->timed_out();
         if (reader_ ? late_ : interrupt_.late()) return std::nullopt;
-        // Some demuxers say end where the reading below them failed.
+        // Some demuxers report the end of file when the read below them failed.
         const int error = read == AVERROR_EOF && format_->pb ? format_->pb->error : read;
         if (error < 0 && error != AVERROR_EOF) why_lost_ = ffmpeg_error(error);
         settle_suspicion();
@@ -408,8 +426,9 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     return std::nullopt;
 }
 
-// Where one transport stream follows another, the counters of its packets jump, and the demuxer calls one of the last
-// packets before that broken. It is whole: a real loss is within a stream.
+// Where one transport stream follows another, the continuity counters jump, and the demuxer marks one of the last
+// packets before the splice as corrupt. That packet is intact; a real loss lies within a stream. So a marked packet is
+// only suspected, and counted if no splice follows soon.
 void FfmpegInput::take_splice(AVPacket& packet) {
     if (!splices_) return;
     if (splices_->take(packet)) {
@@ -422,14 +441,17 @@ void FfmpegInput::take_splice(AVPacket& packet) {
 
 void FfmpegInput::suspect() {
     settle_suspicion();
-    constexpr int packets = 2;  // the demuxer's parser is a packet ahead of what it gives
+    constexpr int packets = 2;  // the demuxer's parser reads one packet ahead
     suspected_for_ = packets;
 }
 
+// Counts a suspected packet as damage.
 void FfmpegInput::settle_suspicion() {
     if (std::exchange(suspected_for_, 0) > 0) note_damage(broken_packet);
 }
 
+// At the end of file: compares the last frame's time with the duration that the file declares, with a tolerance of 1.5
+// frames or 2 %, whichever is larger.
 FfmpegInput::Progress FfmpegInput::ended() {
     if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
         const double frame = 1 / rate().value();
@@ -439,8 +461,8 @@ FfmpegInput::Progress FfmpegInput::ended() {
     return why_lost_.empty() ? Progress::end : Progress::lost;
 }
 
-// How long the stream shall be, by formats whose demuxers do not complain when the file is cut off. A file that has all
-// its bytes is not: its last picture is shown for longer.
+// Duration of the stream, for formats whose demuxers do not report truncation. Nullopt if the file has all its bytes,
+// because then it is not truncated: its last frame is merely displayed longer.
 std::optional<double> FfmpegInput::promised_seconds() const {
     if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
     if (has_all_bytes(address_.name, format_->iformat->name) && !misses_pictures(*format_, stream_->index))
@@ -448,16 +470,16 @@ std::optional<double> FfmpegInput::promised_seconds() const {
     return length_seconds();
 }
 
-// By formats that tell it of their pictures.
+// Duration of the video stream, for formats that declare it.
 std::optional<double> FfmpegInput::length_seconds() const {
     const std::string_view format = format_->iformat->name;
     if (format == "avi" && stream_->duration > 0)
         return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
-    // Matroska's duration is of the longest stream: sound may go on after the pictures.
+    // Matroska declares the duration of the longest stream; audio may continue after the pictures.
     if (format.starts_with("matroska") && format_->nb_streams == 1 && format_->duration > 0 &&
         format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM) {
-        // Where times do not begin at 0, some writers count it from there (mkvmerge), others from 0 (FFmpeg): the less
-        // of both is promised for sure.
+        // If timestamps do not start at 0, some writers count the duration from the first timestamp (mkvmerge), others
+        // from 0 (FFmpeg). Use the smaller value, which holds for both.
         const auto duration = static_cast<double>(format_->duration) / AV_TIME_BASE;
         const auto start = start_seconds();
         return start > 0 && start < duration ? duration - start : duration;
@@ -465,7 +487,7 @@ std::optional<double> FfmpegInput::length_seconds() const {
     return std::nullopt;
 }
 
-// The reader's thread finds it out on the way.
+// Start of the stream in ticks. With a packet reader, the value of the time when the first packet arrived.
 std::int64_t FfmpegInput::start_time() const {
     const auto time = reader_ ? reader_->start_time() : stream_->start_time;
     return time == AV_NOPTS_VALUE ? 0 : time;
@@ -484,6 +506,7 @@ bool FfmpegInput::seek(double seconds) {
     return true;
 }
 
+// Seeks without touching the state of next(); also used when a file is decoded again.
 bool FfmpegInput::go_to(double seconds) {
     const bool may_go = kind_ == FfmpegAddress::Kind::file || kind_ == FfmpegAddress::Kind::network;
     if (!may_go || live_ || is_still_image(*format_)) return false;
@@ -511,7 +534,7 @@ Rational FfmpegInput::guess_rate() const {
     if (is_still_image(*format_)) return otherwise;
     const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
     const auto guessed = claimed(av_guess_frame_rate(format_, const_cast<AVStream*>(stream_), nullptr));
-    // A variable rate is given as the rate of its clock: the average is meant then.
+    // For variable frame rates FFmpeg guesses the rate of the time base: use the average instead.
     const auto average = claimed(stream_->avg_frame_rate);
     if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
     return average.value_or(otherwise);
@@ -533,7 +556,8 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
     const auto* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
     const auto* matrix = own ? own->data : av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
     if (!matrix) {
-        // The JPEG decoder makes a matrix of EXIF data, that of WebP hands them on as text, that of TIFF keeps them.
+        // The JPEG decoder makes a display matrix from EXIF data, the WebP decoder returns them as text, and the TIFF
+        // decoder ignores them.
         const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
         return orientation_of_exif(exif ? number_after_spaces(exif->value) : tiff_orientation_);
     }
@@ -547,7 +571,7 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
 std::optional<double> FfmpegInput::seconds(const AVFrame& frame) const {
     if (frame.best_effort_timestamp == AV_NOPTS_VALUE) return std::nullopt;
     const auto start = start_time();
-    // Whole numbers as long as they can be: as doubles, times far from 0 would lose their last digits.
+    // Subtract as integers: as doubles, timestamps far from 0 would lose precision.
     return static_cast<double>(av_sat_sub64(frame.best_effort_timestamp, start)) * av_q2d(stream_->time_base);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Kind = FfmpegAddress::Kind;
 using Contents = FfmpegAddress::Contents;
 
-// What leads to other files, and the ending of a name by which it is meant to.
+// Demuxer that opens other files, and the extension that permits it.
 struct Playlist {
     std::string_view demuxer, ending;
     bool of_the_web;
@@ -25,14 +25,14 @@ constexpr std::array<Playlist, 5> playlists{{{"hls", ".m3u8", true},
                                              {"webm_dash_manifest", ".mpd", true},
                                              {"concat", ".ffconcat", false}}};
 
-// What leads elsewhere and is never followed, runs scripts, or draws any text as a picture.
+// Never allowed: demuxers that open other files without need, run scripts, or render any text as a picture.
 constexpr std::array<std::string_view, 5> never{"avisynth", "imf", "tty", "vapoursynth", "vobsub"};
 
 bool is_playlist(std::string_view demuxer) {
     return std::ranges::any_of(playlists, [&](const auto& list) { return list.demuxer == demuxer; });
 }
 
-// Whether a playlist's demuxer is meant by the address.
+// True if the address permits this playlist demuxer.
 bool is_meant(std::string_view demuxer, const FfmpegAddress& address) {
     const auto url = lower_case(address.url);
     return std::ranges::any_of(playlists, [&](const auto& list) {
@@ -42,27 +42,29 @@ bool is_meant(std::string_view demuxer, const FfmpegAddress& address) {
     });
 }
 
-// The first of its names.
+// First of a demuxer's names.
 std::string_view name_of(const AVInputFormat& format) {
     const std::string_view names = format.name;
     return names.substr(0, names.find(','));
 }
 
+// True for libavdevice's inputs: cameras, screens, generators.
 bool is_device(const AVInputFormat& format) {
     return format.priv_class && AV_IS_INPUT_DEVICE(format.priv_class->category);
 }
 
-// FFmpeg has one demuxer for each kind of image, and one that goes by names.
+// FFmpeg has one demuxer per image format (NAME_pipe), and image2, which goes by file names. SVG is excluded.
 bool is_of_images(std::string_view name) { return name == "image2" || (name.ends_with("_pipe") && name != "svg_pipe"); }
 
+// The policy that all functions here share.
 bool is_allowed(const AVInputFormat& format, const FfmpegAddress& address) {
     const auto name = name_of(format);
     if (is_device(format) || std::ranges::find(never, name) != never.end()) return false;
     if (is_playlist(name)) return is_meant(name, address);
     if (address.kind == Kind::network) return true;
     if (address.contents == Contents::image) return is_of_images(name);
-    // Descriptions of sessions lead to the network, and so do demuxers that open what they read themselves, all but
-    // that of images.
+    // Session descriptions (SDP) refer to the network. Demuxers with AVFMT_NOFILE open their input themselves, which
+    // bypasses the limits; image2 is the only harmless one.
     return name != "sdp" && (!(format.flags & AVFMT_NOFILE) || name == "image2");
 }
 
@@ -91,7 +93,7 @@ std::string allowed_protocols(const FfmpegAddress& address) {
     switch (address.kind) {
         case Kind::file: return address.contents == Contents::playlist ? "file,crypto,data" : "file";
         case Kind::network:
-            // With the one that was asked for, and what such stand on.
+            // The requested protocol and those on which the allowed ones are layered.
             return "crypto,data,ffrtmpcrypt,ffrtmphttp,http,httpproxy,https,rtp,srtp,tcp,tls,udp," +
                    address.url.substr(0, address.url.find_first_of(":,"));
         case Kind::camera:

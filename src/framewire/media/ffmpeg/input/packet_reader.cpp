@@ -9,10 +9,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two minutes of a usual camera of 4 Mbit/s, a second of 30 raw frames of 1280x720.
+// Two minutes of a typical 4 Mbit/s camera, or one second of 30 raw 1280x720 frames.
 constexpr std::int64_t most_held_bytes = std::int64_t{64} << 20;
 
-// Each packet can be decoded without those before.
+// True if every packet can be decoded on its own, so that any of them may be dropped.
 bool is_intra_only(AVCodecID codec) {
     const auto* descriptor = avcodec_descriptor_get(codec);
     return descriptor && (descriptor->props & AV_CODEC_PROP_INTRA_ONLY);
@@ -31,6 +31,7 @@ PacketReader::PacketReader(AVFormatContext& format, const AVStream& stream, Inte
       start_time_(stream.start_time),
       thread_([this] { run(); }) {}
 
+// Unblocks the thread wherever it waits: in FFmpeg (interrupt) or for space (taken_).
 PacketReader::~PacketReader() {
     {
         const std::lock_guard lock(mutex_);
@@ -50,7 +51,8 @@ int PacketReader::read(AVPacket& packet) {
     arrived_.wait(lock, [&] { return !held_.empty() || ended_; });
     if (held_.empty()) return result_;
     av_packet_move_ref(&packet, held_.front().packet.get());
-    // FFmpeg corrects it while a stream runs, and times counted from another beginning would go back.
+    // FFmpeg adjusts the start time while a stream runs, and times from different starts would go backwards: keep the
+    // first value.
     if (!std::exchange(began_, true)) start_time_ = held_.front().start_time;
     held_bytes_ -= packet.size;
     held_.pop_front();
@@ -59,6 +61,7 @@ int PacketReader::read(AVPacket& packet) {
     return 0;
 }
 
+// The thread: reads packets until an error, the end or the destructor.
 void PacketReader::run() {
     int result = 0;
     while (result >= 0) {
@@ -70,7 +73,7 @@ void PacketReader::run() {
     end(result);
 }
 
-// Waits for data, of a camera's driver too, which does not.
+// Reads a packet, waiting for data. A camera's demuxer does not block, so it is polled every 2 ms.
 int PacketReader::read_packet(AVPacket& packet) {
     interrupt_.allow(patience_);
     for (;;) {
@@ -81,7 +84,7 @@ int PacketReader::read_packet(AVPacket& packet) {
     }
 }
 
-// False when nobody reads any more.
+// Appends a packet; a full buffer drops its oldest packets or waits. Returns false if the reader is being destroyed.
 bool PacketReader::add(Held held) {
     std::unique_lock lock(mutex_);
     const auto is_full = [&] { return !held_.empty() && held_bytes_ + held.packet->size > most_held_bytes; };
@@ -102,6 +105,7 @@ bool PacketReader::add(Held held) {
     return true;
 }
 
+// Stores the final result and wakes read().
 void PacketReader::end(int result) {
     {
         const std::lock_guard lock(mutex_);

@@ -1,3 +1,7 @@
+// FFmpeg sources as framewire sources: monotonic timestamps, exact seeking, reconnection of live sources, and
+// conversion to images. FfmpegInput is one opening of the source; this class replaces it when it seeks by reading or
+// reconnects.
+
 #include "framewire/media/ffmpeg/input/source.hpp"
 
 #include "framewire/core/abandonable_call.hpp"
@@ -28,9 +32,10 @@ namespace {
 using namespace std::chrono_literals;
 using Progress = FfmpegInput::Progress;
 
-// Thirty years. Broken files claim times that no container could hold.
+// Thirty years: corrupt files declare times that no container could hold.
 constexpr double longest_seconds = 1e9;
-// The times of a network camera go back a little when its clock becomes known (RTCP); Matroska rounds to milliseconds.
+// Smallest step of a live source's time. A network camera's time jumps back slightly when RTCP reports its clock, and
+// Matroska rounds to milliseconds.
 constexpr double least_live_step_s = 0.001;
 
 class FfmpegSource final : public Source {
@@ -69,6 +74,7 @@ public:
 private:
     enum class Next { frame, away, none };
 
+    // Reads a frame into `image`; without `with_image` the conversion is skipped if the native frame is available.
     bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
         if (interrupt_->stopped()) return false;
@@ -96,6 +102,7 @@ private:
         return true;
     }
 
+    // Shape of a frame as displayed.
     Shape shape_of(const AVFrame& frame, int channels) const {
         return input_->orientation(frame).turned({1, frame.height, frame.width, channels});
     }
@@ -104,15 +111,16 @@ private:
         return options_.follows_size && input_->live() && shape_of(*frame_, info_.shape.channels) != info_.shape;
     }
 
-    // Times of frames are sums of fractions: so much apart they are the same.
+    // Frame times are sums of fractions: two this close are equal.
     static constexpr double same_time_s = 1e-6;
 
-    // By the key frame before. False where there is none to be had, or no times.
+    // Seeks with the demuxer to a key frame before the time and decodes from there. Returns false if the source cannot
+    // seek or its frames have no times.
     bool go_by_index(double seconds) {
         if (!input_) return false;
         if (have_frame_ && !began_) offset_seconds_ = -input_->seconds(*frame_).value_or(0);
         have_frame_ = false;
-        // Where the demuxer comes out behind the time, it is sent further back.
+        // If the demuxer lands after the time, seek further back: 1 s, then 4 times as far each time.
         constexpr double first_back_s = 1, further = 4;
         for (double back_s = 0; seconds - back_s > 0; back_s = std::max(first_back_s, further * back_s)) {
             if (!input_->seek(seconds - back_s - offset_seconds_)) return false;
@@ -125,7 +133,8 @@ private:
         return false;
     }
 
-    // Opening decodes the first pictures of some streams, which nothing interrupts.
+    // Opens the input on a thread that can be abandoned: FFmpeg decodes the first pictures of some streams, which
+    // cannot be interrupted.
     std::shared_ptr<FfmpegInput> open_input() {
         const auto opened = std::make_shared<std::shared_ptr<FfmpegInput>>();
         const bool done = run_abandonable(
@@ -137,7 +146,7 @@ private:
         return std::move(*opened);
     }
 
-    // Decoding a picture of 16,000 x 16,000 pixels takes seconds: a stop leaves the decoder to itself.
+    // Decoding a 16,000 x 16,000 picture takes seconds; a stop request abandons the decoder.
     Progress next_large_picture() {
         struct Result {
             FramePointer frame = make_frame();
@@ -156,21 +165,22 @@ private:
         return result->progress;
     }
 
-    // The next picture, with the colours that the user says it has.
+    // Decodes the next picture and applies the user's colour overrides.
     Progress next_picture() {
         const auto progress = input_->may_take_long() ? next_large_picture() : input_->next(*frame_);
         if (progress == Progress::frame) take_overrides();
         return progress;
     }
 
-    // What can be decoded without what is before it, and its time. Frames before it may be broken after a seek.
+    // Decodes up to the next key frame and returns its time. After a seek, frames before it may be corrupt.
     std::optional<double> next_key_frame() {
         while (next_picture() == Progress::frame)
             if (frame_->key_frame) return input_->seconds(*frame_);
         return std::nullopt;
     }
 
-    // From a frame that is there on. False where one has no time.
+    // Decodes forward from the current frame to the first one at or after `seconds`. Returns false if a frame has no
+    // time.
     bool go_on_to(double seconds) {
         for (;;) {
             const auto own = input_->seconds(*frame_);
@@ -188,8 +198,9 @@ private:
         }
     }
 
-    // At the end: a decoder that came into a stream of H.264 between its groups keeps back the last frames where no
-    // other group follows. From a group earlier it gives them. False where there is none.
+    // At the end of file: a decoder that entered an H.264 stream between two groups of pictures withholds the last
+    // frames if no group follows. Enters one group earlier instead, which delivers them. Returns false if that is not
+    // possible.
     bool reenter() {
         const auto key_s = std::exchange(entered_s_, std::nullopt);
         constexpr double before_s = 1e-3, later_s = 1e-4;  // frames are further apart
@@ -201,6 +212,7 @@ private:
         return false;
     }
 
+    // Seeks by reopening the source and decoding up to the time.
     void go_from_start(double seconds) {
         input_.reset();
         input_ = open_input();
@@ -215,6 +227,7 @@ private:
         }
     }
 
+    // Keeps frame_ for the next read, with its time.
     void hold_frame(double seconds) {
         last_seconds_ = seconds;
         last_time_ = Clock::now();
@@ -222,14 +235,15 @@ private:
         has_time_ = true;
     }
 
-    // While a live source is away.
+    // State while a live source is away.
     struct Loss {
-        std::string reason;  // the latest one
+        std::string reason;  // of the latest attempt
         Clock::time_point give_up;
         std::chrono::milliseconds pause;  // before the next attempt
         int attempts = 0;
     };
 
+    // Decodes the first frame, whose properties become those of the source.
     void open_first_frame() {
         switch (next_picture()) {
             case Progress::frame: break;
@@ -251,7 +265,7 @@ private:
             info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
     }
 
-    // What the picture that waits says of those from here on.
+    // Takes shape, rate and colour facts from the waiting frame, for all following frames.
     void describe_pictures() {
         info_.shape = shape_of(*frame_, is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3);
         info_.rate = input_->rate();
@@ -263,9 +277,10 @@ private:
                       to_string(coding), assumed);
     }
 
+    // Decodes the next frame; handles the end, damage and losses.
     Next next_frame() {
         if (loss_) return come_back();
-        if (!input_) return Next::none;  // given up before
+        if (!input_) return Next::none;  // abandoned earlier
         switch (next_picture()) {
             case Progress::frame:
                 if (frame_->key_frame) entered_s_.reset();
@@ -274,7 +289,7 @@ private:
             case Progress::end:
                 if (input_->live()) return lose("the stream ended");
                 if (reenter()) return Next::frame;
-                if (!input_) return Next::none;  // stopped meanwhile
+                if (!input_) return Next::none;  // stopped in the meantime
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
@@ -285,6 +300,7 @@ private:
         fail(ErrorCode::source_lost, "{}: lost after {} frames: {}", address_.name, index_, input_->why_lost());
     }
 
+    // Starts reconnecting after a live source was lost.
     Next lose(const std::string& reason) {
         const bool timed = options_.reconnect && *options_.reconnect != SourceOptions::for_ever;
         const auto give_up = timed ? Clock::now() + *options_.reconnect : Clock::time_point::max();
@@ -293,11 +309,12 @@ private:
         return options_.draw_loss && !is_given_up() ? Next::away : come_back();
     }
 
+    // True once all attempts or the time for them are used up.
     bool is_given_up() const {
         return options_.reconnect ? Clock::now() >= loss_->give_up : loss_->attempts >= options_.retries;
     }
 
-    // One attempt after the other; where losses are drawn, one.
+    // Tries to reconnect: until it succeeds or gives up, or just once if losses are drawn as frames.
     Next come_back() {
         while (!is_given_up()) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(loss_->give_up - Clock::now());
@@ -314,7 +331,8 @@ private:
              address_.name, index_, loss.attempts, loss.reason);
     }
 
-    // All at first, then fewer and fewer: a camera may be away for a night.
+    // Logs the first five attempts as warnings, then those whose number is a power of two: a camera may be away all
+    // night.
     void log_attempt(std::chrono::milliseconds pause) const {
         const auto number = static_cast<unsigned>(loss_->attempts);
         const bool told = number <= 5 || std::has_single_bit(number);
@@ -324,6 +342,7 @@ private:
         told ? log_warning("{}", words) : log_debug("{}", words);
     }
 
+    // Reopens the source once.
     Next attempt() {
         try {
             input_ = open_input();
@@ -345,7 +364,7 @@ private:
         return Next::away;
     }
 
-    // A frame that no source sent, as long after the last one as it is.
+    // Delivers a generated frame while the source is away; its time advances as the clock does.
     bool read_loss(HostView<std::uint8_t> image, FrameTime& time) {
         const auto now = Clock::now();
         last_seconds_ += std::max(1 / info_.rate.value(), milliseconds(last_time_, now) / 1000);
@@ -357,7 +376,7 @@ private:
         return true;
     }
 
-    // False when told to stop.
+    // Waits for the pause; returns false on a stop request.
     bool wait(std::chrono::milliseconds pause) {
         std::mutex mutex;
         std::condition_variable_any stopping;
@@ -365,7 +384,7 @@ private:
         return !stopping.wait_for(lock, options_.stop, pause, [&] { return options_.stop.stop_requested(); });
     }
 
-    // Never goes back nor beyond all reason, and after a gap goes on by as much as the gap was long.
+    // Time of the current frame: strictly increasing, bounded, and after a gap advanced by the length of the gap.
     double frame_seconds() {
         const double step = 1 / info_.rate.value();
         const auto now = Clock::now();
@@ -385,6 +404,7 @@ private:
         return seconds;
     }
 
+    // Converts to the image's format and applies the orientation.
     void convert(const AVFrame& frame, const Orientation& orientation, HostView<std::uint8_t> image) {
         const auto shape = orientation.turned({1, frame.height, frame.width, info_.shape.channels});
         if (shape != info_.shape && !std::exchange(warned_of_size_, true))
@@ -401,7 +421,7 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
-    // Bright pictures of a wide range would come out dull and mislabelled: they are not what 8 bits of BGR can hold.
+    // HDR pictures would become dull and mislabelled, because 8-bit BGR cannot represent them: reject them.
     void refuse_hdr() const {
         const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
         if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
@@ -412,7 +432,7 @@ private:
              address_.name, pq ? "PQ" : "HLG", address_.name);
     }
 
-    // What the user says of the colours stands for what the medium says.
+    // Replaces the frame's colour tags by the user's overrides.
     void take_overrides() {
         if (is_rgb_picture()) return;
         if (options_.full_range) frame_->color_range = *options_.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
@@ -430,7 +450,7 @@ private:
         return !descriptor || (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
     }
 
-    // As it is decoded, where it is not turned, scaled or laid on black.
+    // Keeps the native frame if it is neither rotated, scaled nor composited.
     void keep_own(const Shape& shape) {
         own_.reset();
         if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
@@ -441,7 +461,7 @@ private:
         if (kept) own_ = std::make_shared<const DecodedPicture>(std::move(kept), coding);
     }
 
-    // What the first picture says of all.
+    // Facts of all pictures, from the first one.
     PictureFacts facts(const YuvCoding& coding) {
         PictureFacts facts;
         if (!is_rgb_picture() && info_.shape.channels == 3) {
@@ -465,17 +485,17 @@ private:
     FfmpegAddress address_;
     SourceOptions options_;
     std::shared_ptr<Interrupt> interrupt_;
-    std::shared_ptr<FfmpegInput> input_;  // shared with a call that may be abandoned
+    std::shared_ptr<FfmpegInput> input_;  // shared with calls that may be abandoned
     SourceInfo info_;
     FramePointer frame_ = make_frame();
-    FramePointer last_ = make_frame();  // of a source that may be lost: what was read last
+    FramePointer last_ = make_frame();  // for live sources with drawn losses: the last frame read
     Orientation last_orientation_{};
-    bool have_frame_ = false;          // frame_ waits to be read
-    bool has_time_ = false;            // which last_seconds_ is the time of
-    std::optional<double> entered_s_;  // the key frame that a seek came to, where none followed since
+    bool have_frame_ = false;          // frame_ has not been read yet
+    bool has_time_ = false;            // last_seconds_ is the time of frame_
+    std::optional<double> entered_s_;  // key frame at which a seek arrived, until another follows
     bool began_ = false;               // offset_seconds_ is known
     std::shared_ptr<const DecodedPicture> own_;
-    HostImage stored_;  // a picture before it is turned, where one has to be
+    HostImage stored_;  // buffer for pictures that need rotation
     PictureConverter converter_;
     bool warned_of_size_ = false;
     std::int64_t index_ = 0;

@@ -9,7 +9,7 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// As FFmpeg's own program and players have it: packets may be a little out of order, and a stream may pause.
+// Thresholds as in FFmpeg's own tools: packets may be slightly out of order, and a stream may pause.
 constexpr AVRational least_jump_back{1, 10}, least_jump_ahead{10, 1};
 
 std::int64_t ticks_of(AVRational seconds, AVRational time_base) { return av_rescale_q(1, seconds, time_base); }
@@ -31,7 +31,7 @@ void StreamSplices::move(AVPacket& packet, std::int64_t ticks) {
 
 bool StreamSplices::take(const AVPacket& packet) {
     bool jumps = false;
-    // Presentation times alone go back with every B-frame.
+    // Decide by decoding times: presentation times go back at every B-frame.
     if (packet.dts != AV_NOPTS_VALUE) {
         const auto step = av_sat_sub64(packet.dts, last_dts_);
         jumps = begun_ && (step < -ticks_of(least_jump_back, time_base_) ||
@@ -40,6 +40,7 @@ bool StreamSplices::take(const AVPacket& packet) {
     }
     const auto pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     if (pts == AV_NOPTS_VALUE) return false;
+    // The new segment starts where the previous ones end.
     if (jumps) offsets_.push_back(av_sat_sub64(end_, pts));
     const auto duration = packet.duration > 0 ? packet.duration : frame_ticks_;
     const auto end = av_sat_add64(av_sat_add64(pts, offsets_.back()), duration);
