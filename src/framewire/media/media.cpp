@@ -31,7 +31,7 @@ std::string ffmpeg_name() { return std::string("FFmpeg ") + av_version_info(); }
 std::string ffmpeg_name() { return "no FFmpeg"; }
 #endif
 
-// "; did you mean 'synth:'?" where a path that is not there begins like a mistyped prefix.
+// "; did you mean 'synth:'?" if a missing path starts like a mistyped prefix; otherwise empty.
 std::string meant_prefix(const std::string& path) {
     const auto colon = path.find(':');
     if (colon == path.npos) return {};
@@ -41,6 +41,7 @@ std::string meant_prefix(const std::string& path) {
     return did_you_mean(std::string_view(path).substr(0, colon + 1), prefixes);
 }
 
+// Throws Error{no_input} if nothing exists at the path.
 void require_file(const std::string& path) {
     std::error_code unknown;
     const auto status = std::filesystem::status(path, unknown);
@@ -50,6 +51,7 @@ void require_file(const std::string& path) {
     fail(ErrorCode::no_input, "cannot open {}: {}", path, unknown.message());
 }
 
+// Parses a source and checks what can be checked without opening it.
 SourceCall checked_source(const std::string& text) {
     auto call = parse_source(text);
     if (call.kind->must_exist) require_file(call.path);
@@ -57,24 +59,25 @@ SourceCall checked_source(const std::string& text) {
     return call;
 }
 
-// What of it is asked for.
+// Opens a source limited to the requested time range.
 std::unique_ptr<Source> open_range(const OpenSource& open, bool may_open_again, const SourceOptions& options) {
     if (options.start_seconds <= 0 && !options.duration_seconds && !options.seekable) return open(options);
     return make_range_source(
         [open, options = SourceOptions(options)]() mutable {
             auto source = open(options);
-            options.replace_truth = true;  // by what is read from then on
+            options.replace_truth = true;  // when it is opened again
             return source;
         },
         may_open_again, {options.start_seconds, options.duration_seconds}, options.stop);
 }
 
+// Opens a source that loops if requested.
 std::unique_ptr<Source> open_loop(const OpenSource& open, bool may_open_again, const SourceOptions& options) {
     if (!options.loop) return open_range(open, may_open_again, options);
     return make_looping_source(
         [open, may_open_again, options = SourceOptions(options)]() mutable {
             auto source = open_range(open, may_open_again, options);
-            options.replace_truth = true;  // by the next pass's
+            options.replace_truth = true;  // in the next pass
             return source;
         },
         options.stop);
@@ -128,7 +131,7 @@ std::vector<std::string> files_of_sink(const std::string& text) {
     std::vector<std::string> files;
     try {
         for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
-    } catch (const Error&) {  // there is no such folder, which the sink will say
+    } catch (const Error&) {  // the folder does not exist, which the sink will report
     }
     if (auto first = pattern->path(0); files.empty() || files.front() != first) files.push_back(std::move(first));
     return files;

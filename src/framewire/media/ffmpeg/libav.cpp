@@ -19,13 +19,15 @@ extern "C" {
 namespace framewire {
 namespace {
 
+// The last error message of this thread.
 std::string& last_complaint() {
     thread_local std::string text;
     return text;
 }
 
-// The log is all that tells for certain: with frame threads the picture that is given out is a copy, made before its
-// flags were set, and the HEVC decoder has no flags. Its other errors are of headers, some of which sound files have.
+// Starts of log lines that report damage. The log is the only reliable report: with frame threads the output picture
+// is a copy made before its flags were set, and the HEVC decoder sets no flags. The HEVC decoder's other errors
+// concern headers, some of which occur in intact files.
 constexpr std::array<std::string_view, 7> words_of_damage{
     "concealing ",  // "concealing 99 DC, 99 AC, 99 MV errors in P frame": H.264, MPEG-4 and their like
     "The cu_qp_delta ",
@@ -35,6 +37,8 @@ constexpr std::array<std::string_view, 7> words_of_damage{
     "Error constructing the frame RPS",
     "Duplicate POC in a sequence"};
 
+// Raises the alarm of the decoder that logs, if the message reports damage. Only contexts of codecs have an alarm in
+// `opaque`.
 void watch_damage(void* context, std::string_view format) {
     if (!context || *static_cast<const AVClass* const*>(context) != avcodec_get_class()) return;
     auto* alarm = static_cast<DamageAlarm*>(static_cast<AVCodecContext*>(context)->opaque);
@@ -42,11 +46,13 @@ void watch_damage(void* context, std::string_view format) {
     if (alarm && std::ranges::any_of(words_of_damage, begins)) alarm->raise();
 }
 
+// FFmpeg's log callback; called on any of its threads.
 void log_line(void* context, int level, const char* format, std::va_list arguments) {
     watch_damage(context, format);
     if (level > AV_LOG_VERBOSE) return;
     if (level > AV_LOG_WARNING && !is_logged(LogLevel::trace)) return;
-    // Whole, for half a URL could have its password without the '@' behind it.
+    // Format the whole line: a truncated URL could contain the password without the '@' behind it, and would not be
+    // recognized.
     std::va_list again;
     va_copy(again, arguments);
     std::string line(512, '\0');
@@ -59,14 +65,14 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     }
     va_end(again);
     auto text = without_credentials(line.c_str());
-    // Three thousand letters follow.
+    // The whitelist follows, three thousand characters long.
     constexpr std::string_view not_allowed = "not on whitelist";
     if (const auto at = text.find(not_allowed); at != std::string::npos) text.resize(at + not_allowed.size());
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty()) return;
     log_at(level <= AV_LOG_WARNING ? LogLevel::debug : LogLevel::trace, "FFmpeg: {}", text);
     if (level <= AV_LOG_ERROR) {
-        // "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x55d0c8] moov atom not found": the prefix means nothing to a user.
+        // Remove a prefix like "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x55d0c8] ", which means nothing to a user.
         const auto prefix = text.find("] ");
         last_complaint() = text.front() == '[' && prefix != std::string::npos ? text.substr(prefix + 2) : text;
     }

@@ -19,14 +19,17 @@
 namespace framewire {
 namespace {
 
-// One thread copies less from the page cache than memory gives, and than a GPU takes; larger pieces leave threads idle.
+// Chunk size of parallel reads. One thread copies more slowly from the page cache than memory allows and a GPU
+// accepts; larger chunks leave threads idle.
 constexpr std::int64_t piece_bytes = 128 << 10;
 
+// Result of a read.
 struct Got {
     std::int64_t bytes = 0;
-    int error = 0;  // what reading ended with, where not the file's end
+    int error = 0;  // errno if an error ended the read; 0 at the end of file
 };
 
+// Reads at a position until `bytes` have arrived, the file ends or an error occurs.
 Got read_from(int descriptor, std::int64_t position_bytes, unsigned char* data, std::int64_t bytes) {
     std::int64_t there = 0;
     while (there < bytes) {
@@ -44,7 +47,7 @@ Got read_from(int descriptor, std::int64_t position_bytes, unsigned char* data, 
 
 InputFile::InputFile(const std::string& path, std::stop_token stop)
     : name_(path == "-" ? "standard input" : path), stop_(std::move(stop)) {
-    // O_NONBLOCK: opening a named pipe does not wait for its writer; reads wait in poll().
+    // With O_NONBLOCK, opening a named pipe does not wait for a writer; reads wait in poll().
     descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(ErrorCode::no_input, "cannot open {}: {}", name_, std::strerror(errno));
     struct stat status {};
@@ -62,9 +65,9 @@ InputFile::~InputFile() {
     if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
 }
 
-// Pieces by several threads at once; gives how many bytes there are without a gap.
+// Reads chunks in parallel; returns the number of contiguous bytes from the start.
 std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
-    std::atomic<std::int64_t> end_bytes = static_cast<std::int64_t>(bytes);  // of what is there, and where it breaks
+    std::atomic<std::int64_t> end_bytes = static_cast<std::int64_t>(bytes);  // end of the contiguous part
     std::atomic<int> error = 0;
     media_threads().for_chunks(
         static_cast<std::int64_t>(bytes), piece_bytes, [&](std::int64_t, std::int64_t at, std::int64_t piece_end) {
@@ -79,6 +82,7 @@ std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
     return static_cast<std::size_t>(end_bytes);
 }
 
+// Reads at least one byte unless the file ends or a stop is requested. Pipes are polled, so that a stop ends the wait.
 std::size_t InputFile::fill(void* data, std::size_t bytes) {
     if (has_places_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
     while (!stopped()) {
@@ -92,6 +96,7 @@ std::size_t InputFile::fill(void* data, std::size_t bytes) {
     return 0;
 }
 
+// Large reads go past the buffer, which serves get().
 std::size_t InputFile::read(void* data, std::size_t bytes) {
     auto* to = static_cast<unsigned char*>(data);
     std::size_t got = std::min(bytes, end_ - begin_);

@@ -23,7 +23,7 @@ constexpr std::string_view file_mark = "{file:", environment_mark = "{env:";
 
 bool is_control(char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; }
 
-// RFC 3986, section 2.3: all but the unreserved characters.
+// Encodes all but the unreserved characters of RFC 3986, section 2.3.
 std::string percent_encoded(std::string_view text) {
     std::string encoded;
     for (const unsigned char letter : text)
@@ -34,6 +34,7 @@ std::string percent_encoded(std::string_view text) {
     return encoded;
 }
 
+// First line of a file with a secret; warns if other users may read the file.
 std::string first_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 077) != 0)
@@ -47,20 +48,21 @@ std::string first_line(const std::string& path) {
     return line;
 }
 
+// Value of an environment variable.
 std::string variable(const std::string& name) {
     const char* value = std::getenv(name.c_str());
     if (!value) fail(ErrorCode::no_input, "the environment has no variable {}", name);
     return value;
 }
 
-// What is inserted for the value of `place`, such as "{file:/run/secrets/door}".
+// Validates and encodes the value that replaces a placeholder `place` such as "{file:/run/secrets/door}".
 std::string inserted(const std::string& value, std::string_view place, std::string_view text) {
     if (value.empty()) fail(ErrorCode::usage, "{} is empty", place);
     if (value.size() > longest_value_bytes)
         fail(ErrorCode::usage, "{} is longer than {} bytes", place, longest_value_bytes);
     if (std::ranges::any_of(value, is_control)) fail(ErrorCode::usage, "{} holds control characters", place);
     if (!text.starts_with("srt://")) return percent_encoded(value);
-    // FFmpeg takes the values of SRT's keys as they are.
+    // FFmpeg does not decode the values of SRT options, so they are inserted unencoded.
     if (value.find_first_of("&+#") != value.npos)
         fail(ErrorCode::usage, "{} holds one of '&', '+' and '#', which an srt:// address cannot", place);
     return value;

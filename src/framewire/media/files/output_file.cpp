@@ -1,3 +1,11 @@
+// An output file has three names in its life:
+// - NAME.part while it is written, locked by its process;
+// - NAME.part.new for a moment, if rewrite() replaces the content;
+// - NAME when it is complete.
+//
+// Every step is a rename within one folder, so a kill at any time leaves either the old or the new file, never a
+// mixture.
+
 #include "framewire/media/files/output_file.hpp"
 
 #include "framewire/core/error.hpp"
@@ -24,19 +32,19 @@
 namespace framewire {
 namespace {
 
-constexpr std::size_t longest_name = 255;          // of a file, on every file system of Linux
-constexpr std::string_view part_ending = ".part";  // what a file is called until it is whole
+constexpr std::size_t longest_name = 255;          // on every file system of Linux
+constexpr std::string_view part_ending = ".part";  // extension of incomplete files
 
-// In the same folder, so that the rename cannot cross file systems.
+// Name of the incomplete file. It is in the same folder, because a rename cannot cross file systems.
 std::string part_of(const std::string& path) {
     const auto [folder, name] = split_path(path);
     return folder + name.substr(0, longest_name - part_ending.size()) + std::string(part_ending);
 }
 
-// Where bytes that take a part's place have a name for a moment.
+// Temporary name of the content that replaces a .part file.
 std::string rewritten_name(const std::string& path) { return path + ".new"; }
 
-// A name that no file has, for what a killed run left: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
+// An unused name for the remains of a killed process: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
 std::string rescue_name(const std::string& path) {
     const auto [folder, name] = split_path(path);
     const auto dot = name.rfind('.') == 0 ? std::string::npos : name.rfind('.');
@@ -48,11 +56,12 @@ std::string rescue_name(const std::string& path) {
     }
 }
 
-// Renames without ever taking the place of another file. False, with errno, when it could not.
+// Renames without replacing an existing file. Returns false and sets errno on failure.
 bool rename_to_free_name(const std::string& from, const std::string& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
-    // A file system that cannot: a second name, which is refused where there is one, and then the first one goes.
+    // For file systems without RENAME_NOREPLACE: make a hard link, which fails if the name exists, and remove the old
+    // name.
     if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP) return false;
     if (::access(to.c_str(), F_OK) == 0) {
@@ -62,9 +71,9 @@ bool rename_to_free_name(const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
-// What may let a writer wait: a pipe, a terminal, a socket; not a file, nor /dev/null and its like.
+// True if writes may block: pipes, terminals, sockets; not regular files and not memory devices such as /dev/null.
 bool may_wait(const struct stat& status) {
-    constexpr unsigned memory_devices = 1;  // their major number, always
+    constexpr unsigned memory_devices = 1;  // their major number on Linux
     return !S_ISREG(status.st_mode) && !(S_ISCHR(status.st_mode) && major(status.st_rdev) == memory_devices);
 }
 
@@ -93,13 +102,14 @@ OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
     if (exists && ::access(path_.c_str(), W_OK) != 0) fail_io("replace");
     open_part();
     if (exists) {
-        static_cast<void>(!::fchown(descriptor_, status.st_uid, status.st_gid));  // where this user may
+        static_cast<void>(!::fchown(descriptor_, status.st_uid, status.st_gid));  // if this user is allowed to
         static_cast<void>(!::fchmod(descriptor_, status.st_mode & 07777));
     }
 }
 
 void OutputFile::open_directly(bool named_pipe) {
-    // O_NONBLOCK: a named pipe that nobody reads is asked for again, so that a stop ends the wait.
+    // With O_NONBLOCK, opening a named pipe without a reader fails with ENXIO: retry, so that a stop request ends the
+    // wait.
     for (;;) {
         descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         if (descriptor_ >= 0) break;
@@ -113,13 +123,14 @@ void OutputFile::open_directly(bool named_pipe) {
     if (named_pipe) open_unblocked();
 }
 
-// A description of its own: O_NONBLOCK on the one we were given would hold for everybody who shares it.
+// Opens a separate file description: O_NONBLOCK on the given one would affect all processes that share it.
 void OutputFile::open_unblocked() {
-    constexpr int wanted_bytes = 1 << 20;  // what a user may have without asking root
+    constexpr int wanted_bytes = 1 << 20;  // the default limit for unprivileged users
     ::fcntl(descriptor_, F_SETPIPE_SZ, wanted_bytes);
     unblocked_ = ::open(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
+// Creates and locks NAME.part; handles the remains of a killed process.
 void OutputFile::open_part() {
     part_ = part_of(path_);
     for (;;) {
@@ -140,7 +151,7 @@ void OutputFile::open_part() {
             part_.clear();
             fail(ErrorCode::io, "{} is being written by another run", name_);
         }
-        // Between opening and locking another run may have finished, and this is its file by now.
+        // Another process may have renamed this file between open() and flock(): compare the inodes.
         struct stat named {};
         const bool ours = ::stat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino;
         if (ours && status.st_size == 0) break;
@@ -157,7 +168,7 @@ void OutputFile::open_part() {
         }
         ::close(std::exchange(descriptor_, -1));
     }
-    static_cast<void>(::unlink(rewritten_name(part_).c_str()));  // of a run that was killed in that moment
+    static_cast<void>(::unlink(rewritten_name(part_).c_str()));  // left by a process that was killed in rewrite()
     lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
 }
 
@@ -168,7 +179,7 @@ OutputFile::~OutputFile() {
         static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
         try {
             log_warning("{} was not finished; what was written of it is {}", name_, part_);
-        } catch (...) {  // no words, but the file is there
+        } catch (...) {  // logging failed; the file is still there
         }
     } else if (!part_.empty()) {
         ::unlink(part_.c_str());
@@ -176,6 +187,7 @@ OutputFile::~OutputFile() {
     close_part();
 }
 
+// Closes the file; the lock goes last.
 void OutputFile::close_part() noexcept {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     if (lock_ >= 0) ::close(std::exchange(lock_, -1));
@@ -185,6 +197,7 @@ void OutputFile::fail_io(const char* doing) const {
     fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, std::strerror(errno));
 }
 
+// Waits until a pipe accepts data. After a stop request a reader has one more second.
 void OutputFile::wait_until_writable() {
     auto since = Clock::now();
     pollfd waiting{descriptor_, POLLOUT, 0};
@@ -196,11 +209,11 @@ void OutputFile::wait_until_writable() {
     }
 }
 
-// Up to all bytes, and at least one. Throws Error{io}.
+// Writes at least one byte and at most all of them. Throws Error{io}.
 std::size_t OutputFile::write_some(const unsigned char* from, std::size_t bytes) {
     for (;;) {
         if (pipe_) wait_until_writable();
-        // What is writable takes PIPE_BUF bytes without blocking, and only that many for sure.
+        // A writable pipe accepts PIPE_BUF bytes without blocking, and no more is guaranteed.
         const auto put = unblocked_ >= 0 ? ::write(unblocked_, from, bytes)
                          : pipe_         ? ::write(descriptor_, from, std::min<std::size_t>(bytes, PIPE_BUF))
                                          : ::write(descriptor_, from, bytes);
@@ -241,7 +254,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
         if (::fstat(descriptor_, &status) != 0) fail_io("complete");
         static_cast<void>(!::fchown(to, status.st_uid, status.st_gid));
         static_cast<void>(!::fchmod(to, status.st_mode & 07777));
-        // Locked before it is there: see open_part().
+        // Lock the file before it gets a name: see open_part().
         if (::flock(to, LOCK_EX | LOCK_NB) != 0 || ::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", to).c_str(),
                                                             AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
             fail_io("complete");
@@ -268,12 +281,13 @@ void OutputFile::finish(Ending ending) {
     if (!part_.empty() && closed) appear(ending);
     close_part();
     if (closed) return;
-    // What a network's file system could not take after all.
+    // close() may report write errors of network file systems.
     if (!part_.empty() && whole_bytes_ == 0) ::unlink(part_.c_str());
     errno = error;
     fail_io("complete");
 }
 
+// Renames NAME.part to NAME. A truncated file never replaces a complete one.
 void OutputFile::appear(Ending ending) {
     const bool gives_way = ending == Ending::complete && options_.replace;
     const bool done = gives_way ? ::rename(part_.c_str(), path_.c_str()) == 0 : rename_to_free_name(part_, path_);

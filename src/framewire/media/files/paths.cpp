@@ -13,7 +13,7 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
 bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
 std::string followed(std::string path) {
-    constexpr int most_links = 40;  // as Linux has it
+    constexpr int most_links = 40;  // Linux's limit
     std::error_code error;
     if (const auto real = std::filesystem::canonical(path, error); !error) return real.string();
     for (int link = 0; link < most_links; ++link) {

@@ -14,10 +14,11 @@
 namespace framewire {
 namespace {
 
-// Device and inode of a file, or of the folder that it would lie in, and then its name there.
+// Device and inode of a file; for a file that does not exist, those of its folder, and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
-// None of what can be named twice: devices, what no file can be at, pipes of the shell.
+// Identity of a file. Nullopt for what may be named several times: devices, pipes of the shell, and paths that cannot
+// be files.
 std::optional<Identity> identity_of(const RunFile& file, int standard_descriptor) {
     struct stat status {};
     if (file.path == "-") {

@@ -14,18 +14,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
+// Copies whole cache lines with non-temporal stores and the unaligned ends with memcpy.
 void copy_by_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
     namespace hn = hwy::HWY_NAMESPACE;
     const hn::ScalableTag<std::uint8_t> d;
-    const std::size_t step = hn::Lanes(d), line = std::max<std::size_t>(step, 64);  // of the caches
-    // Only lines that are written whole go past the caches.
+    const std::size_t step = hn::Lanes(d), line = std::max<std::size_t>(step, 64);  // of the cache
+    // Only lines that are written completely can bypass the cache.
     const auto head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(to) % line) % line);
     std::memcpy(to, from, head);
     auto at = head;
     for (; at + line <= bytes; at += line)
         for (std::size_t part = at; part < at + line; part += step) hn::Stream(hn::LoadU(d, from + part), d, to + part);
     std::memcpy(to + at, from + at, bytes - at);
-    hwy::FlushStream();  // no lock of the caller's orders these stores
+    hwy::FlushStream();  // a lock of the caller does not order non-temporal stores
 }
 
 }  // namespace framewire::HWY_NAMESPACE

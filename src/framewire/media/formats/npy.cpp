@@ -10,10 +10,12 @@
 namespace framewire {
 namespace {
 
+// Values are written as they lie in memory, so the host must be little-endian.
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // behind magic, version and length
+constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // without magic, version and length field
 
+// Number of values of a shape.
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
     for (const auto side : shape) count *= static_cast<std::size_t>(side);
@@ -22,6 +24,7 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
+// The text is padded with spaces, so the header of a growing file can be rewritten with the final count.
 std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                             fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
@@ -43,6 +46,7 @@ NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool 
     write_header();
 }
 
+// Writes the header with the current count at the file position.
 void NpyFile::write_header() {
     auto shape = shape_;
     if (grows_) shape.insert(shape.begin(), arrays_);
@@ -53,6 +57,7 @@ void NpyFile::write_header() {
 void NpyFile::write(const float* values, std::size_t count) { append(values, count, NpyValues::float32); }
 void NpyFile::write(const std::int32_t* values, std::size_t count) { append(values, count, NpyValues::int32); }
 
+// Checks type and count and writes the values.
 void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     static_assert(sizeof(float) == 4 && sizeof(std::int32_t) == 4);
     if (kind != values_) fail(ErrorCode::usage, "values of another kind for {}", file_.name());

@@ -13,12 +13,15 @@
 namespace framewire {
 namespace {
 
+// Values are read as they lie in memory, so the host must be little-endian.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view magic = "\x93NUMPY";
+// Limits for hostile files; 32 dimensions is NumPy's own limit.
 constexpr std::size_t most_header_bytes = 65536, most_dimensions = 32;
 
-// The header's text: a Python dictionary of a string, a bool and a tuple of numbers, each key once, in any order.
+// Parser of the header text: a Python dictionary with a string, a bool and a tuple of integers, each key exactly once,
+// in any order.
 class HeaderText {
 public:
     HeaderText(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
@@ -58,11 +61,12 @@ public:
 private:
     [[noreturn]] void refuse() const { fail(ErrorCode::no_input, "{} has a broken NumPy header", name_); }
 
-    // The next character that is no space; 0 at the end.
+    // The next non-space character; 0 at the end.
     char next() {
         while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
         return rest_.empty() ? '\0' : rest_.front();
     }
+    // Removes `word` if it is next.
     bool take(std::string_view word) {
         next();
         if (!rest_.starts_with(word)) return false;
@@ -72,6 +76,7 @@ private:
     void expect(std::string_view word) {
         if (!take(word)) refuse();
     }
+    // A string in single or double quotes; escapes are not supported.
     std::string_view quoted() {
         const char quote = next();
         if (quote != '\'' && quote != '"') refuse();
@@ -81,6 +86,7 @@ private:
         rest_.remove_prefix(end + 1);
         return text;
     }
+    // A tuple of dimensions.
     std::vector<std::int64_t> sides() {
         std::vector<std::int64_t> sides;
         expect("(");
@@ -98,6 +104,7 @@ private:
     const std::string& name_;
 };
 
+// Converts values of either byte order to float.
 template <class Value>
 std::vector<float> values_of(std::span<const std::uint8_t> bytes, bool big_endian) {
     std::vector<float> values(bytes.size() / sizeof(Value));

@@ -1,3 +1,6 @@
+// Reads linear models that OpenCV saved as YAML and converts them to framewire's weight order. Files are hostile until
+// parsed: their YAML is limited in size, and aliases are rejected.
+
 #include "framewire/media/formats/opencv_model.hpp"
 
 #include "framewire/core/error.hpp"
@@ -17,11 +20,11 @@
 namespace framewire {
 namespace {
 
-// Of what the parser gets, which takes a hundred times as much memory: room for 100,000 weights.
+// Limit on the text for the YAML parser, which needs a hundred times as much memory: enough for 100,000 weights.
 constexpr std::size_t most_yaml_bytes = std::size_t{2} << 20;
 
-// OpenCV's text as YAML: with nothing in its first line, which YAML has otherwise, and without the support vectors of a
-// linear SVM as they were before they became one, which are nearly all of the file.
+// Converts OpenCV's text to standard YAML: blanks the first line, which is not valid YAML, and drops the original
+// support vectors of a linear SVM. OpenCV merged those into one vector, and they make up most of the file.
 std::string as_yaml(std::string_view text, const std::string& name) {
     constexpr std::string_view left_out = "uncompressed_support_vectors:";
     std::string yaml;
@@ -42,7 +45,7 @@ std::string as_yaml(std::string_view text, const std::string& name) {
     return yaml;
 }
 
-// Looks for aliases: with them a few lines name millions of values, which were all to be read. OpenCV writes none.
+// Rejects aliases, with which a few lines can expand to millions of values. OpenCV never writes them.
 class AliasRefusal final : public YAML::EventHandler {
 public:
     explicit AliasRefusal(const std::string& name) : name_(name) {}
@@ -64,6 +67,7 @@ private:
     const std::string& name_;
 };
 
+// Runs the parser with AliasRefusal if the text contains an asterisk at all.
 void refuse_aliases(const std::string& yaml, const std::string& name) {
     if (yaml.find('*') == std::string::npos) return;
     std::istringstream stream(yaml);
@@ -72,7 +76,7 @@ void refuse_aliases(const std::string& yaml, const std::string& name) {
     parser.HandleNextDocument(refusal);
 }
 
-// One of OpenCV's objects, its values by name.
+// One of OpenCV's serialized objects; accessors throw Error{no_input} if a key is missing or malformed.
 class Object {
 public:
     Object(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {}
@@ -117,11 +121,11 @@ private:
         return numbers;
     }
 
-    const YAML::Node node_;  // const, so that looking a key up does not make it
+    const YAML::Node node_;  // const, so that operator[] does not insert the key
     const std::string& name_;
 };
 
-// A pair of sides, width first.
+// A size, width first.
 std::pair<int, int> sides(const Object& hog, const char* key) {
     const auto sides = hog.numbers(key);
     const auto allowed = [](double side) { return side >= 1 && side <= max_side_px && side == std::floor(side); };
@@ -129,19 +133,21 @@ std::pair<int, int> sides(const Object& hog, const char* key) {
     return {static_cast<int>(sides[0]), static_cast<int>(sides[1])};
 }
 
+// A size that must be square.
 int square_side(const Object& hog, const char* key) {
     const auto [width, height] = sides(hog, key);
     if (width != height) hog.refuse("{} is {} x {}; squares are allowed", key, width, height);
     return width;
 }
 
+// Rejects a model whose parameter differs from the only value that framewire supports.
 void require(const Object& hog, const char* key, double value, std::string_view meaning) {
-    if (!hog.has(key)) return;  // OpenCV's default, which is the one we have
+    if (!hog.has(key)) return;  // OpenCV's default, which equals ours
     if (!(std::abs(hog.number(key) - value) <= 1e-6))
         hog.refuse("{} is {}; only {} is known", key, hog.number(key), meaning);
 }
 
-// cv::HOGDescriptor::save().
+// Reads what cv::HOGDescriptor::save() wrote.
 WindowModel hog_model(const Object& hog, const std::string& name, const ParameterValues& asked) {
     WindowModel model;
     std::tie(model.width_px, model.height_px) = sides(hog, "winSize");
@@ -149,7 +155,7 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     const double bins = hog.number("nbins");
     require(hog, "histogramNormType", 0, "0 (L2Hys)");
     require(hog, "L2HysThreshold", 0.2, "0.2");
-    // Where it is negative it is a quarter of the block's side, and ours always is.
+    // A negative winSigma means a quarter of the block side, which is the only value here.
     if (hog.has("winSigma") && !(hog.number("winSigma") < 0))
         require(hog, "winSigma", block / 4.0, fmt::format("{} (a quarter of blockSize)", block / 4.0));
     if (square_side(hog, "blockStride") != cell) hog.refuse("blockStride is not cellSize; blocks lie a cell apart");
@@ -167,7 +173,8 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     const auto numbers = hog.numbers("SVMDetector");
     model = with_weights(std::move(model), {numbers.begin(), numbers.end()}, name);
 
-    // HOGDescriptor::compute() goes through the columns of blocks, and in a block through the columns of cells.
+    // HOGDescriptor::compute() iterates over columns of blocks, and within a block over columns of cells: reorder to
+    // rows.
     const auto shape = window_shape(model);
     const auto theirs = model.weights;
     auto weight = model.weights.begin();
@@ -184,8 +191,9 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     return model;
 }
 
-// cv::ml::SVM::save(). Its decision function is sum(alpha K(support vector, x)) - rho. For classes it is positive for
-// the first of class_labels, which ascend (SVMImpl::predict counts a vote for it); a regression's is the value itself.
+// Reads what cv::ml::SVM::save() wrote. The decision function is sum(alpha K(support vector, x)) - rho. For
+// classification it is positive for the first of class_labels, which ascend (SVMImpl::predict counts a vote for that
+// label); for regression it is the value itself.
 WindowModel svm_model(const Object& svm, const std::string& name, WindowModel like) {
     const auto type = svm.text("svmType");
     const bool classes = type == "C_SVC" || type == "NU_SVC";

@@ -15,10 +15,11 @@
 namespace framewire {
 namespace {
 
-// Room for what OpenCV writes of an SVM: all its support vectors as text, beside the one that counts.
+// Large enough for an SVM that OpenCV wrote with all its support vectors as text.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_text_bytes = 4096;  // of an array of what a model is for
+constexpr std::size_t most_text_bytes = 4096;  // of the description behind the weights
 
+// Reads a file completely.
 std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
     InputFile file(path, std::move(stop));
     std::vector<std::uint8_t> bytes;
@@ -35,6 +36,7 @@ std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token st
     }
 }
 
+// Parses numbers separated by white space or commas.
 std::vector<float> parse_text(std::string_view text, const std::string& name) {
     std::vector<float> numbers;
     int line = 1;
@@ -57,11 +59,12 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
     return numbers;
 }
 
-// A file without any is another file rather than another window's.
+// A file without numbers is not a model at all, which is a clearer message than a wrong count.
 void require_some(const std::vector<float>& numbers, const std::string& name) {
     if (numbers.empty()) fail(ErrorCode::no_input, "{} is no model: it has no numbers", name);
 }
 
+// Parses weights and the optional description behind them.
 WindowModel parse_npy_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
                             const ParameterValues& asked) {
     auto [weights, behind] = parse_first_npy(bytes, name);

@@ -8,6 +8,7 @@
 
 namespace framewire {
 
+// Accepts a leading '+', which std::from_chars() does not.
 std::optional<double> parse_number(std::string_view word) {
     if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
     return number_in<double>(word);

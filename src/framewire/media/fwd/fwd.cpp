@@ -1,3 +1,6 @@
+// `.fwd` files as a Source. Damage is confined: a damaged block keeps its previous content until the next keyframe,
+// and so does each block that is predicted from a damaged one.
+
 #include "framewire/media/fwd/fwd.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -17,7 +20,7 @@
 namespace framewire {
 namespace {
 
-// Times of frames are sums of fractions: so much apart they are the same.
+// Frame times are sums of fractions: two this close are equal.
 constexpr double same_fwd_time_s = 1e-6;
 
 class FwdSource final : public Source {
@@ -57,7 +60,7 @@ public:
     void require_whole() const override { reader_.damage().require_none(); }
 
 private:
-    // Makes the frame of what was read. False where there was no picture before.
+    // Decodes the frame that was read into picture_. Returns false if no keyframe came before it.
     bool decode() {
         if (!unpacker_) {
             if (!frame_.place.whole) return skip_before_picture();
@@ -67,7 +70,7 @@ private:
             say_spread();
             std::ranges::fill(damaged_, std::uint8_t{0});
         } else if (frame_.lost > 0) {
-            std::ranges::fill(damaged_, std::uint8_t{1});  // what of it the lost ones changed nobody knows
+            std::ranges::fill(damaged_, std::uint8_t{1});  // it is unknown which blocks the lost frames changed
         }
         auto left_out = damaged_;
         for (std::size_t i = 0; i < frame_.blocks.size(); ++i)
@@ -90,6 +93,7 @@ private:
         return true;
     }
 
+    // Reports a delta frame without a keyframe before it.
     bool skip_before_picture() {
         reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no picture before it",
                              frame_.number, reader_.seconds(frame_.place.ticks), frame_.place.offset);
@@ -97,7 +101,8 @@ private:
         return false;
     }
 
-    // Not before there is a picture, which takes its bytes in the file, too.
+    // Allocates decoder and picture at the first keyframe: a file cannot request memory without the bytes of a
+    // keyframe.
     void begin() {
         unpacker_.emplace(info_.shape, &media_threads());
         picture_ = HostImage(info_.shape);
@@ -105,7 +110,7 @@ private:
         damaged_.assign(static_cast<std::size_t>(delta::BlockGrid(info_.shape).count()), 0);
     }
 
-    // Of blocks that were as they should be before this frame.
+    // Reports blocks that this frame damaged, each with its position in the file.
     void say_damage(const delta::BlockSet& left_out) {
         const delta::BlockGrid grid(info_.shape);
         const auto seconds = reader_.seconds(frame_.place.ticks);
@@ -139,7 +144,7 @@ private:
         if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
     }
 
-    // When a picture ends what damage made of others.
+    // At a keyframe: reports how far damage had spread.
     void say_spread() {
         if (!spread_) return;
         reader_.damage().say(spread_->offset + 1,
@@ -148,11 +153,11 @@ private:
         spread_.reset();
     }
 
-    // Blocks that damage reached beside those that are damaged themselves, since the last picture.
+    // Blocks that damage reached through prediction since the last keyframe.
     struct Spread {
-        std::uint32_t first;    // frame
-        std::int64_t offset;    // its place in the file
-        std::int64_t blocks{};  // that are left out in all
+        std::uint32_t first;    // first affected frame
+        std::int64_t offset;    // its position in the file
+        std::int64_t blocks{};  // total number of blocks with old content
     };
 
     fwd::Reader reader_;
@@ -161,10 +166,11 @@ private:
     std::optional<delta::Unpacker> unpacker_;
     HostImage picture_;
     std::optional<Spread> spread_;
-    delta::BlockSet damaged_;  // blocks of the picture that are not as they should be
+    delta::BlockSet damaged_;  // blocks whose content is wrong
     double wanted_seconds_ = -1;
 };
 
+// True for regular files with the magic, whatever their name.
 bool is_fwd(const std::string& path) {
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(path, unknown)) return false;

@@ -9,6 +9,7 @@
 namespace framewire::fwd {
 namespace {
 
+// The queue holds at least this much, and at least four uncompressed frames.
 constexpr std::int64_t least_limit_bytes = 64 << 20;
 
 }  // namespace
@@ -36,6 +37,7 @@ bool Recorder::goes_on() const {
     return !failure_;
 }
 
+// While the queue lags, a keyframe is requested once it is half empty, not at the usual interval.
 bool Recorder::wants_picture(const FrameTime& time) const {
     const std::lock_guard lock(mutex_);
     return lags_ ? waiting_bytes_ <= limit_bytes_ / 2 : pictures_.is_due(time.seconds);
@@ -54,7 +56,8 @@ void Recorder::add_picture(const FrameTime& time, int threshold,
     put(std::move(item), true);
 }
 
-// Whether there is no room for a frame.
+// True if a frame must be dropped: writing failed, the queue is full, or it dropped frames and this is not a keyframe.
+// Frames after a dropped one cannot be decoded until the next keyframe.
 bool Recorder::is_refused(std::int64_t bytes, bool picture) {
     const std::lock_guard lock(mutex_);
     if (failure_) return true;
@@ -80,6 +83,7 @@ void Recorder::put(Item item, bool picture) {
     changed_.notify_one();
 }
 
+// The thread: writes queued items until it is told to stop or writing fails.
 void Recorder::work() {
     for (std::unique_lock lock(mutex_);;) {
         changed_.wait(lock, [&] { return closing_ || !waiting_.empty(); });

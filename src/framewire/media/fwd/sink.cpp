@@ -15,6 +15,7 @@
 namespace framewire {
 namespace {
 
+// The encoder for the selected mode.
 using FramePacker = std::variant<delta::ExactPacker, delta::BoundedPacker>;
 
 FramePacker packer_for(const delta::EncoderParameters& encoder, const Shape& frame, const ThreadPool& pool) {
@@ -22,6 +23,7 @@ FramePacker packer_for(const delta::EncoderParameters& encoder, const Shape& fra
     return delta::ExactPacker(frame, &pool);
 }
 
+// Encodes on the CPU: frames of a sink are in host memory.
 class FwdSink final : public Sink {
 public:
     FwdSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -50,9 +52,10 @@ public:
     std::int64_t bytes() const override { return writer_.bytes(); }
 
 private:
+    // The header's properties. The stored threshold is that of the whole chain, from the camera to this file.
     static fwd::Recording recording(const fwd::Settings& settings, const Shape& frame, Rational rate,
                                     const SinkOptions& options) {
-        // Errors add up; what was not lossless before is not lossless after.
+        // Errors add up: a recording of a stream that was not lossless is not lossless either.
         const int before = options.source_threshold.value_or(0);
         const bool exact = before > 0 && settings.encoder.mode == delta::Mode::lossless;
         return {.shape = frame,
@@ -67,7 +70,7 @@ private:
     fwd::Settings settings_;
     Shape shape_;
     Executor executor_;
-    HostImage reference_;  // R: what a reader gets
+    HostImage reference_;  // R: the picture that a reader gets
     fwd::Writer writer_;
     fwd::PictureClock pictures_{settings_.key_seconds};
     FramePacker packer_;

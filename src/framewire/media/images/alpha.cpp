@@ -3,6 +3,7 @@
 namespace framewire {
 namespace {
 
+// One row: round(value * alpha / 255).
 template <int channels>
 void lay_row(const std::uint8_t* pixels, int count, std::uint8_t* out) {
     for (int x = 0; x < count; ++x, pixels += channels + 1, out += channels) {

@@ -18,18 +18,21 @@ namespace {
 constexpr std::array<std::string_view, 10> endings{".png",  ".jpg",  ".jpeg", ".bmp", ".tif",
                                                    ".tiff", ".webp", ".pgm",  ".ppm", ".pnm"};
 
+// True for regular files with an image extension.
 bool is_image(const std::filesystem::directory_entry& entry) {
     std::error_code ignored;
     return is_image_name(entry.path().native()) && entry.is_regular_file(ignored);
 }
 
+// Content of a folder.
 struct Listing {
     std::vector<std::string> images;
     int others = 0;
-    std::string other;  // the first by name of what is left out
+    std::string other;  // the first of the skipped names
     std::error_code error;
 };
 
+// Lists a folder without hidden files.
 Listing list(const std::string& folder) {
     Listing listing;
     auto& error = listing.error;

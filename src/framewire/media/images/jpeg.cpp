@@ -8,6 +8,7 @@
 
 namespace framewire {
 
+// Compresses with libjpeg-turbo and its fast DCT.
 std::string encode_jpeg(HostView<const std::uint8_t> image, int quality) {
     const std::unique_ptr<void, decltype(&tjDestroy)> encoder(tjInitCompress(), &tjDestroy);
     if (!encoder) fail(ErrorCode::internal, "no JPEG encoder: {}", tjGetErrorStr2(nullptr));

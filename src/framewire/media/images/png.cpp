@@ -23,12 +23,13 @@
 namespace framewire {
 namespace {
 
+// Deleter for std::FILE.
 struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-// A file whose reads fail once a stop is requested. libpng decodes between reads of a few thousand bytes, so that ends
-// its one long call.
+// File whose reads fail once a stop is requested. libpng decodes a whole image in one call but reads a few thousand
+// bytes at a time, so a failing read ends that call.
 struct StoppableFile {
     std::FILE* file;
     std::stop_token stop;
@@ -54,6 +55,7 @@ struct StoppableFile {
     }
 };
 
+// Opens a file through fopencookie(). Returns null and sets errno on failure.
 std::FILE* open_stoppable(const std::string& path, const std::stop_token& stop) {
     auto* file = std::fopen(path.c_str(), "rbe");
     if (!file) return nullptr;
@@ -65,21 +67,22 @@ std::FILE* open_stoppable(const std::string& path, const std::stop_token& stop) 
     return stoppable;
 }
 
-// Chunks of PNG are a length, a name of four letters, so many bytes, and a checksum.
+// A PNG chunk is a length, a name of four letters, the data and a checksum.
 constexpr std::int64_t signature_bytes = 8, checksum_bytes = 4;
 
 std::int64_t length_of(const std::uint8_t* chunk) {
     return std::int64_t{chunk[0]} << 24 | chunk[1] << 16 | chunk[2] << 8 | chunk[3];
 }
+// Name of a chunk.
 std::string_view name_of(const std::uint8_t* chunk) { return {reinterpret_cast<const char*>(chunk + 4), 4}; }
 
-// What the chunk eXIf says of a file that is read from its beginning, wherever the chunk is: libpng's simple interface
-// leaves it out. A pipe has none, for it cannot be read twice.
+// Orientation from the eXIf chunk, which may be anywhere in the file; libpng's simplified API skips it. Leaves the
+// file at its start. A pipe cannot be read twice and has the default orientation.
 Orientation orientation_in(std::FILE& file, const std::string& path) {
-    constexpr std::int64_t most_bytes = 1 << 20;  // of what is a few thousand
+    constexpr std::int64_t most_bytes = 1 << 20;  // an eXIf chunk usually has a few thousand
     constexpr int most_chunks = 1 << 20;
     Orientation found;
-    std::array<std::uint8_t, 8> head{};  // the signature, then the beginnings of chunks
+    std::array<std::uint8_t, 8> head{};  // the signature, then chunk headers
     if (fseeko(&file, 0, SEEK_SET) != 0) return found;
     if (std::fread(head.data(), head.size(), 1, &file) == 1 && png_sig_cmp(head.data(), 0, head.size()) == 0) {
         auto at = signature_bytes;
@@ -101,6 +104,7 @@ Orientation orientation_in(std::FILE& file, const std::string& path) {
     return found;
 }
 
+// Reads through libpng's simplified API, which expands palettes and low bit depths.
 class PngSource final : public Source {
 public:
     PngSource(const std::string& path, const SourceOptions& options) : stop_(options.stop) {
@@ -110,7 +114,7 @@ public:
         orientation_ = orientation_in(*file_, path);
         if (!png_image_begin_read_from_stdio(&png_, file_.get()))
             fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
-        // From here on the destructor does not run when this throws, so libpng's memory is freed by hand.
+        // If the constructor throws from here on, the destructor does not run: free libpng's memory explicitly.
         const auto pixels = std::int64_t{png_.width} * png_.height;
         if (png_.width > max_side_px || png_.height > max_side_px || pixels > options.max_pixels) {
             png_image_free(&png_);
@@ -125,9 +129,9 @@ public:
         info_.frames = 1;
         has_alpha_ = png_.format & PNG_FORMAT_FLAG_ALPHA;
         png_.format = colour ? PNG_FORMAT_BGR : PNG_FORMAT_GRAY;
-        // libpng would lay it on black itself, but in linear light, as no viewer does.
+        // Composite transparent pixels here: libpng would do it in linear light, unlike viewers.
         if (has_alpha_) png_.format = colour ? PNG_FORMAT_BGRA : PNG_FORMAT_GA;
-        png_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // as viewers take 16-bit files
+        png_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // interpret 16-bit files as sRGB, as viewers do
     }
     ~PngSource() override { png_image_free(&png_); }
 
@@ -149,7 +153,7 @@ public:
     }
 
 private:
-    // False when stopped meanwhile.
+    // Reads the image as stored and composites it. Returns false on a stop request.
     bool read_stored(HostView<std::uint8_t> image) {
         if (!has_alpha_) return read_pixels(image.data(), image.row_stride_bytes());
         const auto stride_bytes = std::ptrdiff_t{stored_shape_.width} * (stored_shape_.channels + 1);
@@ -159,6 +163,7 @@ private:
         return true;
     }
 
+    // Decodes into rows `stride_bytes` apart; returns false on a stop request.
     bool read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
         if (png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr)) return true;
         if (stop_.stop_requested()) return false;
@@ -175,7 +180,7 @@ private:
     bool done_ = false;
 };
 
-// `row_stride` is in components, as libpng has it.
+// Encodes an image with libpng's simplified API; `row_stride` is in components, not bytes.
 std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int height, const void* values,
                                         png_int_32 row_stride) {
     png_image png{};
@@ -195,9 +200,9 @@ std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int heigh
     return {data, data + bytes};
 }
 
-// A PNG file that says nothing of light: its values are numbers, which no reader shall bend to a screen's.
+// Removes the chunks about light (gAMA, cHRM, sRGB): the values are numbers that readers must not convert for display.
 std::vector<std::uint8_t> without_light(const std::vector<std::uint8_t>& png) {
-    constexpr std::ptrdiff_t frame_bytes = 8 + checksum_bytes;  // of a chunk
+    constexpr std::ptrdiff_t frame_bytes = 8 + checksum_bytes;  // bytes of a chunk around its data
     std::vector<std::uint8_t> kept(png.begin(), png.begin() + signature_bytes);
     for (auto at = png.begin() + signature_bytes; png.end() - at >= frame_bytes;) {
         const auto name = name_of(&*at);

@@ -17,6 +17,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Source with one frame per image file.
 class ImagesSource final : public Source {
 public:
     ImagesSource(const std::string& text, std::vector<std::string> images, OpenImage open, const SourceOptions& options)
@@ -48,7 +49,7 @@ public:
     }
 
 private:
-    // A video's first frame is not what anybody means by a numbered video.
+    // Rejects a list whose first entry is a video: reading only the first frame of each would surprise.
     void refuse_video() const {
         const auto source = open_(images_.front(), options_);
         HostImage image(source->info().shape);
@@ -61,11 +62,12 @@ private:
         try {
             image_ = open_(images_[index_], options_);
         } catch (const Error& error) {
-            // The images before were there: the source breaks here.
+            // Earlier images could be read, so for the caller the source is lost here.
             throw Error(ErrorCode::source_lost, error.what());
         }
     }
 
+    // Reads the open image into `image`; converts it if its shape differs from the first.
     bool read_like_first(HostView<std::uint8_t> image) {
         FrameTime ignored;
         const auto& shape = image_->info().shape;
@@ -92,18 +94,19 @@ private:
     OpenImage open_;
     SourceOptions options_;
     SourceInfo info_;
-    std::unique_ptr<Source> image_;  // the next one, where it is open already
+    std::unique_ptr<Source> image_;  // the next image, if it is already open
     std::size_t index_ = 0;
     PictureConverter converter_;
     bool warned_ = false;
 };
 
+// Sink for one image or a numbered sequence.
 class ImageSink final : public Sink {
 public:
     ImageSink(const std::string& path, const std::optional<SequencePattern>& pattern, const Shape& frame,
               EncodeImage encode, const SinkOptions& options)
         : text_(path), pattern_(pattern), shape_(frame), encode_(std::move(encode)), options_(options.file_options()) {
-        // Finds out at once whether the place can be written to.
+        // Fails early if the destination cannot be written.
         if (pattern_)
             OutputFile can_be_written(pattern_->path(0), options_);
         else
@@ -129,6 +132,7 @@ public:
     std::int64_t bytes() const override { return bytes_; }
 
 private:
+    // A numbered name for the error message.
     std::string numbered_name() const {
         const auto dot = text_.rfind('.');
         return text_.substr(0, dot) + "%04d" + text_.substr(dot);
@@ -166,7 +170,7 @@ std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
         }
         auto end = at + 1;
         while (end < name.size() && is_digit(name[end])) ++end;
-        if (end == name.size() || name[end] != 'd' || end - at > 3) {  // a percent sign like any other letter
+        if (end == name.size() || name[end] != 'd' || end - at > 3) {  // a literal percent sign
             part += '%';
             continue;
         }
@@ -183,6 +187,7 @@ std::string SequencePattern::path(std::int64_t number) const {
     return fmt::format("{}{}{:0{}}{}", folder_, before_, number, digits_, after_);
 }
 
+// Lists the folder once instead of testing numbers.
 std::vector<std::int64_t> SequencePattern::existing() const {
     std::vector<std::int64_t> numbers;
     std::error_code error;
@@ -193,7 +198,7 @@ std::vector<std::int64_t> SequencePattern::existing() const {
             continue;
         const auto digits = std::string_view(name).substr(before_.size(), name.size() - before_.size() - after_.size());
         const auto number = number_in<std::int64_t>(digits);
-        // Only names this pattern makes: "img1.png" is none of "img%04d.png".
+        // Accept only names that path() produces: "img1.png" does not match "img%04d.png".
         if (number && *number >= 0 && fmt::format("{:0{}}", *number, digits_) == digits) numbers.push_back(*number);
     }
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder_, error.message());
@@ -210,7 +215,7 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
     if (numbers.empty()) fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
-    // From 0 to the largest number there is: one more would not fit.
+    // Computed without overflow even if the largest possible number exists.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)
         log_warning("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,

@@ -25,25 +25,29 @@
 namespace framewire {
 namespace {
 
+// Deleter for TIFF.
 struct CloseTiff {
     void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
 };
+// Deleter for TIFFOpenOptions.
 struct FreeTiffOptions {
     void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
 };
 
-// More than anybody scans; a chain of directories may be longer in a file that was made so.
+// More pages than scanners produce; a hostile file may have a longer chain of directories.
 constexpr std::size_t most_pages = 65'536;
-// libtiff allocates what a file claims for one strip or tile: beside the largest picture, not beyond all reason.
+// libtiff allocates the size that a file declares for one strip or tile: this limit allows the largest picture, but
+// not arbitrary sizes.
 constexpr tmsize_t most_bytes_at_once = tmsize_t{1} << 30;
 
+// Formats a message of libtiff.
 std::string text_of(const char* format, std::va_list arguments) {
     std::array<char, 512> text{};
     std::vsnprintf(text.data(), text.size(), format, arguments);
     return text.data();
 }
 
-// libtiff's reading of any picture as one of RGBA, its rows as they are stored.
+// libtiff's reader that converts any picture to RGBA. Rows keep their stored order.
 class RgbaReading {
 public:
     explicit RgbaReading(TIFF& tiff) {
@@ -60,9 +64,10 @@ public:
     bool begun() const { return begun_; }
     std::string why() const { return why_.data(); }
 
+    // Reads rows from `row` on into `pixels`; returns false on failure.
     bool read(int row, int width, int rows, std::vector<std::uint32_t>& pixels) {
         image_.row_offset = row;
-        image_.width = static_cast<std::uint32_t>(width);  // it reads no further than that
+        image_.width = static_cast<std::uint32_t>(width);  // limits how far it reads
         return begun_ && TIFFRGBAImageGet(&image_, pixels.data(), static_cast<std::uint32_t>(width),
                                           static_cast<std::uint32_t>(rows));
     }
@@ -73,6 +78,7 @@ private:
     bool begun_ = false;
 };
 
+// Source whose frames are the pages of a TIFF file.
 class TiffSource final : public Source {
 public:
     TiffSource(const std::string& path, const SourceOptions& options) : options_(options) {
@@ -82,7 +88,7 @@ public:
         TIFFOpenOptionsSetMaxSingleMemAlloc(opening.get(), most_bytes_at_once);
         TIFFOpenOptionsSetErrorHandlerExtR(opening.get(), take_error, this);
         TIFFOpenOptionsSetWarningHandlerExtR(opening.get(), take_warning, this);
-        // Without a memory map, which a file that is cut off meanwhile would make a crash of.
+        // Mode "m" disables memory mapping: a file that is truncated meanwhile would crash the process.
         tiff_.reset(TIFFOpenExt(path.c_str(), "rm", opening.get()));
         if (!tiff_) fail(ErrorCode::no_input, "cannot open {}: {}", path, complaint());
         find_pages();
@@ -114,22 +120,22 @@ public:
         return true;
     }
 
-    /// Why the first page cannot be read; empty if it can.
+    /// Reason why the first page cannot be read; empty if it can.
     std::string obstacle() { return obstacle_of_page(); }
     bool is_cmyk() const { return field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) == PHOTOMETRIC_SEPARATED; }
     bool is_tiled() const { return TIFFIsTiled(tiff_.get()); }
 
 private:
-    enum class Alpha { none, beside, within };  // within: colours are multiplied by it already
+    enum class Alpha { none, beside, within };  // within: colours are premultiplied by alpha
 
     struct Page {
-        Shape shape{};  // as it is stored
+        Shape shape{};  // as stored
         Orientation orientation{};
     };
 
     static int take_error(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
         auto& error = static_cast<TiffSource*>(self)->error_;
-        if (error.empty()) error = text_of(format, arguments);  // what follows follows from it
+        if (error.empty()) error = text_of(format, arguments);  // later errors are consequences of the first
         return 1;
     }
     static int take_warning(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
@@ -137,11 +143,13 @@ private:
         return 1;
     }
 
+    // The first error since the last call.
     std::string complaint() {
         auto text = std::exchange(error_, {});
         return text.empty() ? "it is no TIFF that can be read" : text;
     }
 
+    // Value of a tag, or libtiff's default.
     template <class Number>
     Number field(std::uint32_t tag) const {
         Number number = 0;
@@ -149,13 +157,14 @@ private:
         return number;
     }
 
+    // Collects the directories that are pages; reduced copies and masks are not.
     void find_pages() {
         constexpr std::uint32_t no_page = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
         do {
             if (!(field<std::uint32_t>(TIFFTAG_SUBFILETYPE) & no_page))
                 pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
         } while (pages_.size() < most_pages && TIFFReadDirectory(tiff_.get()));
-        // At the last directory this is no error; a broken chain is one.
+        // The end of the chain is not an error; a broken chain is.
         if (!error_.empty()) fail(ErrorCode::no_input, "{}: a directory of it is broken: {}", info_.name, complaint());
         if (pages_.empty()) {
             TIFFSetDirectory(tiff_.get(), 0);
@@ -163,6 +172,7 @@ private:
         }
     }
 
+    // Goes to a page and validates its size; throws Error with `code`.
     Page go_to(std::uint64_t page, ErrorCode code) {
         error_.clear();
         if (!TIFFSetSubDirectory(tiff_.get(), page)) fail(code, "{} is broken: {}", info_.name, complaint());
@@ -175,7 +185,7 @@ private:
                 orientation_of_exif(field<std::uint16_t>(TIFFTAG_ORIENTATION))};
     }
 
-    // Of all that is beside the colours, libtiff looks at the first.
+    // Kind of transparency. libtiff uses only the first extra sample.
     Alpha alpha() const {
         std::uint16_t extra = 0;
         std::uint16_t* kinds = nullptr;
@@ -191,17 +201,18 @@ private:
         return colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
     }
 
+    // Reason why the current page cannot be read correctly; empty if it can.
     std::string obstacle_of_page() {
         std::array<char, 1024> why{};
         if (!TIFFRGBAImageOK(tiff_.get(), why.data())) return why.data();
         const auto colours = field<std::uint16_t>(TIFFTAG_PHOTOMETRIC);
-        // libtiff's formulas for others are rough.
+        // libtiff's conversions of other colour spaces are inexact.
         constexpr std::array<std::uint16_t, 6> exact{PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK,
                                                      PHOTOMETRIC_RGB,        PHOTOMETRIC_PALETTE,
                                                      PHOTOMETRIC_YCBCR,      PHOTOMETRIC_SEPARATED};
         if (std::ranges::find(exact, colours) == exact.end())
             return fmt::format("its colours are of kind {}; gray, RGB, palettes, YCbCr and CMYK are read", colours);
-        // For which libtiff has no transparency.
+        // libtiff ignores the transparency of such pages.
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
         if (is_gray_page() && alpha() != Alpha::none && bits != 8)
             return fmt::format("it is gray with transparency of {} bits a sample; 8 are read", bits);
@@ -213,11 +224,12 @@ private:
                 return fmt::format("its tiles are {}x{}; allowed are sides of up to {} pixels, {} pixels in all", width,
                                    height, max_side_px, options_.max_pixels);
         }
-        // Some forms are found unreadable only here: CMYK of 16 bits.
+        // Some unsupported formats fail only here, such as 16-bit CMYK.
         if (const RgbaReading reading(*tiff_); !reading.begun()) return reading.why();
         return {};
     }
 
+    // Reads the current page in display orientation.
     void read_page(const Page& page, HostView<std::uint8_t> image) {
         if (page.orientation.upright()) return read_stored(page.shape, image);
         HostImage stored(page.shape);
@@ -225,7 +237,7 @@ private:
         turn(std::as_const(stored).view(), page.orientation, image);
     }
 
-    // 8 bits of a colour map's 16 are the nearest, of which libtiff takes the upper ones.
+    // Rounds 16-bit colour map entries to 8 bits: libtiff would truncate them.
     void round_colour_map() {
         if (field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) != PHOTOMETRIC_PALETTE) return;
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
@@ -233,7 +245,7 @@ private:
         if (bits > 8 || !TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2])) return;
         const auto colours = std::size_t{1} << bits;
         std::array<std::vector<std::uint16_t>, 3> rounded;
-        bool deep = false;  // some writers put 8 bits there
+        bool deep = false;  // some writers store 8-bit values
         for (std::size_t channel = 0; channel < maps.size(); ++channel)
             for (std::size_t colour = 0; colour < colours; ++colour) {
                 deep = deep || maps[channel][colour] > 255;
@@ -242,11 +254,12 @@ private:
         if (deep) TIFFSetField(tiff_.get(), TIFFTAG_COLORMAP, rounded[0].data(), rounded[1].data(), rounded[2].data());
     }
 
-    // libtiff lays transparency on black itself, but of gray pictures: `value * alpha / 255`, rounded.
+    // Reads the current page as stored. libtiff composites transparency on black itself, except for gray pages, for
+    // which put_row() does it.
     void read_stored(const Shape& shape, HostView<std::uint8_t> image) {
         if (const auto obstacle = obstacle_of_page(); !obstacle.empty())
             fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1, obstacle);
-        // Rows of whole tiles: libtiff counts wrongly how far it is from row to row in a part of a gray one.
+        // Read whole tiles: libtiff computes a wrong row distance for parts of gray tiles.
         auto width = shape.width, rows = shape.height;
         if (is_tiled()) {
             const auto tile = static_cast<int>(field<std::uint32_t>(TIFFTAG_TILEWIDTH));
@@ -267,6 +280,7 @@ private:
         }
     }
 
+    // Converts a row of RGBA to BGR or gray.
     static void put_row(const std::uint32_t* pixel, const Shape& shape, bool gray_alpha, std::uint8_t* to) {
         for (const auto* const end = pixel + shape.width; pixel != end; ++pixel) {
             if (shape.channels == 3) {
@@ -278,6 +292,7 @@ private:
         }
     }
 
+    // Scales a page to the size of the first.
     void scale(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
         const auto& shape = from.shape();
         auto frame = make_frame(shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24, shape.width, shape.height);
@@ -289,9 +304,9 @@ private:
 
     SourceOptions options_;
     SourceInfo info_;
-    std::string error_;  // libtiff's first one since it was taken
+    std::string error_;  // libtiff's first error since complaint()
     std::unique_ptr<TIFF, CloseTiff> tiff_;
-    std::vector<std::uint64_t> pages_;  // where their directories are
+    std::vector<std::uint64_t> pages_;  // file offsets of their directories
     std::size_t index_ = 0;
     PictureConverter converter_;
     bool warned_ = false;
@@ -303,7 +318,7 @@ bool is_tiff(const std::string& path) {
     using namespace std::string_view_literals;
     std::array<char, 4> head{};
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe would have lost what was looked at
+    if (!std::filesystem::is_regular_file(path, error)) return false;  // reading from a pipe would consume the bytes
     std::ifstream file(path, std::ios::binary);
     if (!file.read(head.data(), head.size())) return false;
     const std::string_view text(head.data(), head.size());
@@ -314,7 +329,7 @@ std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOp
     auto source = std::make_unique<TiffSource>(path, options);
     const auto why = source->obstacle();
     if (why.empty()) return source;
-    // FFmpeg takes CMYK of 16 bits for RGB.
+    // FFmpeg misinterprets 16-bit CMYK as RGB, so CMYK is not left to it.
     if (!source->is_tiled() && !source->is_cmyk() && source->info().frames == 1) return nullptr;
     fail(ErrorCode::no_input, "{} cannot be read: {}", path, why);
 }

@@ -10,12 +10,12 @@ namespace {
 constexpr std::uint32_t tag_orientation = 0x0112, exif_type_short = 3;
 constexpr std::size_t exif_header_bytes = 8, exif_entry_bytes = 12;
 
-// Numbers of the data's own order of bytes.
+// Integers in the byte order of the data.
 struct ExifNumbers {
     std::span<const std::uint8_t> data;
     bool big_endian = false;
 
-    // Which there has to be.
+    // The integer at an offset, which must be inside the data.
     std::uint32_t at(std::size_t place, int bytes) const {
         std::uint32_t number = 0;
         for (int byte = 0; byte < bytes; ++byte) {
@@ -26,6 +26,7 @@ struct ExifNumbers {
     }
 };
 
+// True if `data` start with `text`.
 bool bytes_begin_with(std::span<const std::uint8_t> data, std::string_view text) {
     return data.size() >= text.size() && std::equal(text.begin(), text.end(), data.begin());
 }
@@ -34,13 +35,14 @@ bool bytes_begin_with(std::span<const std::uint8_t> data, std::string_view text)
 
 int exif_orientation(std::span<const std::uint8_t> data) {
     using namespace std::string_view_literals;
-    // JPEG's name for such data, which some writers of PNG leave before them.
+    // Prefix of EXIF data in JPEG, which some PNG writers also store.
     if (bytes_begin_with(data, "Exif\0\0"sv)) data = data.subspan(6);
     const ExifNumbers numbers{data, bytes_begin_with(data, "MM\0*"sv)};
     if (data.size() < exif_header_bytes || !(numbers.big_endian || bytes_begin_with(data, "II*\0"sv))) return 0;
 
     const std::size_t directory = numbers.at(4, 4);
     if (directory > data.size() || data.size() - directory < 2) return 0;
+    // A count that exceeds the data is reduced to the entries that fit.
     const auto entries =
         std::min<std::size_t>(numbers.at(directory, 2), (data.size() - directory - 2) / exif_entry_bytes);
     for (std::size_t entry = 0; entry < entries; ++entry) {

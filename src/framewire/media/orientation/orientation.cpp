@@ -12,11 +12,11 @@ Shape Orientation::turned(const Shape& stored) const {
     return seen;
 }
 
-// A pixel (p, q) goes to (a p + c q, b p + d q): upright pictures have neither b nor c, transposed ones neither a nor
-// d.
+// The matrix moves a pixel (p, q) to (a p + c q, b p + d q). Upright pictures have b = c = 0, transposed ones a = d =
+// 0.
 std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix) {
     const std::int64_t a = matrix[0], b = matrix[1], c = matrix[3], d = matrix[4];
-    // Half a degree, as FFmpeg's tools have it.
+    // Tolerance of half a degree, as in FFmpeg's tools.
     const auto is_small = [](std::int64_t small, std::int64_t large) {
         return 100 * (small < 0 ? -small : small) < (large < 0 ? -large : large);
     };
@@ -25,6 +25,7 @@ std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix) {
     return std::nullopt;
 }
 
+// The eight values of the tag in EXIF 2.3, 4.6.4 A.
 Orientation orientation_of_exif(std::int64_t number) {
     switch (number) {
         case 2: return {false, true, false};
@@ -44,7 +45,7 @@ void turn(HostView<const std::uint8_t> stored, const Orientation& orientation, H
     const auto pixel_bytes = static_cast<std::size_t>(to.channels);
     const std::ptrdiff_t across = to.channels, down = stored.row_stride_bytes();
     for (int y = 0; y < to.height; ++y) {
-        // Where the row's first pixel is stored, and how far its neighbours lie apart there.
+        // Stored position of the row's first pixel, and the distance between its neighbours there.
         int from_x = 0, from_y = 0;
         std::ptrdiff_t step_bytes = orientation.transposed ? down : across;
         if (orientation.transposed) {

@@ -17,14 +17,14 @@
 namespace framewire {
 namespace {
 
-// What is missing is missing from the file's end.
+// Reports a truncated frame: a raw file has no structure, so missing bytes are always missing at its end.
 [[noreturn]] void fail_cut_off(const std::string& source, std::int64_t frame, std::int64_t got_bytes,
                                std::int64_t bytes) {
     fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", source, frame, got_bytes,
          bytes);
 }
 
-// A frame that is still in its file.
+// Native frame that is still in its file: rows are read when they are needed.
 class RawPicture final : public OwnPicture {
 public:
     RawPicture(std::shared_ptr<const InputFile> file, std::int64_t position_bytes, std::int64_t index,
@@ -44,7 +44,7 @@ public:
                                    });
     }
 
-    // They would be moved row by row, which filters do.
+    // Returns null: filters read the rows themselves.
     std::shared_ptr<const OwnPicture> moved(const PixelMove&, Executor&) const override { return nullptr; }
 
     MakeRows rows() const override {
@@ -52,8 +52,10 @@ public:
     }
 
 private:
+    // Rows per task when a frame is read in parallel, about 128 KiB.
     std::int64_t rows_at_once() const { return std::max<std::int64_t>(1, (128 << 10) / shape_.row_bytes()); }
 
+    // Reads the rows of a view, in one call if they are contiguous.
     void read(const ImageRows<std::uint8_t>& rows) const {
         if (rows.view.dense_rows()) return read(rows.first, rows.view.shape().height, rows.view.data());
         for (int y = rows.range().begin; y < rows.range().end; ++y) read(y, 1, rows.row(y));
@@ -72,6 +74,7 @@ private:
     Shape shape_;
 };
 
+// Source of frames without a header.
 class RawSource final : public Source {
 public:
     RawSource(const std::string& path, SourceInfo info, const SourceOptions& options)
@@ -101,7 +104,8 @@ public:
         return true;
     }
 
-    // Whoever looks at each byte but once reads it into a core's cache.
+    // Leaves the frame in the file, so that a consumer that touches each byte once reads it directly into the cache of
+    // the core that uses it.
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override {
         const auto position_bytes = file_->position_bytes();
         if (file_->stopped() || !file_->skip(info_.shape.bytes())) return read(image, time);
@@ -128,10 +132,11 @@ private:
 
     std::shared_ptr<InputFile> file_;
     SourceInfo info_;
-    std::shared_ptr<const OwnPicture> own_;  // of the frame read last
+    std::shared_ptr<const OwnPicture> own_;  // of the last frame read
     std::int64_t index_ = 0;
 };
 
+// Sink for frames without a header.
 class RawSink final : public Sink {
 public:
     RawSink(const std::string& path, const Shape& frame, int channels, const SinkOptions& options)
@@ -152,6 +157,7 @@ public:
 private:
     std::size_t frame_bytes() const { return static_cast<std::size_t>(shape_.bytes()); }
 
+    // Writes a frame; gray values are repeated for BGR.
     void write_pixels(HostView<const std::uint8_t> image) {
         if (!replicate_ && image.dense_rows()) {
             file_.write(image.data(), frame_bytes());
@@ -174,6 +180,7 @@ private:
     std::vector<std::uint8_t> row_;
 };
 
+// Size, format and rate come from the parameters, because the file has no header.
 std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
     if (call.path.empty()) fail(ErrorCode::usage, "{} lacks its path; the form is {}", call.text, call.kind->form);

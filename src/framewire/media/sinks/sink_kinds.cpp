@@ -1,4 +1,4 @@
-// What there is to write, by its ending.
+// The table of sinks: one entry per output format, with extensions and parameters.
 
 #include "framewire/media/sinks/sink_kinds.hpp"
 #include "framewire/core/error.hpp"
@@ -23,6 +23,7 @@ namespace {
 
 constexpr auto open_with_muxer = open_ffmpeg_sink;
 
+// Opens still images, or an animation if WebP gets several frames.
 std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options) {
     if (call.ending == ".webp" && !call.numbered) return open_webp_sink(call, frame, rate, options);
     return open_image_sink(call.path, call.numbered, frame, still_encoder(call), options);
@@ -34,7 +35,7 @@ constexpr auto open_with_muxer = nullptr, open_still = nullptr;
 
 #endif
 
-// What an encoder of video is told; those left out are chosen by the ending.
+// Parameters of video encoders; the extension determines the defaults.
 std::vector<ParameterInfo> encoder_parameters() {
     using Type = ParameterInfo::Type;
     return {
@@ -79,6 +80,7 @@ std::vector<ParameterInfo> quality_parameter() {
              .optional = true}};
 }
 
+// Parameters of `-`: a format, and those of y4m.
 std::vector<ParameterInfo> standard_output_parameters() {
     auto parameters = y4m_sink_parameters();
     parameters.insert(parameters.begin(), {.name = "format",

@@ -15,15 +15,17 @@
 namespace framewire {
 namespace {
 
+// True for URLs.
 bool is_address(std::string_view text) { return text.find("://") != text.npos; }
 
+// The kind with a name; null if there is none.
 const SinkKind* kind_by_name(std::string_view name) {
     const auto& kinds = sink_registry();
     const auto found = std::ranges::find(kinds, name, &SinkKind::name);
     return found == kinds.end() ? nullptr : &*found;
 }
 
-// The kind of a path, and the ending by which it is of it; null where none is known.
+// Kind of a path, and the extension that identified it; null if it is unknown.
 const SinkKind* kind_of(std::string_view path, bool literal, std::string& ending) {
     if (!literal && is_address(path)) return kind_by_name("network");
     const auto lower = lower_case(path);
@@ -36,7 +38,7 @@ const SinkKind* kind_of(std::string_view path, bool literal, std::string& ending
     return !literal && path == "-" ? kind_by_name("stdout") : nullptr;
 }
 
-// Whether a text goes on as `key=`.
+// True if a text starts with `key=`.
 bool begins_with_key(std::string_view text) {
     const auto key = text.substr(0, text.find('='));
     return !key.empty() && key.size() < text.size() && std::ranges::all_of(key, [](unsigned char letter) {
@@ -44,9 +46,9 @@ bool begins_with_key(std::string_view text) {
     });
 }
 
-// Where the path ends and parameters begin.
+// End of the path, where parameters start.
 std::size_t end_of_sink_path(std::string_view text) {
-    // An address has colons of its own: a known key is asked for.
+    // URLs contain colons themselves: only a known key ends the path.
     if (is_address(text)) return end_of_path(text, kind_by_name("network")->parameters);
     std::string ending;
     for (auto colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1))
@@ -54,6 +56,7 @@ std::size_t end_of_sink_path(std::string_view text) {
     return text.size();
 }
 
+// Throws Error{usage}; the message lists the known extensions.
 [[noreturn]] void refuse_ending(const std::string& text) {
     std::vector<std::string_view> known;
     for (const auto& kind : sink_registry()) known.insert(known.end(), kind.endings.begin(), kind.endings.end());

@@ -15,7 +15,7 @@ namespace {
 
 FrameTimes unknown_times(std::string why) { return {.unknown = std::move(why)}; }
 
-// Of a source whose frames come at one rate, and each by itself.
+// Times for a constant frame rate; every frame is an entry point.
 FrameTimes even_times(std::int64_t frames, Rational rate) {
     FrameTimes times;
     for (std::int64_t number = 0; number < frames; ++number) {

@@ -8,6 +8,7 @@
 namespace framewire {
 namespace {
 
+// The source loops by reopening: not every source can seek, and a reopened one starts in a known state.
 class LoopingSource final : public Source {
 public:
     LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
@@ -28,12 +29,12 @@ public:
         return next(time, [&] { return source_->capture(frame, time); });
     }
 
-    // A live source is never opened again: this one stays as long as the object.
+    // A live source never loops, so the source that controls the camera stays the same.
     Adjustment set_adjustment(const Adjustment& wanted) override {
         return info_.live ? source_->set_adjustment(wanted) : wanted;
     }
 
-    // In the pass that is under way, which is the first from then on.
+    // Seeks within the current pass; index and time then count from that pass.
     bool seek(double seconds) override {
         if (!source_ || !source_->seek(seconds)) return false;
         first_index_ = 0;
@@ -41,7 +42,7 @@ public:
         return true;
     }
 
-    // Of all passes.
+    // Total over all passes.
     std::int64_t damaged() const override { return damaged_before_ + (source_ ? source_->damaged() : 0); }
     void require_whole() const override {
         if (damage_before_) throw *damage_before_;
@@ -53,14 +54,14 @@ public:
     }
 
 private:
-    // The next frame by read_one(), of the source opened again at its end.
+    // Reads a frame with read_one(); at the end, reopens the source and shifts the next pass to follow the last frame.
     template <class ReadOne>
     bool next(FrameTime& time, ReadOne&& read_one) {
         if (!source_) return false;
         if (!read_one()) {
             if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
             keep_damage();
-            source_.reset();  // before it is opened again: its files may be the same
+            source_.reset();  // release its files before they are opened again
             source_ = open_();
             if (source_->info().shape != info_.shape)
                 fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
@@ -77,6 +78,7 @@ private:
         return true;
     }
 
+    // Adds up the damage of the pass that ends.
     void keep_damage() {
         damaged_before_ += source_->damaged();
         try {

@@ -9,9 +9,10 @@
 namespace framewire {
 namespace {
 
-// Times of frames are sums of fractions: so much apart they are the same.
+// Frame times are sums of fractions: two this close are equal.
 constexpr double same_time_s = 1e-6;
 
+// Limits a source to a time range, and adds seek() by reading to sources that cannot seek.
 class RangeSource final : public Source {
 public:
     RangeSource(std::function<std::unique_ptr<Source>()> open, bool opens_again, const TimeRange& range,
@@ -61,7 +62,7 @@ public:
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 
 private:
-    // The next frame of the range by read_one(); one that was read already goes to image().
+    // The next frame of the range, by read_one(); a frame that was read while skipping is copied to image() instead.
     template <class ReadOne, class Image>
     bool next(FrameTime& time, ReadOne&& read_one, Image&& image) {
         const bool starts = !std::exchange(began_, true) && range_.start_seconds > 0;
@@ -81,7 +82,7 @@ private:
         return !range_.duration_seconds || time.seconds < range_.start_seconds + *range_.duration_seconds - same_time_s;
     }
 
-    // From where it is, or where that is behind the time, from the start. False where it cannot be opened again.
+    // Reads up to a time; reopens the source if the time has passed. Returns false if it cannot be reopened.
     bool read_up_to(double seconds) {
         if (seconds <= position_s_ + same_time_s && !open_again()) return false;
         if (skipped_.shape() != info_.shape) skipped_ = HostImage(info_.shape);
@@ -94,7 +95,7 @@ private:
 
     bool open_again() {
         if (!opens_again_) return false;
-        source_.reset();  // before it is opened again: its files may be the same
+        source_.reset();  // release its files before they are opened again
         source_ = open_();
         position_s_ = -1;
         if (source_->info().shape != info_.shape)
@@ -109,11 +110,11 @@ private:
     std::stop_token stop_;
     std::unique_ptr<Source> source_;
     SourceInfo info_;
-    HostImage skipped_;  // the last frame that was read on the way to another time
+    HostImage skipped_;  // the last frame that was read while skipping
     FrameTime skipped_time_{};
-    bool has_skipped_ = false;  // and it is the next
+    bool has_skipped_ = false;  // skipped_ is the next frame
     bool began_ = false;
-    double position_s_ = -1;  // of the frame that was read last
+    double position_s_ = -1;  // time of the last frame read
 };
 
 }  // namespace

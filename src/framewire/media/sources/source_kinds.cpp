@@ -1,4 +1,4 @@
-// The kinds of sources without a room of their own: what lies at a path, and what FFmpeg opens.
+// Kinds of sources without a folder of their own: paths, and what FFmpeg opens.
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/credentials.hpp"
@@ -26,11 +26,13 @@ namespace {
 
 #ifdef FRAMEWIRE_FFMPEG
 
+// Opens a filter graph that generates frames.
 std::unique_ptr<Source> open_graph(const SourceCall& call, const SourceOptions& options) {
     return open_ffmpeg_source(
         {address_without_credentials(call.text), call.path, "lavfi", FfmpegAddress::Kind::generator}, options);
 }
 
+// Opens a URL; the displayed name has no credentials.
 std::unique_ptr<Source> open_address(const SourceCall& call, const SourceOptions& options) {
     return open_ffmpeg_source(
         {address_without_credentials(call.text), network_address(call.text), "", FfmpegAddress::Kind::network},
@@ -47,6 +49,7 @@ std::unique_ptr<Source> open_file(const SourceCall& call, const SourceOptions& o
     return open_with_ffmpeg(call.path, options);
 }
 
+// Opens a file with FFmpeg; explains raw files, which FFmpeg would misdetect.
 std::unique_ptr<Source> open_video(const SourceCall& call, const SourceOptions& options) {
     const auto lower = lower_case(call.path);
     if (lower.ends_with(".bgr") || lower.ends_with(".gray"))
@@ -54,17 +57,20 @@ std::unique_ptr<Source> open_video(const SourceCall& call, const SourceOptions& 
     return open_file(call, options);
 }
 
+// True for the address of a framewire server. With a query the URL is left to FFmpeg.
 bool is_stream_address(const std::string& text) {
     static constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
     return text.find('?') == text.npos &&
            std::ranges::any_of(schemes, [&](std::string_view scheme) { return text.starts_with(scheme); });
 }
 
+// True for a pattern, unless a file has that very name.
 bool is_sequence(const std::string& text) {
     std::error_code error;
     return !std::filesystem::exists(text, error) && SequencePattern::parse(text);
 }
 
+// All entries of a folder.
 std::vector<std::string> reads_folder(const SourceCall& call) {
     std::vector<std::string> files;
     std::error_code error;
@@ -74,6 +80,7 @@ std::vector<std::string> reads_folder(const SourceCall& call) {
     return files;
 }
 
+// The existing images of a sequence.
 std::vector<std::string> reads_sequence(const SourceCall& call) {
     const auto pattern = *SequencePattern::parse(call.path);
     std::vector<std::string> files;
@@ -96,6 +103,7 @@ std::unique_ptr<Source> open_by_ffmpeg(const std::string& path, const SourceOpti
 
 }  // namespace
 
+// TIFF files are read by libtiff where possible, which is more exact.
 std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
     if (!is_tiff(path)) return open_by_ffmpeg(path, options);
     auto tiff = open_tiff_source(path, options);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// A line for each kind of source, in the order in which they are asked whether a text is theirs.
+// All kinds of sources, in the order in which they are matched against a text.
 // clang-format off
 #define FRAMEWIRE_SOURCES(kind) \
     kind(standard_input) \
@@ -43,17 +43,20 @@ namespace {
 
 constexpr std::string_view path_prefix = "file://";
 
+// True if the text starts with the kind's prefix. A kind without a path also matches its bare name, "synth".
 bool has_prefix(const SourceKind& kind, std::string_view text) {
     if (kind.prefix.empty()) return false;
     return text.starts_with(kind.prefix) || (!kind.has_path && text == kind.prefix.substr(0, kind.prefix.size() - 1));
 }
 
+// True if the kind recognizes the text or its extension.
 bool is_of(const SourceKind& kind, const std::string& text) {
     if (kind.matches && kind.matches(text)) return true;
     const auto lower = lower_case(text);
     return std::any_of(kind.endings.begin(), kind.endings.end(), [&](auto ending) { return lower.ends_with(ending); });
 }
 
+// Splits the text into path and parameters.
 SourceCall read(const SourceKind& kind, const std::string& text, std::string_view rest) {
     SourceCall call{.kind = &kind, .text = text};
     const auto path_end = kind.has_path ? end_of_path(rest, kind.parameters) : 0;

@@ -1,3 +1,7 @@
+// The moving figures of the synthetic camera. Each figure follows a closed route with constant speed, so its pose at a
+// time is computed directly, without simulating the frames before. Figures are flat shapes (ellipses and limbs) drawn
+// from back to front; `owner_` records for each pixel which figure it shows, from which the true boxes are measured.
+
 #include "framewire/media/synth/figures.hpp"
 
 #include <array>
@@ -12,15 +16,16 @@ constexpr std::array<Colour, 8> clothes = {rgb(198, 70, 60),  rgb(52, 96, 150), 
 constexpr std::array<Colour, 4> skins = {rgb(236, 196, 164), rgb(206, 152, 112), rgb(150, 100, 70), rgb(104, 70, 52)};
 constexpr std::array<Colour, 4> hairs = {rgb(52, 38, 30), rgb(110, 74, 44), rgb(190, 150, 90), rgb(60, 60, 64)};
 
+// One of the colours, by a hash.
 template <std::size_t count>
 constexpr const Colour& one_of(const std::array<Colour, count>& colours, std::uint64_t key) {
     return colours[static_cast<std::size_t>(pick(key, count))];
 }
 
-// Room in front of the furniture, where figures walk.
+// Depth range in front of the furniture, in which figures walk.
 constexpr std::int64_t nearest_z = 3900 * mm;
 constexpr std::int64_t furthest_z = 5150 * mm;
-constexpr std::int64_t outside = 480 * mm;  // from the picture's edge: the widest figure is out of sight there
+constexpr std::int64_t outside = 480 * mm;  // distance from the picture's edge at which the widest figure is invisible
 constexpr std::int64_t pause_us = 400'000;
 
 }  // namespace
@@ -34,6 +39,7 @@ Figures::Figures(const Camera& camera, std::uint64_t seed, int count)
     truth_.reserve(figures_.size());
 }
 
+// Chooses kind, speed and route of a figure from the seed.
 Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     constexpr std::array<Kind, 5> cast = {Kind::person, Kind::cat, Kind::ball, Kind::person, Kind::balloon};
     const auto key = hash(seed, 20, static_cast<std::uint64_t>(number));
@@ -50,7 +56,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     }
     speed = speed * (90 + pick(hash(key, 1), 25)) / 100;
 
-    // Across the picture by way of two places in the room, and back by two others.
+    // The route crosses the picture through two points in the room and returns through two others.
     const auto depth = [&](std::uint64_t draw) { return nearest_z + pick(hash(key, 2, draw), furthest_z - nearest_z); };
     const std::int64_t side = number % 2 ? 1 : -1;
     const auto add = [&](std::int64_t x, std::int64_t z) {
@@ -81,6 +87,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     return figure;
 }
 
+// Interpolates the position at a time between the stops of the route.
 Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const {
     Pose pose{&figure, figure.route.front().x, figure.route.front().z, 1, 0};
     if (time_us < figure.start_us) return pose;
@@ -116,12 +123,14 @@ const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const
     return truth_;
 }
 
+// Extends the changed rows by the areas that were drawn on.
 void Figures::add_changed_rows() {
     for (const auto& area : touched_)
         if (area.left < area.right)
             changed_ = {std::min(changed_.begin, area.top), std::max(changed_.end, area.bottom)};
 }
 
+// Restores the background where the previous frame was drawn on.
 void Figures::restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> picture) {
     for (const auto& area : touched_) {
         if (area.left >= area.right) continue;
@@ -134,6 +143,7 @@ void Figures::restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> 
     }
 }
 
+// Measures the visible pixels of each figure: bounding box, area and centroid sums.
 void Figures::measure() {
     truth_.clear();
     for (std::size_t number = 0; number < poses_.size(); ++number) {
@@ -164,6 +174,7 @@ void Figures::measure() {
     std::sort(truth_.begin(), truth_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
+// Draws one figure: the two that walk have their own functions.
 void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
     pose_ = &pose;
     const auto key = pose.figure->key;
@@ -201,10 +212,13 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
     }
 }
 
+// A walking person; sizes in centimetres, scaled by the person's height. Parts further from the camera are drawn first
+// and darker.
 void Figures::draw_person(const Pose& pose) {
     const auto key = pose.figure->key;
     const auto& shirt = one_of(clothes, hash(key, 4));
-    const auto& trousers = one_of(clothes, hash(key, 4) + (std::uint64_t{5} << 33));  // never the shirt's colour
+    const auto& trousers =
+        one_of(clothes, hash(key, 4) + (std::uint64_t{5} << 33));  // never the same colour as the shirt
     const auto& skin = one_of(skins, hash(key, 6));
     const auto& hair = one_of(hairs, hash(key, 7));
     const auto shoe = rgb(48, 42, 40);
@@ -254,7 +268,7 @@ void Figures::draw_cat(const Pose& pose) {
     ellipse(33 * cm * d, 34 * cm, 4 * cm, 3 * cm, mix(fur, rgb(255, 255, 255), 150));
 }
 
-// Weak enough that nobody takes it for a figure.
+// A soft shadow on the floor, weak enough that no detector takes it for a figure.
 void Figures::draw_shadow(std::int64_t radius) {
     const auto& pose = *pose_;
     const auto middle_x = camera_.picture_x(pose.x, pose.z);
@@ -286,6 +300,7 @@ void Figures::draw_shadow(std::int64_t radius) {
     }
 }
 
+// A filled ellipse: for each row, the half width follows from the ellipse equation in 1/16 pixel.
 void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
                       const Colour& colour) {
     const auto& pose = *pose_;
@@ -304,6 +319,7 @@ void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x
     }
 }
 
+// A tapered limb between two points, each with a width.
 void Figures::limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
                    std::int64_t width1, const Colour& colour) {
     if (height0 < height1) {
@@ -323,7 +339,7 @@ void Figures::limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, s
     }
 }
 
-// One row of a shape between two places in sixteenths of a pixel: lit from the window on the left, edges blended.
+// One row of a shape between two positions in 1/16 pixel: lit from the window on the left, with antialiased ends.
 void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const Colour& colour) {
     const int first = static_cast<int>(std::clamp<std::int64_t>(floor_divide(left_16, 16), 0, camera_.width_px()));
     const int end = static_cast<int>(std::clamp<std::int64_t>(floor_divide(right_16 + 15, 16), 0, camera_.width_px()));

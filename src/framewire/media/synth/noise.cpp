@@ -1,4 +1,4 @@
-// Built with -O3, for the loop to become vector code.
+// Compiled with -O3, so that the compiler vectorizes the loop.
 #include "framewire/media/synth/noise.hpp"
 
 #include "framewire/core/buffer.hpp"
@@ -9,6 +9,7 @@
 namespace framewire::synth {
 namespace {
 
+// One row: out = clamp(clean + noise).
 void add_row(const std::uint8_t* __restrict clean, const std::int8_t* __restrict noise, std::uint8_t* __restrict out,
              std::ptrdiff_t bytes) {
     for (std::ptrdiff_t at = 0; at < bytes; ++at) {
@@ -23,7 +24,8 @@ SensorNoise::SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths) : s
     if (sigma_thousandths == 0) return;
     table_.resize(noise_places + std::size_t{max_side_px} * 3);
     for (std::size_t place = 0; place < table_.size(); ++place) {
-        // Twelve even 16-bit numbers add up to nearly a normal distribution, of deviation 65536.
+        // The sum of twelve uniform 16-bit numbers is approximately normal (Irwin-Hall), with a standard deviation of
+        // 65536.
         std::int64_t sum = -6 * 65535;
         for (std::uint64_t part = 0; part < 3; ++part) {
             const auto bits = hash(seed_ + place * 3 + part);

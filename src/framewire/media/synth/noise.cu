@@ -8,9 +8,15 @@
 namespace framewire::synth {
 namespace {
 
+// noise_kernel: one thread block per row; threads stride over its bytes.
+//
+//   block y    row y of the picture
+//   reads      row y of `clean`, row_bytes bytes of `table` from a hashed position
+//   writes     row y of `out`
+//
+// The position depends on seed, frame and row as in SensorNoise::add(), so both give the same bytes.
 constexpr int threads_per_block = 256;
 
-// A row a block.
 __global__ void __launch_bounds__(threads_per_block)
     noise_kernel(cuda::KernelImage<const std::uint8_t> clean, const std::int8_t* table, std::uint64_t seed,
                  std::uint64_t frame, cuda::KernelImage<std::uint8_t> out, int row_bytes) {

@@ -1,3 +1,7 @@
+// Ray caster for the room of the synthetic camera, in integers only. A ray per pixel finds the nearest wall or solid,
+// whose colour is lit by a window, a lamp and the sun. Pixels at the border between two things get 16 rays, which
+// smooths the edges.
+
 #include "framewire/media/synth/room.hpp"
 
 #include "framewire/media/synth/arithmetic.hpp"
@@ -13,13 +17,13 @@ using Length = std::int64_t;
 
 enum class Finish : std::uint8_t { plain, fabric, wood, books, leaf, glow };
 
-// A piece of furniture is made of boxes along the axes and flat ellipses that face the camera.
+// Part of the furniture: an axis-aligned box, or a flat ellipse that faces the camera.
 struct Solid {
-    Length x0, x1, y0, y1, z0, z1;  // of an ellipse z0 == z1
+    Length x0, x1, y0, y1, z0, z1;  // an ellipse has z0 == z1
     Colour colour;
     Finish finish = Finish::plain;
     bool ellipse = false;
-    // In the picture, in pixels.
+    // Bounding box in the picture, in pixels.
     std::int64_t left = 0, right = 0, top = 0, bottom = 0;
 };
 
@@ -34,14 +38,14 @@ struct Ray {
     Point at(Length z) const { return {x * z >> 16, y * z >> 16, z}; }
 };
 
-// A sample's colour, in sixteenths of a level, and what it is of: where neighbours are of different things there is an
-// edge to smooth.
+// Colour of a ray, in 1/16 level, and the thing that it hit: pixels whose neighbours show another thing need
+// smoothing.
 struct Sample {
     Colour colour;
     std::uint32_t thing = 0;
 };
 
-// The window is in the left wall.
+// The window in the left wall.
 constexpr Length window_z0 = 5000 * mm, window_z1 = 6350 * mm, window_y0 = -850 * mm, window_y1 = 500 * mm;
 constexpr Point window_middle{left_x, -100 * mm, 5600 * mm};
 constexpr Point lamp_bulb{-80 * mm, -250 * mm, 6600 * mm};
@@ -50,17 +54,19 @@ constexpr Length rug_x0 = -1750 * mm, rug_x1 = 1150 * mm, rug_z0 = 4350 * mm, ru
 constexpr Colour cream = rgb(216, 208, 194);
 constexpr Colour white_paint = rgb(232, 229, 222);
 
+// A box in millimetres; heights are above the floor.
 Solid box(int x0, int x1, int height0, int height1, int z0, int z1, Colour colour, Finish finish = Finish::plain) {
-    // Heights are above the floor.
     return {x0 * mm, x1 * mm, floor_y - height1 * mm, floor_y - height0 * mm, z0 * mm, z1 * mm, colour, finish};
 }
 
+// A flat ellipse in millimetres.
 Solid ellipse(int x, int height, int radius_x, int radius_y, int z, Colour colour, Finish finish) {
     auto solid = box(x - radius_x, x + radius_x, height - radius_y, height + radius_y, z, z, colour, finish);
     solid.ellipse = true;
     return solid;
 }
 
+// All furniture, in order: sofa, table, shelves with books, lamp, plant.
 std::vector<Solid> furniture(std::uint64_t seed) {
     std::vector<Solid> solids;
     const auto add = [&](const Solid& solid) { solids.push_back(solid); };
@@ -92,7 +98,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     for (const int height : {60, 500, 940, 1380, 1865})
         add(box(1050, 2250, height, height + 35, 6600, 6960, oak, Finish::wood));
     for (const int height : {95, 535, 975, 1415}) {
-        // A row of books to a random length, of random widths, heights and colours.
+        // A row of books with random length, widths, heights and colours.
         constexpr std::array<Colour, 8> covers = {rgb(150, 58, 50), rgb(52, 84, 120),   rgb(196, 156, 84),
                                                   rgb(72, 104, 76), rgb(208, 200, 184), rgb(88, 62, 92),
                                                   rgb(64, 64, 70),  rgb(186, 108, 60)};
@@ -129,6 +135,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     return solids;
 }
 
+// The room with its solids, prepared for a camera.
 class Room {
 public:
     Room(const Camera& camera, std::uint64_t seed) : seed_(seed), solids_(furniture(seed)) {
@@ -153,14 +160,14 @@ public:
         }
     }
 
-    // The solids a row of pixels may show.
+    // Selects the solids that are visible in a row of pixels.
     void enter_row(std::int64_t row) {
         row_.clear();
         for (const auto& solid : solids_)
             if (solid.top <= row && row <= solid.bottom) row_.push_back(&solid);
     }
 
-    // What a ray of the entered row meets first; `column` is its pixel.
+    // Casts a ray of the selected row, at pixel `column`.
     Sample look(const Ray& ray, std::int64_t column) const {
         const Solid* nearest = nullptr;
         Face face = Face::front;
@@ -177,17 +184,18 @@ public:
     }
 
 private:
-    // Where a ray crosses a plane of constant x or y.
+    // Depth at which a ray crosses a plane of constant x or y.
     static Length depth_of(std::int64_t slope, Length plane) {
         return (slope > 0) == (plane > 0) && slope != 0 ? plane * 65536 / slope : std::numeric_limits<Length>::max();
     }
 
+    // Depth of the wall, floor or ceiling that a ray hits.
     static Length wall_depth(const Ray& ray) {
         return std::min({back_z, depth_of(ray.x, left_x), depth_of(ray.x, right_x), depth_of(ray.y, floor_y),
                          depth_of(ray.y, ceiling_y)});
     }
 
-    // Whether the solid is met before depth z; then z is where.
+    // Returns true if the ray hits the solid before depth z, and then sets z and the face.
     static bool meet(const Solid& solid, const Ray& ray, Length& z, Face& face) {
         const auto within = [](Length value, Length from, Length to) { return from <= value && value <= to; };
         const auto front = ray.at(solid.z0);
@@ -212,7 +220,7 @@ private:
             face = which;
             return true;
         };
-        // Of two opposite faces the one towards the middle is seen.
+        // Only the faces towards the centre of the view are visible.
         bool met = false;
         if (solid.x0 > 0) met |= try_face(depth_of(ray.x, solid.x0), Face::side);
         if (solid.x1 < 0) met |= try_face(depth_of(ray.x, solid.x1), Face::side);
@@ -221,7 +229,7 @@ private:
         return met;
     }
 
-    // Light that falls off with the square of the distance: 256 at the source, half of that at `half`.
+    // Inverse-square falloff: 256 at the source, half of that at distance `half`.
     static std::int64_t falloff(const Point& from, const Point& to, Length half) {
         const auto x = (from.x - to.x) >> 4, y = (from.y - to.y) >> 4, z = (from.z - to.z) >> 4;
         const auto squared = x * x + y * y + z * z;
@@ -229,7 +237,7 @@ private:
         return 256 * scale / (scale + squared);
     }
 
-    // How much darker a surface gets towards a corner, by the distance to it.
+    // Darkening of a surface near a corner, by the distance to it.
     static std::int64_t corner_shade(Length distance) {
         constexpr Length reach = 700 * mm;
         if (distance >= reach) return 0;
@@ -237,7 +245,7 @@ private:
         return near * near * 34 >> 16;
     }
 
-    // A surface of brightness `level` (256 is full) under cool daylight, the lamp, and the evening's rest.
+    // Colour of a surface with brightness `level` (256 is full) under daylight, the lamp and ambient light.
     static Colour light(const Colour& colour, const Point& point, std::int64_t level) {
         const auto day = falloff(window_middle, point, 3900 * mm);
         const auto lamp = falloff(lamp_bulb, point, 900 * mm);
@@ -247,13 +255,13 @@ private:
                 colour.r * strength.r * level >> 12};
     }
 
-    // What shines by itself.
+    // Colour of a light source.
     static Colour bright(const Colour& colour) { return colour.lit(16 * 256); }
 
-    // What direct sun adds.
+    // Contribution of direct sunlight.
     static Colour sunlit(const Colour& colour, std::int64_t strength) { return colour.lit(strength >> 12); }
 
-    // The sun through the window, 0 to 256: the point is followed back along its rays to the left wall.
+    // Strength of the sun at a point, 0 to 256: follows the sun's ray back to the window in the left wall.
     static std::int64_t sun(const Point& point) {
         const auto travelled = point.x - left_x;
         const auto y = point.y - travelled * 62 / 100;
@@ -265,7 +273,7 @@ private:
     }
 
     Sample floor(const Point& point) const {
-        // Planks lie along z, each row shifted by its own amount.
+        // Planks run along z, each row shifted by its own offset.
         constexpr Length plank_width = 150 * mm, plank_length = 1300 * mm;
         const auto row = floor_divide(point.x, plank_width);
         const auto shifted = point.z + pick(hash(seed_, 3, static_cast<std::uint64_t>(row)), plank_length);
@@ -295,7 +303,7 @@ private:
         return {light(colour, point, level) + sunlit(colour, level * sunlight * 120), thing};
     }
 
-    // The dark under and around what stands on the floor, 0 to 256.
+    // Darkness below and around furniture on the floor, 0 to 256.
     std::int64_t contact_shadow(const Point& point) const {
         constexpr Length reach = 260 * mm;
         std::int64_t shadow = 0;
@@ -305,7 +313,7 @@ private:
             const auto distance = dx + dz;
             if (distance >= reach) continue;
             const auto near = (reach - distance) * 256 / reach;
-            // What hovers higher shades less.
+            // A solid higher above the floor casts a weaker shadow.
             const auto strength = 110 - (floor_y - solid.y1) / mm * 60 / 380;
             shadow = std::max(shadow, near * near * strength >> 16);
         }
@@ -325,14 +333,14 @@ private:
         return {light(rgb(170, 188, 182), point, level), 9};
     }
 
-    // A framed picture on the back wall; thing 0 beside it.
+    // A framed picture on the back wall; thing 0 outside of it.
     Sample picture(const Point& point, int x0, int x1, int height0, int height1, std::uint32_t thing) const {
         const auto left = x0 * mm, right = x1 * mm, bottom = floor_y - height0 * mm, top = floor_y - height1 * mm;
         if (!inside(point.x, left, right) || !inside(point.y, top, bottom)) return {};
         const auto edge = std::min({point.x - left, right - point.x, point.y - top, bottom - point.y});
         if (edge < 22 * mm) return {light(rgb(56, 46, 40), point, 230), thing};
         if (edge < 80 * mm) return {light(rgb(236, 232, 224), point, 230), thing + 16};
-        // Hills under an evening sky, one range before the other.
+        // Hills under an evening sky, one range in front of the other.
         const auto down = (point.y - top) * 256 / (bottom - top);
         auto colour = mix(rgb(120, 150, 190), rgb(244, 196, 150), std::min<std::int64_t>(256, down * 3 / 2));
         auto part = thing + 32;
@@ -348,6 +356,7 @@ private:
         return {light(colour, point, 236), part};
     }
 
+    // Left wall with the window, or right wall with the door.
     Sample side_wall(const Point& point) const {
         const bool left = point.x < 0;
         const auto height = floor_y - point.y;
@@ -386,11 +395,12 @@ private:
         return {light(cream, point, level) + sunlit(cream, level * sunlight * 60), left ? 70'003U : 70'004U};
     }
 
+    // Colour of a solid by its finish.
     Sample solid_sample(const Solid& solid, Face face, const Point& point) const {
         const auto number = static_cast<std::uint32_t>(&solid - solids_.data());
         const auto thing = 80'000 + number * 4 + static_cast<std::uint32_t>(face);
         std::int64_t level = face == Face::front ? 214 : face == Face::top ? 250 : point.x < 0 ? 176 : 234;
-        // Across the face seen.
+        // Coordinates on the visible face.
         const auto u = face == Face::side ? point.z : point.x;
         const auto v = face == Face::top ? point.z : point.y;
         switch (solid.finish) {
@@ -407,7 +417,7 @@ private:
                 break;
             }
             case Finish::books: {
-                // A band of lettering, and rounded backs.
+                // A band of lettering on a rounded spine.
                 const auto height = (solid.y1 - point.y) * 256 / (solid.y1 - solid.y0);
                 const auto across = (point.x - solid.x0) * 256 / (solid.x1 - solid.x0);
                 level -= std::abs(across - 110) * 50 / 128;
@@ -433,8 +443,8 @@ private:
 
     std::uint64_t seed_;
     std::vector<Solid> solids_;
-    std::vector<Solid> standing_;    // on the floor or little above it
-    std::vector<const Solid*> row_;  // see enter_row
+    std::vector<Solid> standing_;    // on the floor or slightly above it
+    std::vector<const Solid*> row_;  // see enter_row()
 };
 
 }  // namespace
@@ -446,12 +456,12 @@ void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t>
     const auto ray = [&](int x, int y, int x_16, int y_16) {
         return Ray{camera.slope_x(std::int64_t{x} * 16 + x_16), camera.slope_y(std::int64_t{y} * 16 + y_16)};
     };
-    // One sample a pixel, then sixteen where a neighbour shows another thing.
+    // One ray per pixel, then 16 for pixels with a neighbour that shows another thing.
     std::vector<std::uint32_t> things(static_cast<std::size_t>(width) * 3);
     const auto things_of = [&](int y) { return things.data() + static_cast<std::ptrdiff_t>(y % 3) * width; };
     const auto paint = [&](int x, int y, const Colour& colour) {
         auto* pixel = image.row(0, y) + std::ptrdiff_t{x} * 3;
-        // A grain of less than a level keeps soft light from showing steps.
+        // Dither by less than a level, so that soft gradients show no steps.
         const auto grain = static_cast<std::int64_t>(
             hash(seed, 11, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)) >> 60);
         pixel[0] = to_byte((colour.b + grain) >> 4);

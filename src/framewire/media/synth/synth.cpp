@@ -17,8 +17,10 @@
 namespace framewire {
 namespace {
 
-constexpr double noise_unit = 1000;  // thousandths
+constexpr double noise_unit = 1000;  // noise is configured in 1/1000 level
 
+// The picture (room and figures) is drawn on the CPU for each frame; noise is added on the CPU or, if the frame has a
+// GPU, there.
 class SynthSource final : public Source {
 public:
     SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects,
@@ -51,7 +53,7 @@ public:
         return next(time, [&](HostView<const std::uint8_t> picture) { noise_.add(picture, index_, image); });
     }
 
-    // The figures are drawn here, and what they change goes up; noise comes to all of it there.
+    // Draws the figures on the CPU, uploads the rows that changed, and adds noise on the GPU.
     bool capture(Frame& frame, FrameTime& time) override {
         if (!frame.has_gpu()) return Source::capture(frame, time);
         return next(time, [&](HostView<const std::uint8_t> picture) {
@@ -65,7 +67,7 @@ public:
     }
 
 private:
-    // Draws the next frame's picture, which add_noise(picture) makes the frame.
+    // Draws the next picture; add_noise(picture) makes the frame from it.
     template <class AddNoise>
     bool next(FrameTime& time, AddNoise&& add_noise) {
         if (stop_.stop_requested()) return false;
@@ -86,18 +88,19 @@ private:
         return true;
     }
 
+    // Writes the visible figures of a frame as one JSON line.
     void write_truth(const std::vector<Component>& seen, double seconds) {
         const auto line = to_json_line({index_, seconds, info_.shape.width, info_.shape.height, seen});
         try {
             truth_->write(line.data(), line.size());
         } catch (const Error&) {
-            truth_.reset();  // ends within a line, and so does not appear
+            truth_.reset();  // the file ends inside a line, so it must not get its name
             throw;
         }
         truth_->mark_whole();
     }
 
-    // Line by line it is whole whenever the source ends.
+    // Completes the file of true boxes. Because it consists of lines, it is complete at any end of the source.
     void finish_truth() {
         if (!truth_) return;
         truth_->finish(stop_.stop_requested() ? Ending::broken_off : Ending::complete);
@@ -107,12 +110,12 @@ private:
     SourceInfo info_;
     std::stop_token stop_;
     HostImage room_;
-    HostImage picture_;  // the room with its figures
+    HostImage picture_;  // the room with the figures
     synth::Figures figures_;
     synth::SensorNoise noise_;
-    std::optional<synth::NoisyOnGpu> on_gpu_;  // from the first frame on that has a GPU
+    std::optional<synth::NoisyOnGpu> on_gpu_;  // created by the first frame that has a GPU
     const synth::Figures::Rows nothing_;
-    synth::Figures::Rows changed_;  // of the picture since it was last brought there; at first all
+    synth::Figures::Rows changed_;  // rows that changed since the last upload; at first all
     std::optional<OutputFile> truth_;
     std::int64_t index_ = 0;
 };

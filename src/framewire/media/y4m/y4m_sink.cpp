@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view frame_line = "FRAME\n";
 
+// FFmpeg's planar 8-bit format for a subsampling.
 AVPixelFormat y4m_pixels(ChromaSampling sampling) {
     switch (sampling) {
         case ChromaSampling::none: return AV_PIX_FMT_GRAY8;
@@ -22,26 +23,28 @@ AVPixelFormat y4m_pixels(ChromaSampling sampling) {
     return AV_PIX_FMT_YUV444P;
 }
 
+// The subsampling that `pixels` requests.
 std::optional<ChromaSampling> asked_sampling(const ParameterValues& values) {
     if (!values.has("pixels")) return std::nullopt;
     const auto& name = values.text("pixels");
     return name == "yuv420p" ? ChromaSampling::s420 : name == "yuv422p" ? ChromaSampling::s422 : ChromaSampling::s444;
 }
 
-// Pictures as their medium has them: its chroma and its range. Without one 4:4:4 of full range, which keeps BGR best.
-// The matrix is what readers take it for, who find no tag of it in y4m.
+// Format of the output: subsampling and range of the medium, or 4:4:4 full range without one, which preserves BGR
+// best. The matrix is the one that readers assume, because y4m has no tag for it.
 YuvInfo written_as(const SinkCall& call, const Shape& frame, const PictureFacts& facts) {
     YuvInfo info{yuv_gray, {assumed_coding(frame.height).matrix, true}, {}, 1, frame.height, frame.width};
     if (frame.channels == 1) return info;
     info.format.chroma = asked_sampling(call.values).value_or(facts.sampling.value_or(ChromaSampling::s444));
     if (facts.sampling && facts.coding) info.coding.full_range = facts.coding->full_range;
     if (call.values.has("range")) info.coding.full_range = call.values.text("range") == "full";
-    // Of 4:2:2, and of chroma on the upper row between two columns, y4m has no tag.
+    // y4m has no tag for the chroma position of 4:2:2, nor for chroma on the upper row between two columns.
     const bool has_tag = info.format.chroma == ChromaSampling::s420 && facts.siting != ChromaSiting{true, false};
     info.siting = has_tag ? facts.siting : siting_left;
     return info;
 }
 
+// Tag C and FFmpeg's extension XYSCSS.
 std::string_view chroma_tag(const YuvInfo& info) {
     switch (info.format.chroma) {
         case ChromaSampling::none: return "Cmono";
@@ -55,6 +58,7 @@ std::string_view chroma_tag(const YuvInfo& info) {
     return "C444 XYSCSS=444";
 }
 
+// Writes each frame with a single write() where possible.
 class Y4mSink final : public Sink {
 public:
     Y4mSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -97,7 +101,7 @@ public:
 private:
     const char* range_tag() const { return info_.coding.full_range ? "FULL" : "LIMITED"; }
 
-    // Planes without gaps, behind the line that begins a frame: one write has all.
+    // Makes frame_ a view of bytes_: contiguous planes behind the FRAME line.
     void lay_out_frame() {
         frame_->format = y4m_pixels(info_.format.chroma);
         frame_->width = info_.width;
@@ -114,24 +118,26 @@ private:
         }
     }
 
-    // Whether a picture is what is written, but for where its planes lie.
+    // True if a picture has the output's format; strides may differ.
     bool takes(const AVFrame& picture) const {
         std::string assumed;
         auto other = yuv_info(picture, coding_of(picture, assumed));
-        if (other && other->format.chroma == ChromaSampling::s444) other->siting = info_.siting;  // which it has not
+        if (other && other->format.chroma == ChromaSampling::s444)
+            other->siting = info_.siting;  // 4:4:4 has no chroma position
         if (other != info_) return false;
         for (int plane = 0; plane < info_.planes(); ++plane)
             if (picture.linesize[plane] < info_.plane_row_bytes(plane)) return false;
         return true;
     }
 
+    // Writes the frame in bytes_.
     void put(const FrameTime& time) {
         uneven_.look_at(time, rate_.value(), file_.name());
         file_.write(bytes_.data(), frame_line.size() + static_cast<std::size_t>(info_.frame_bytes()));
         file_.mark_whole();
     }
 
-    // Of info_'s form, wherever they lie.
+    // Writes planes in the output's format, wherever they are in memory.
     void put_planes(const HostYuv<const std::uint8_t>& picture, const FrameTime& time) {
         bool without_gaps = true;
         for (int plane = 0; plane < info_.planes(); ++plane)
@@ -148,6 +154,7 @@ private:
         file_.mark_whole();
     }
 
+    // Copies planes with padded rows into bytes_.
     void copy_planes(const HostYuv<const std::uint8_t>& picture) {
         for (int plane = 0; plane < info_.planes(); ++plane)
             for (int y = 0; y < info_.plane_rows(plane); ++y)
@@ -165,8 +172,8 @@ private:
     Rational rate_;
     UnevenTimes uneven_;
     YuvInfo info_;
-    HostBuffer bytes_;                   // of a frame as it is written
-    FramePointer frame_ = make_frame();  // looks at bytes_
+    HostBuffer bytes_;                   // a frame as it is written
+    FramePointer frame_ = make_frame();  // a view of bytes_
     PictureConverter converter_;
 };
 

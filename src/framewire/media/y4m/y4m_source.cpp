@@ -25,8 +25,10 @@ extern "C" {
 namespace framewire {
 namespace {
 
+// Longest line of a stream: the header or a FRAME line.
 constexpr std::size_t longest_line = 1024;
 
+// Pixel format and chroma position for a value of the tag C.
 struct Layout {
     std::string_view tag;
     AVPixelFormat format;
@@ -43,7 +45,7 @@ constexpr Layout layouts[] = {
     {"411", AV_PIX_FMT_YUV411P, AVCHROMA_LOC_LEFT},
     {"444alpha", AV_PIX_FMT_YUVA444P, AVCHROMA_LOC_UNSPECIFIED},
     {"mono", AV_PIX_FMT_GRAY8, AVCHROMA_LOC_UNSPECIFIED},
-    // Two bytes a sample, the low one first.
+    // Two bytes per sample, little-endian.
     {"mono9", AV_PIX_FMT_GRAY9LE, AVCHROMA_LOC_UNSPECIFIED},
     {"mono10", AV_PIX_FMT_GRAY10LE, AVCHROMA_LOC_UNSPECIFIED},
     {"mono12", AV_PIX_FMT_GRAY12LE, AVCHROMA_LOC_UNSPECIFIED},
@@ -65,7 +67,8 @@ constexpr Layout layouts[] = {
     {"444p16", AV_PIX_FMT_YUV444P16LE, AVCHROMA_LOC_UNSPECIFIED},
 };
 
-// As the tag C has it, or XYSCSS in capital letters, which FFmpeg writes beside it and older programs instead.
+// Layout for the tag C, or for FFmpeg's extension XYSCSS in upper case, which newer programs write in addition and
+// older ones instead.
 const Layout& layout_named(std::string_view tag, std::string_view name) {
     const auto lower = lower_case(tag);
     for (const auto& known : layouts)
@@ -79,7 +82,7 @@ const Layout& layout_named(std::string_view tag, std::string_view name) {
 
 int bits_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
 
-// "30000:1001", or "30"; 0:0 says unknown, and so does what is no ratio.
+// Parses "30000:1001" or "30". Returns 0:0 for unknown, also if the text is not a ratio.
 Rational y4m_ratio(std::string_view text) {
     const auto colon = text.find(':');
     const auto numerator = number_in<std::int64_t>(text.substr(0, colon));
@@ -87,7 +90,7 @@ Rational y4m_ratio(std::string_view text) {
     return {numerator.value_or(0), denominator.value_or(0)};
 }
 
-// A line without its end; nothing at the end of the file. Throws on a line too long to be one.
+// Reads a line without its line end; nullopt at the end of the file. Throws Error{no_input} if the line is too long.
 std::optional<std::string> read_line(InputFile& file) {
     std::string line;
     for (int byte = file.get(); byte != '\n'; byte = file.get()) {
@@ -116,7 +119,7 @@ public:
         const bool mono = is_gray(header_.format);
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
         info_.rate = header_.rate;
-        // As every writer has it: frames whose FRAME lines have no parameters.
+        // The frame count assumes FRAME lines without parameters, as all writers produce them.
         const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes() == 0)
             info_.frames = pictures_bytes / frame_bytes();
@@ -130,7 +133,7 @@ public:
         info_.facts.pixel_aspect = header_.pixel_aspect;
         if (const int bits = bits_of(header_.format); bits > 8)
             log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", file_.name(), bits);
-        // Encoders may look a vector further.
+        // Encoders may read one vector beyond the end.
         constexpr std::size_t further_bytes = 64;
         pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(header_.picture_bytes()) + further_bytes, nullptr));
         if (!pool_) fail(ErrorCode::config, "no memory to read {}", file_.name());
@@ -148,7 +151,7 @@ public:
         const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
         const auto from = file_.position_bytes(), to = file_.length_bytes() - (*info_.frames - frame) * frame_bytes();
         if (!file_.go_to(to)) return false;
-        // Lines with parameters may have led to the number of frames by chance.
+        // If FRAME lines have parameters, the frame count was a coincidence: check that a frame starts here.
         const auto line = read_line(file_);
         const bool is_there = line ? *line == "FRAME" : frame == *info_.frames;
         file_.go_to(is_there ? to : from);
@@ -157,9 +160,11 @@ public:
     }
 
 private:
-    // Of one whose line has no parameters.
+    // Size of a frame whose FRAME line has no parameters.
     std::int64_t frame_bytes() const { return header_.picture_bytes() + 6; }
 
+    // Reads a frame into a buffer from the pool, from which the image is converted unless only the native frame is
+    // wanted.
     bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
         const auto line = read_line(file_);
@@ -180,6 +185,7 @@ private:
         return true;
     }
 
+    // A frame with the header's format, without memory.
     FramePointer described_frame() const {
         auto frame = make_frame();
         frame->format = header_.format;
@@ -190,7 +196,7 @@ private:
         return frame;
     }
 
-    // With memory for its planes, which lie one behind the other as in the file.
+    // A frame with pooled memory for its planes, which are contiguous as in the file.
     FramePointer new_frame() const {
         auto frame = described_frame();
         frame->buf[0] = av_buffer_pool_get(pool_.get());
@@ -208,7 +214,7 @@ private:
     InputFile file_;
     Y4mHeader header_;
     SourceInfo info_;
-    std::unique_ptr<AVBufferPool, FreePool> pool_;  // of frames' bytes, which may live on without it
+    std::unique_ptr<AVBufferPool, FreePool> pool_;  // frame buffers outlive the pool
     std::shared_ptr<const DecodedPicture> own_;
     PictureConverter converter_;
     std::int64_t index_ = 0;
@@ -237,7 +243,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
     std::int64_t height = 0;
     std::optional<bool> full_range;
     const Layout* layout = nullptr;
-    const Layout* other_layout = &layouts[0];  // where there is no tag C
+    const Layout* other_layout = &layouts[0];  // if there is no tag C
     while (!line.empty()) {
         const auto end = line.find(' ');
         const auto token = line.substr(0, end);
@@ -266,7 +272,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
                 if (value == "COLORRANGE=LIMITED") full_range = false;
                 if (value.starts_with("YSCSS=")) other_layout = &layout_named(value.substr(6), name);
                 break;
-            default: break;  // interlacing changes no byte
+            default: break;  // interlacing does not change the bytes
         }
     }
     if (width < 1 || width > max_side_px || height < 1 || height > max_side_px || width * height > max_pixels)
@@ -317,7 +323,7 @@ SourceKind y4m_source() {
             .has_path = true,
             .named_by_path = true,
             .must_exist = true,
-            // What standard input is, too: FFmpeg would wait for a pipe where no stop reaches.
+            // A named pipe is read like standard input: FFmpeg would block on it without noticing a stop request.
             .matches =
                 [](const std::string& path) {
                     std::error_code error;

@@ -1,3 +1,8 @@
+// Copies audio, subtitles, chapters and metadata beside re-encoded pictures. The file is opened a second time, and its
+// packets are interleaved with the pictures by time: before each video packet the sink asks for everything that
+// precedes it. If the file consists of spliced segments, the video packets of the second reading say where each
+// segment lies, and other packets wait until their segment is known.
+
 #include "framewire/media/ffmpeg/output/companions.hpp"
 
 #include "framewire/core/log.hpp"
@@ -23,13 +28,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Longest wait for one packet.
 constexpr std::chrono::milliseconds companion_patience = 60s;
-constexpr std::size_t most_waiting = 4096;  // packets, for pictures behind a splice
+constexpr std::size_t most_waiting = 4096;  // packets that wait for the pictures at a splice
 
-// What MPEG-TS and RTSP take is in no table of FFmpeg's.
+// Audio codecs for MPEG-TS and RTSP, which FFmpeg's codec tables do not list.
 constexpr std::array streamed_sound{AV_CODEC_ID_AAC, AV_CODEC_ID_MP2,  AV_CODEC_ID_MP3,
                                     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_OPUS};
 
+// Deleter for an in-memory AVIOContext.
 struct FreeDynamicBuffer {
     void operator()(AVIOContext* io) const noexcept {
         std::uint8_t* bytes = nullptr;
@@ -38,8 +45,9 @@ struct FreeDynamicBuffer {
     }
 };
 
-// FFmpeg's tables list codecs that its muxers then refuse: as experimental, or in this form. So a header is written to
-// memory, for this stream alone. Segments of HLS are transport streams.
+// True if the muxer accepts a header for this stream. FFmpeg's tables list codecs that its muxers then reject, as
+// experimental or in this form, so a header with only this stream is written to memory. HLS segments are transport
+// streams.
 bool begins_with(const AVOutputFormat& format, const AVCodecParameters& parameters) {
     const bool hls = std::string_view(format.name) == "hls";
     if ((format.flags & AVFMT_NOFILE) && !hls) return true;
@@ -57,12 +65,13 @@ bool begins_with(const AVOutputFormat& format, const AVCodecParameters& paramete
     Dictionary options;
     const auto name = std::string_view(format.name);
     if (name == "mp4" || name == "mov") options.set("movflags", "frag_custom+delay_moov");
-    // No trailer: after a header alone, FFmpeg's muxer of MP4 leaks a buffer there. Freeing the context cleans up.
+    // Write no trailer: after a header alone, FFmpeg's MP4 muxer leaks a buffer there. Freeing the context cleans up.
     const bool begun = avformat_write_header(trial.get(), options.address()) >= 0;
     take_complaint();
     return begun;
 }
 
+// True if a container can hold a stream.
 bool container_takes(const AVOutputFormat& format, const AVCodecParameters& parameters) {
     const int known = avformat_query_codec(&format, parameters.codec_id, FF_COMPLIANCE_NORMAL);
     const bool listed = known >= 0 ? known == 1
@@ -71,18 +80,20 @@ bool container_takes(const AVOutputFormat& format, const AVCodecParameters& para
     return listed && (parameters.codec_type != AVMEDIA_TYPE_AUDIO || begins_with(format, parameters));
 }
 
-// AAC with its headers in each frame (ADTS), as in transport streams and .aac files. Most containers want them once.
+// True for AAC with a header in each frame (ADTS), as in transport streams and .aac files. Most containers need a
+// single header instead.
 bool is_adts(const AVCodecParameters& parameters) {
     return parameters.codec_id == AV_CODEC_ID_AAC && parameters.extradata_size == 0;
 }
 
+// True for containers that hold AAC with ADTS headers.
 bool takes_adts(const AVOutputFormat& format) {
     const std::string_view name = format.name;
     return name == "mpegts" || name == "hls";
 }
 
-// Samples that a decoder throws away at the beginning. FFmpeg's demuxer of Matroska leaves those of Opus to its header,
-// whose bytes 10 and 11 tell them (RFC 7845, section 5.1), and its muxer then forgets their time.
+// Number of samples that a decoder discards at the start. FFmpeg's Matroska demuxer leaves this value for Opus in the
+// codec header, at bytes 10 and 11 (RFC 7845, section 5.1), and its muxer then loses it.
 int padding_of(const AVCodecParameters& parameters) {
     constexpr int at = 10, shortest_header = 19;
     if (parameters.initial_padding > 0 || parameters.codec_id != AV_CODEC_ID_OPUS) return parameters.initial_padding;
@@ -92,16 +103,18 @@ int padding_of(const AVCodecParameters& parameters) {
 
 constexpr std::string_view time_code_key = "timecode";
 
-// Words about the file that they stood in, not about what it shows.
+// True for metadata about the file that contained it rather than about its content.
 bool is_about_the_file(std::string_view key) {
     static constexpr std::array<std::string_view, 6> keys{"major_brand", "minor_version", "compatible_brands",
                                                           "encoder",     "software",      "duration"};
-    static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_", "_statistics_"};  // mkvmerge's
+    static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_",
+                                                                "_statistics_"};  // written by mkvmerge
     const auto lower = lower_case(key);
     return std::ranges::find(keys, lower) != keys.end() || lower == time_code_key || lower == "rotate" ||
            std::ranges::any_of(statistics, [&](auto beginning) { return lower.starts_with(beginning); });
 }
 
+// Copies the metadata that is about the content.
 void copy_words_to(AVDictionary** to, const AVDictionary* from) {
     const AVDictionaryEntry* entry = nullptr;
     while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)))
@@ -110,6 +123,7 @@ void copy_words_to(AVDictionary** to, const AVDictionary* from) {
 
 }  // namespace
 
+// Opens the file and discards all streams; add() enables those that are copied.
 Companions::Companions(const MediumFile& medium, Rational rate, const SinkOptions& options)
     : medium_(medium),
       audio_(options.audio),
@@ -139,7 +153,7 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
         if (sound && !audio_) continue;
         add(stream, output, name);
     }
-    // Pictures and sound start anew together.
+    // Video and audio timestamps restart together, so the video packets are needed to place the segments.
     if (!over_ && video_ >= 0 && StreamSplices::may_occur(input)) {
         splices_.emplace(*input.streams[video_], true);
         input.streams[video_]->discard = AVDISCARD_DEFAULT;
@@ -148,6 +162,7 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
     say_what_stays(name);
 }
 
+// Adds one audio or subtitle stream, or warns that it is left out.
 void Companions::add(Stream& stream, AVFormatContext& output, const std::string& name) {
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
@@ -163,7 +178,7 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     if (!added || avcodec_parameters_copy(added->codecpar, described) < 0)
         fail(ErrorCode::config, "no memory to write {}", name);
     added->codecpar->initial_padding = padding_of(parameters);
-    // The same codec may go by another tag there.
+    // The codec may have another tag in this container.
     if (output.oformat->codec_tag &&
         av_codec_get_id(output.oformat->codec_tag, parameters.codec_tag) != parameters.codec_id)
         added->codecpar->codec_tag = 0;
@@ -177,8 +192,8 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     over_ = false;
 }
 
-// What takes the headers off a stream's frames. Its par_in has what they say, for the output's own header: so the first
-// frame is read ahead, from the file opened once more. Null where there is none.
+// Makes the bitstream filter that removes ADTS headers. Its par_in describes the stream for the output's header, so
+// the first frame is read in advance from a separate opening of the file. Null if that fails.
 Companions::BsfPointer Companions::adts_filter(const Stream& stream) const {
     const auto* kind = av_bsf_get_by_name("aac_adtstoasc");
     const auto make = [&](const AVCodecParameters& parameters) {
@@ -225,7 +240,7 @@ bool Companions::described() const {
            });
 }
 
-// Of the output's first frame.
+// Sets the time code of the output's first frame, converted to the output's frame rate.
 void Companions::copy_time_code(AVFormatContext& output, const std::string& name) const {
     auto& input = demuxer_->format();
     const auto* entry = av_dict_get(input.metadata, time_code_key.data(), nullptr, 0);
@@ -246,7 +261,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
     char text[AV_TIMECODE_STR_SIZE] = {};
     av_timecode_make_string(&code, text, static_cast<int>(std::clamp(begin, 0.0, 1e9)));
     std::string timed = text;
-    // The frame within its second, at another rate.
+    // The frame number within its second changes with the rate.
     if (const double factor = rate_.value() / av_q2d(rate); std::abs(factor - 1) > 1e-3) {
         const auto at = timed.find_last_of(":;.");
         const auto frame = number_in<int>(std::string_view(timed).substr(at + 1)).value_or(0);
@@ -255,7 +270,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
     av_dict_set(&output.streams[0]->metadata, time_code_key.data(), timed.c_str(), 0);
 }
 
-// Sound and subtitles are told of one by one.
+// Logs the kinds of streams that are not copied. Audio and subtitles are reported one by one in add().
 void Companions::say_what_stays(const std::string& name) const {
     std::vector<std::string> kinds;
     for (const auto& stream : streams_) {
@@ -277,6 +292,7 @@ void Companions::say_what_stays(const std::string& name) const {
     if (!kinds.empty()) log_warning("{}: left out, of what else {} holds: {}", name, name_, fmt::join(kinds, ", "));
 }
 
+// Copies chapters, shifted to the output's time and cut at `seconds`.
 void Companions::add_chapters(AVFormatContext& output, double seconds) const {
     const auto& format = demuxer_->format();
     if (format.nb_chapters == 0) return;
@@ -304,22 +320,24 @@ void Companions::add_chapters(AVFormatContext& output, double seconds) const {
 
 void Companions::begin(double seconds) {
     shift_seconds_ = medium_.begin_seconds + seconds;
-    // A piece from the middle: what is before it need not be read.
+    // For a range from the middle: seek instead of reading everything before it.
     constexpr double worth_seeking_seconds = 5;
     if (over_ || seconds < worth_seeking_seconds) return;
     const auto at = std::llround((shift_seconds_ - worth_seeking_seconds / 2) * AV_TIME_BASE);
     interrupt_.allow(companion_patience);
     avformat_seek_file(&demuxer_->format(), -1, std::numeric_limits<std::int64_t>::min(), at, at, 0);
-    take_complaint();  // where it cannot, it is read from its beginning
+    take_complaint();  // if it cannot seek, it is read from its start
 }
 
+// Time of a packet in the output.
 double Companions::seconds_of(const AVPacket& packet) const {
     const auto time = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     const auto& in = *streams_[static_cast<std::size_t>(packet.stream_index)].in;
     return static_cast<double>(time) * av_q2d(in.time_base) - shift_seconds_;
 }
 
-// The next packet that goes along; false at the end, whatever ends it: pictures do not fail for their sound.
+// Reads the next packet to copy into packet_. Returns false at the end, whatever the reason: a damaged audio stream
+// must not stop the pictures.
 bool Companions::read() {
     while (!pending_ && !(over_ && waiting_.empty())) {
         av_packet_unref(packet_.get());
@@ -332,7 +350,7 @@ bool Companions::read() {
         auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
         if (splices_) place(stream, *packet_);
         const auto& parameters = *stream.in->codecpar;
-        // What a decoder throws away before the first sample is needed, too.
+        // Samples that a decoder discards before the first audible one are needed, too.
         const double padding =
             parameters.sample_rate > 0 ? static_cast<double>(padding_of(parameters)) / parameters.sample_rate : 0;
         pending_ = seconds_of(*packet_) + padding >= -1e-6;
@@ -340,7 +358,7 @@ bool Companions::read() {
     return pending_;
 }
 
-// Reads on to a packet that goes along; false where it was none.
+// Reads one packet; returns false if it is not copied.
 bool Companions::read_packet() {
     if (over_) return false;
     interrupt_.allow(companion_patience);
@@ -352,13 +370,14 @@ bool Companions::read_packet() {
         splices_->take(*packet_);
         return false;
     }
-    // Some demuxers find streams on the way.
+    // Some demuxers discover streams while reading: those are not in the list.
     const auto index = static_cast<std::size_t>(packet_->stream_index);
     return index < streams_.size() && streams_[index].out >= 0 &&
            (packet_->pts != AV_NOPTS_VALUE || packet_->dts != AV_NOPTS_VALUE);
 }
 
-// Sound may come to a splice before the pictures do, which say where it lies. Its packets wait, and those behind them.
+// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all behind
+// them, wait. Returns true if packet_ was queued.
 bool Companions::wait_for_pictures() {
     if (!splices_) return false;
     auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
@@ -371,12 +390,13 @@ bool Companions::wait_for_pictures() {
     return true;
 }
 
-// True once the pictures have come to a packet's segment, or will not.
+// True once the pictures have reached the packet's segment, or will not.
 bool Companions::is_placed(const AVPacket& packet) const {
     return over_ || waiting_.size() > most_waiting ||
            reinterpret_cast<std::size_t>(packet.opaque) < splices_->segments();
 }
 
+// Shifts a packet to its segment. If the pictures never reached it, the stream's own clock decides.
 void Companions::place(Stream& stream, AVPacket& packet) const {
     const auto segment = reinterpret_cast<std::size_t>(packet.opaque);
     packet.opaque = nullptr;
@@ -384,6 +404,7 @@ void Companions::place(Stream& stream, AVPacket& packet) const {
     StreamSplices::move(packet, av_rescale_q(splices_->offset(segment), splices_->time_base(), stream.in->time_base));
 }
 
+// Passes packet_ on in the output's time base, with increasing decoding times.
 void Companions::give(AVFormatContext& output, const Put& put) {
     pending_ = false;
     auto& packet = *packet_;
@@ -395,16 +416,16 @@ void Companions::give(AVFormatContext& output, const Put& put) {
     av_packet_rescale_ts(&packet, stream.in->time_base, out.time_base);
     if (packet.dts == AV_NOPTS_VALUE) packet.dts = packet.pts;
     if (packet.pts == AV_NOPTS_VALUE || packet.pts < packet.dts) packet.pts = packet.dts;
-    // Packets may be shorter than a tick of the clock: TrueHD's in Matroska.
+    // Packets may be shorter than a tick of the time base: TrueHD in Matroska.
     const bool may_be_equal = output.oformat->flags & AVFMT_TS_NONSTRICT;
     const bool in_order = packet.dts > stream.last_dts || (may_be_equal && packet.dts == stream.last_dts);
-    if (!in_order) return;  // broken times
+    if (!in_order) return;  // invalid times
     stream.last_dts = packet.dts;
     packet.stream_index = stream.out;
     packet.pos = -1;
     if (stream.filter && (av_bsf_send_packet(stream.filter.get(), &packet) < 0 ||
                           av_bsf_receive_packet(stream.filter.get(), &packet) < 0))
-        return static_cast<void>(take_complaint());  // broken sound
+        return static_cast<void>(take_complaint());  // corrupt audio
     if (put(packet)) return;
     log_warning("{}: a stream of it could not be copied further: {}", name_, take_complaint());
     stream.out = -1;

@@ -12,14 +12,16 @@ namespace framewire {
 namespace {
 
 constexpr std::string_view segment_ending = ".ts";
-constexpr const char* unfinished_playlist = ".tmp";  // which FFmpeg takes away when it has closed the file
+constexpr const char* unfinished_playlist = ".tmp";  // FFmpeg writes this file and renames it when it is closed
 constexpr const char* end_of_playlist = "#EXT-X-ENDLIST";
 
+// What a playlist from an earlier run lists.
 struct OldPlaylist {
     bool finished = false;
-    std::vector<std::string> segments;  // paths of those that lie beside it
+    std::vector<std::string> segments;  // paths of the segments in its folder
 };
 
+// Reads a playlist; a missing file gives an empty one.
 OldPlaylist read_playlist(const std::filesystem::path& path) {
     constexpr std::size_t most_segments = 1'000'000;
     OldPlaylist playlist;
@@ -27,14 +29,15 @@ OldPlaylist read_playlist(const std::filesystem::path& path) {
     for (std::string line; std::getline(file, line) && playlist.segments.size() < most_segments;) {
         if (line.ends_with('\r')) line.pop_back();
         if (line == end_of_playlist) playlist.finished = true;
-        // Only names, so that a playlist somebody else made leads nowhere else.
+        // Accept names without folders only, because these files may be removed: a foreign playlist must not refer
+        // elsewhere.
         if (line.ends_with(segment_ending) && line.find('/') == std::string::npos)
             playlist.segments.push_back(path.parent_path() / line);
     }
     return playlist;
 }
 
-// Names in a folder that are `begin`, letters of `middle`, and `end`.
+// File names in a folder that consist of `begin`, characters from `middle`, and `end`.
 std::vector<std::string> names_of(const std::filesystem::path& folder, std::string_view begin, std::string_view middle,
                                   std::string_view end) {
     std::vector<std::string> names;
@@ -53,7 +56,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-// A beginning of segments' names that no file's name has with a number behind it.
+// A prefix for segment names such that no file is named prefix, number and extension.
 std::string free_stem(const std::filesystem::path& playlist) {
     const auto folder = folder_of(playlist);
     const auto stem = playlist.stem().string();
@@ -63,12 +66,13 @@ std::string free_stem(const std::filesystem::path& playlist) {
     return (playlist.parent_path() / free).string();
 }
 
-// Segments that a killed run was writing.
+// Removes segments that a killed process was writing.
 void remove_left_segments(const std::filesystem::path& playlist) {
     const auto folder = folder_of(playlist);
     for (const auto& name :
          names_of(folder, playlist.stem().string(), "-0123456789", fmt::format("{}.part", segment_ending)))
-        OutputFile((folder / name).replace_extension().string(), {.replace = true});  // opening removes what was left
+        OutputFile((folder / name).replace_extension().string(),
+                   {.replace = true});  // the constructor removes the leftover
 }
 
 void remove_files(const std::vector<std::string>& paths) {
@@ -78,11 +82,14 @@ void remove_files(const std::vector<std::string>& paths) {
 
 }  // namespace
 
+// Decides whether the playlist is written in place or beside a finished one, and chooses segment names.
 HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options, bool followed,
                    CallbackFailure& failure)
     : name_(playlist), written_(playlist), options_(options), says_end_(!followed), failure_(failure) {
     const auto old = read_playlist(playlist), left = read_playlist(playlist + ".part");
-    { const OutputFile can_be_written(playlist, options); }  // FFmpeg would only notice with the first whole segment
+    {
+        const OutputFile can_be_written(playlist, options);
+    }  // FFmpeg would notice an error only after the first segment
     if (!options.once_only) remove_files(left.segments);
     remove_left_segments(playlist);
     replaced_segments_ = old.segments;
@@ -91,7 +98,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
         log_info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
     }
     stem_ = free_stem(playlist);
-    options_.replace = true;  // of its own playlist; segments' names are free
+    options_.replace = true;  // of its own playlist; segment names are unused
 }
 
 void HlsFiles::serve(AVFormatContext& format) {
@@ -104,14 +111,16 @@ void HlsFiles::serve(AVFormatContext& format) {
     };
 }
 
+// FFmpeg's pattern, with percent signs of the path escaped.
 std::string HlsFiles::segment_pattern() const {
     std::string pattern;
     for (const char letter : stem_) pattern += letter == '%' ? std::string("%%") : std::string(1, letter);
     return pattern + "%d" + std::string(segment_ending);
 }
 
+// Called by FFmpeg for each segment and each version of the playlist.
 int HlsFiles::open(AVIOContext** io, const char* url) {
-    if (given_up_ || failure_.any()) return AVERROR(EIO);  // a playlist would list the segment that is not there
+    if (given_up_ || failure_.any()) return AVERROR(EIO);  // a playlist would list the missing segment
     if (replaced_) remove_replaced_segments();
     return static_cast<int>(failure_.guard([&] {
         auto opened = std::make_unique<OutputIo>(url, options_, failure_);
@@ -121,6 +130,7 @@ int HlsFiles::open(AVIOContext** io, const char* url) {
     }));
 }
 
+// Called by FFmpeg when a file is complete: adds the end marker to a playlist and gives the file its name.
 int HlsFiles::close(AVIOContext* io) {
     const auto found = opened_.find(io);
     if (found == opened_.end()) return AVERROR(EINVAL);
@@ -155,6 +165,7 @@ void HlsFiles::finish(Ending ending) {
     remove_replaced_segments();
 }
 
+// Removes the segments of the old playlist once the new one has replaced it.
 void HlsFiles::remove_replaced_segments() {
     remove_files(replaced_segments_);
     replaced_segments_.clear();

@@ -1,3 +1,6 @@
+// MP4 recordings are written as fragments, so that a killed process leaves a playable file. At the end this code
+// copies all packets into a second file with one index before the data, and OutputFile::rewrite() swaps the two.
+
 #include "framewire/media/ffmpeg/output/moov_in_front.hpp"
 
 #include "framewire/core/log.hpp"
@@ -17,7 +20,7 @@ namespace {
 
 constexpr int io_buffer_bytes = 1 << 18;
 
-// A descriptor as FFmpeg reads and writes it.
+// AVIOContext over a file descriptor, with positioned reads and writes.
 class DescriptorIo {
 public:
     DescriptorIo(int descriptor, bool writes) : descriptor_(descriptor) {
@@ -72,11 +75,13 @@ private:
     std::int64_t position_ = 0;
 };
 
+// Throws Error{io} if an FFmpeg call failed.
 void require(int result, const char* doing) {
     if (result < 0) fail(ErrorCode::io, "cannot {}: {}", doing, ffmpeg_error(result));
 }
 
-// Upper bounds of what MP4's tables need for a packet (times, offset, size, chunk, key frame), for a stream, for words.
+// Upper bound for the size of the index: per packet (times, offset, size, chunk, key frame), per stream and for
+// metadata. FFmpeg reserves that many bytes in front.
 std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& output, std::int64_t packets) {
     std::int64_t bytes = 4096 + 48 * packets + 2048 * std::int64_t{output.nb_chapters};
     for (unsigned index = 0; index < read.nb_streams; ++index)
@@ -88,8 +93,10 @@ std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& outp
     return bytes;
 }
 
+// Declares the streams of the new file like those of the old one.
 void copy_streams(const AVFormatContext& from, const AVFormatContext& written, AVFormatContext& to) {
-    // Behind those that were written there may be a track of the time code, which the muxer makes of the words.
+    // The file may have an additional time code track, which the muxer makes from metadata: it is not copied but made
+    // again.
     for (unsigned index = 0; index < std::min(from.nb_streams, written.nb_streams); ++index) {
         const auto& in = *from.streams[index];
         auto* out = avformat_new_stream(&to, nullptr);
@@ -98,17 +105,18 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
         out->sample_aspect_ratio = in.sample_aspect_ratio;
-        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the one that is written
+        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the muxer writes this one
         out->disposition = written.streams[index]->disposition;
         av_dict_copy(&out->metadata, written.streams[index]->metadata, 0);
     }
 }
 
+// Copies all packets in interleaved order.
 void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture& last) {
     std::int64_t pictures = 0;
     const auto packet = make_packet();
     for (;;) {
-        av_packet_unref(packet.get());  // of a track that is not copied
+        av_packet_unref(packet.get());  // also packets of tracks that are not copied
         const int read = av_read_frame(&from, packet.get());
         if (read == AVERROR_EOF) return;
         require(read, "read what was written");
@@ -116,7 +124,8 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
         if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
-        // FFmpeg's reader of fragments does not tell it where pictures are reordered.
+        // FFmpeg's reader of fragments does not return the duration of the last picture if pictures are reordered: set
+        // it.
         const auto* stream = to.streams[index];
         if (index == 0 && ++pictures == last.number && last.ticks > 0)
             packet->duration = av_rescale_q(last.ticks, last.clock, stream->time_base);
@@ -124,6 +133,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
     }
 }
 
+// Copies the file behind descriptor `from` to `to`.
 void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
              const LastPicture& last, int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
@@ -165,6 +175,7 @@ void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const s
     }
 }
 
+// The flag makes the muxer take the start time of new streams from the fragment.
 void begin_late_streams(AVFormatContext& format) { av_opt_set(format.priv_data, "movflags", "+frag_discont", 0); }
 
 }  // namespace framewire

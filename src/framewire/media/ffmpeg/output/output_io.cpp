@@ -29,6 +29,7 @@ void OutputIo::flush() {
     failure_.rethrow();
 }
 
+// FFmpeg's callbacks: exceptions are stored and reported as EIO.
 int OutputIo::write(void* self, std::uint8_t* data, int bytes) {
     auto& io = *static_cast<OutputIo*>(self);
     return static_cast<int>(io.failure_.guard([&] {

@@ -1,3 +1,7 @@
+// Video sink: encoder, muxer and the streams copied from the medium. A recording must stay playable if the process is
+// killed, so the muxer's buffers are written to the file at regular intervals (put_out()), and MP4 is written in
+// fragments that are merged at the end.
+
 #include "framewire/media/ffmpeg/output/sink.hpp"
 
 #include "framewire/core/log.hpp"
@@ -23,22 +27,24 @@ namespace framewire {
 namespace {
 
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
-// A frame's time of decoding lies several frames before its own, and FFmpeg's reader of MP4 takes no more than 28 bits
-// of the clock for that, which is 49 minutes: longer waits are told in pieces, of which nine fit.
+// Longest distance between two frames. A frame's decoding time may precede its presentation time by several frames,
+// and FFmpeg's MP4 reader accepts at most 28 bits of the clock (49 minutes) for that difference. Longer gaps are
+// filled with repeated frames; nine frames of this distance fit.
 constexpr std::int64_t longest_frame_ticks = std::int64_t{300} * fine_clock.den;
-// What a source can hardly mean: times further on than that are taken for a mistake, and go on after one frame.
+// A larger jump in the source's timestamps is treated as an error, and the recording continues one frame later.
 constexpr std::int64_t longest_gap_ticks = std::int64_t{30 * 24 * 3600} * fine_clock.den;
 
-// How a target is written.
+// Muxer and default codec of a target.
 struct Plan {
     std::string url;
     const char* muxer;
-    const char* codec;  // where none is chosen
+    const char* codec;  // default codec
     bool live = false;
-    bool file = false;           // one file of ours; else FFmpeg opens what it needs
-    bool constant_rate = false;  // the format knows no time stamps
+    bool file = false;           // one file that this class opens; otherwise FFmpeg opens what it needs
+    bool constant_rate = false;  // the format has no timestamps
 };
 
+// Chooses them by URL scheme and extension.
 Plan plan_for(const SinkCall& call, bool live) {
     const auto path = call.kind->is_file ? call.path : network_address(call.path);
     const auto begins = [&](std::string_view beginning) { return path.starts_with(beginning); };
@@ -46,7 +52,7 @@ Plan plan_for(const SinkCall& call, bool live) {
     if (lower_case(path).ends_with(".m3u8")) return {path, "hls", h264, true};
     if (begins("rtsp://") || begins("rtsps://")) return {path, "rtsp", h264, true};
     if (begins("rtmp://") || begins("rtmps://")) return {path, "flv", h264, true};
-    // Packets of seven TS packets each, the most that fits one Ethernet frame.
+    // Seven TS packets per datagram, the most that fits an Ethernet frame.
     if (begins("udp://") && path.find('?') == std::string::npos) return {path + "?pkt_size=1316", "mpegts", h264, true};
     if (!call.kind->is_file) return {path, "mpegts", h264, true};
     if (call.ending == ".mp4" || call.ending == ".m4v") return {path, "mp4", h264, live, true};
@@ -58,9 +64,10 @@ Plan plan_for(const SinkCall& call, bool live) {
     return {path, "avi", "mjpeg", live, true, true};
 }
 
+// True for the muxers whose files are rewritten at the end.
 bool is_mp4(std::string_view muxer) { return muxer == "mp4" || muxer == "mov"; }
 
-// The clock of a target: its frames where it counts nothing else, and hundredths for GIF.
+// Time base of a target: one frame for formats without timestamps, 1/100 s for GIF.
 AVRational clock_of(const Plan& plan, Rational rate) {
     if (plan.constant_rate) return {static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)};
     return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
@@ -79,7 +86,7 @@ public:
         if (avformat_alloc_output_context2(&format, nullptr, plan.muxer, plan.url.c_str()) < 0)
             fail(ErrorCode::config, "{}: this FFmpeg cannot write {}", name_, plan.muxer);
         format_.reset(format);
-        if (plan.file) format->flags |= AVFMT_FLAG_BITEXACT;  // else Matroska has random numbers
+        if (plan.file) format->flags |= AVFMT_FLAG_BITEXACT;  // otherwise Matroska contains random numbers
         format->interrupt_callback = interrupt_.callback();
 
         clock_ = clock_of(plan, rate);
@@ -96,7 +103,7 @@ public:
         stream_->time_base = clock_;
         stream_->avg_frame_rate = encoder_->context().framerate;
         stream_->sample_aspect_ratio = encoder_->context().sample_aspect_ratio;
-        // The tag that Apple's players want.
+        // Apple's players require this tag.
         if (is_mp4(plan.muxer) && encoder.id == AV_CODEC_ID_HEVC)
             stream_->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
 
@@ -125,15 +132,16 @@ public:
         }
         if (is_mp4(muxer)) {
             rewritten_muxer_ = plan.muxer;
-            // In pieces that each play, so that a recording survives whatever ends it: what is written at any time.
+            // Write fragments that can be played on their own, so that a recording survives a crash at any time.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
-            if (options.begin_seconds) movie_ticks_ = fine_clock.den;  // thousandths would move all frames behind it
+            if (options.begin_seconds)
+                movie_ticks_ = fine_clock.den;  // milliseconds would shift all frames of a joined part
             dictionary.set("movie_timescale", movie_ticks_);
         }
         if (muxer == "hls") {
             dictionary.set("hls_time", 2);
-            dictionary.set("hls_list_size", 0);  // all of it stays: nothing that was written is taken away again
+            dictionary.set("hls_list_size", 0);  // keep all segments in the playlist
             dictionary.set("hls_playlist_type", "event");
         }
         if (muxer == "rtsp") dictionary.set("rtsp_transport", "tcp");
@@ -142,8 +150,8 @@ public:
     }
 
     ~FfmpegSink() override {
-        // Says goodbye to the other side, and closes what the muxer opened itself: memory too, in which that of HLS has
-        // a segment under way. Files stay as they are.
+        // The trailer ends network sessions and closes what the muxer opened itself, including memory in which the HLS
+        // muxer buffers a segment. Files stay as they are.
         if (hls_) hls_->give_up();
         if (begun_ && !file_) av_write_trailer(format_.get());
     }
@@ -198,12 +206,14 @@ public:
     std::int64_t bytes() const override { return file_ ? file_->file().bytes() : hls_ ? hls_->bytes() : packet_bytes_; }
 
 private:
+    // Opens a network target.
     void open_url(const std::string& url) {
         AVIOContext* io = nullptr;
         check(avio_open2(&io, url.c_str(), AVIO_FLAG_WRITE, &format_->interrupt_callback, nullptr), "open");
         url_ = {io, [](AVIOContext* open) { avio_close(open); }};
     }
 
+    // Rethrows an error of a write callback, or reports FFmpeg's own; names a timeout as such.
     void check(int result, const char* doing) {
         failure_.rethrow();
         if (result >= 0) return;
@@ -214,8 +224,8 @@ private:
         fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
     }
 
-    // The encoder's last packet lasts as long as the last picture is shown, though that may be another one's: MP4 tells
-    // durations in the order of decoding.
+    // Encodes the remaining frames. The last packet gets the display duration of the last frame, even if it belongs to
+    // another frame, because MP4 stores durations in decoding order.
     void flush_encoder() {
         const auto give = [this](AVPacket& packet) { mux(packet); };
         for (; last_ticks_ > longest_frame_ticks; last_ticks_ -= longest_frame_ticks)
@@ -232,7 +242,7 @@ private:
         mux(*last);
     }
 
-    // How long a picture is shown, where that is clearly longer than one of the rate is; else 0.
+    // Display duration of a frame in ticks if it clearly exceeds the frame period; otherwise 0.
     std::int64_t long_ticks(const FrameTime& time) const {
         const double ticks = time.duration_seconds / av_q2d(clock_);
         const double frame_ticks = 1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate));
@@ -241,10 +251,10 @@ private:
         return told ? std::llround(ticks) : 0;
     }
 
-    // What comes before a frame; gives its time.
+    // Prepares for a frame and returns its timestamp.
     std::int64_t begin_frame(const FrameTime& time) {
         const auto pts = next_pts(time);
-        // MP4 has no room for a long wait in one frame: the picture before is shown again in between.
+        // MP4 cannot represent a long gap in one frame: repeat the previous frame.
         while (!constant_rate_ && frames_ > 0 && pts - last_pts_ > longest_frame_ticks)
             encoder_->repeat(last_pts_ += longest_frame_ticks, [this](AVPacket& packet) { mux(packet); });
         last_pts_ = pts;
@@ -254,7 +264,7 @@ private:
         return pts;
     }
 
-    // After the frame before, whatever the source's clock says.
+    // Timestamp of a frame: later than the previous one, whatever the source's clock says.
     std::int64_t next_pts(const FrameTime& time) {
         if (constant_rate_) {
             uneven_.look_at(time, av_q2d(encoder_->context().framerate), name_);
@@ -274,7 +284,7 @@ private:
         return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
     }
 
-    // A file that cannot be read again goes without.
+    // Opens the medium again for audio, subtitles and metadata; if that fails, the output has none.
     void bring_along(const MediumFile& medium, const SinkOptions& options) {
         try {
             const auto rate = encoder_->context().framerate;
@@ -287,6 +297,7 @@ private:
         chapters_ = options.segments.seconds == 0;
     }
 
+    // Copies the companion packets after the last frame: to the end of the frames, or all of them.
     void give_rest_of_companions(Ending ending) {
         if (!companions_ || frames_ == 0) return;
         const auto put = [this](AVPacket& packet) { return put_companion(packet); };
@@ -294,19 +305,21 @@ private:
         companions_->give_until(end_seconds(), *format_, put);
     }
 
-    // They are known when the pictures are: MP4's are a track, and Matroska takes them at its end.
+    // Chapters need the final duration: MP4 stores them as a track in the rewritten header, Matroska accepts them with
+    // the trailer.
     void add_chapters(AVFormatContext& to, Ending ending) const {
         if (!companions_ || !chapters_ || frames_ == 0) return;
         const bool whole = to_the_end_ && ending == Ending::complete;
         companions_->add_chapters(to, whole ? std::numeric_limits<double>::infinity() : end_seconds());
     }
 
-    // Of the pictures.
+    // End of the last frame in the output's time.
     double end_seconds() const {
         return static_cast<double>(last_pts_) * av_q2d(clock_) +
                std::max(static_cast<double>(last_ticks_) * av_q2d(clock_), 1 / av_q2d(encoder_->context().framerate));
     }
 
+    // Writes a packet of a copied stream; returns false if the muxer rejects it.
     bool put_companion(AVPacket& packet) {
         interrupt_.allow(timeout_);
         packet_bytes_ += packet.size;
@@ -316,6 +329,7 @@ private:
         return result >= 0;
     }
 
+    // Writes a video packet, after the companion packets that precede it.
     void mux(AVPacket& packet) {
         const auto& encoder = encoder_->context();
         if (last_ticks_ > 0 && packet.pts == last_pts_) packet.duration = last_ticks_;
@@ -331,7 +345,7 @@ private:
         const double seconds = static_cast<double>(packet.dts) * av_q2d(stream_->time_base);
         if (!put_out_seconds_) put_out_seconds_ = seconds;
         interrupt_.allow(timeout_);
-        // In order by themselves where others come along: FFmpeg would wait for rare subtitles.
+        // With companion streams packets already arrive in order: FFmpeg's interleaving would wait for rare subtitles.
         check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
               "write");
         const auto held_back_ms = by_clock_ ? milliseconds_since(put_out_) : 1000 * (seconds - *put_out_seconds_);
@@ -340,7 +354,7 @@ private:
         put_out_seconds_ = seconds;
     }
 
-    // Lets a file have all that the muxer holds back, in a form that plays.
+    // Writes everything that the muxer buffers to the file, in a playable form.
     void put_out() {
         const bool mp4 = !rewritten_muxer_.empty();
         if (mp4 && companions_ && !companions_->described()) return;
@@ -356,7 +370,7 @@ private:
     std::chrono::milliseconds timeout_;
     Interrupt interrupt_;
     CallbackFailure failure_;
-    // One of these, but for protocols that open what they need themselves.
+    // Exactly one of these is set, except for protocols that open what they need themselves.
     std::optional<OutputIo> file_;
     std::optional<HlsFiles> hls_;
     std::unique_ptr<AVIOContext, void (*)(AVIOContext*)> url_{nullptr, nullptr};
@@ -364,30 +378,30 @@ private:
     OutputPointer format_;
     AVStream* stream_ = nullptr;
     std::optional<Companions> companions_;
-    bool chapters_ = false;    // of the companions
-    bool to_the_end_ = false;  // of the companions
+    bool chapters_ = false;    // copy chapters
+    bool to_the_end_ = false;  // copy companions beyond the last frame
     AVRational clock_ = fine_clock;
-    std::string rewritten_muxer_;  // of MP4, whose tables go to the front at the end
+    std::string rewritten_muxer_;  // MP4 muxer whose file is rewritten at the end; otherwise empty
     int movie_ticks_ = mp4_movie_ticks;
     bool constant_rate_ = false;
-    bool begun_ = false;   // header written, trailer not
-    bool warned_ = false;  // of times
+    bool begun_ = false;   // header written, trailer not yet
+    bool warned_ = false;  // about timestamps
     UnevenTimes uneven_;
     std::optional<double> first_seconds_;
-    std::int64_t shifted_ticks_ = 0;  // what times that made no sense were moved by
+    std::int64_t shifted_ticks_ = 0;  // correction for invalid timestamps
     std::int64_t last_pts_ = -1;
-    std::int64_t last_ticks_ = 0;  // for which the last picture is shown, where that is long
+    std::int64_t last_ticks_ = 0;  // display duration of the last frame if it is long, else 0
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
-    std::int64_t pictures_ = 0;  // packets of the pictures
-    // Of the recording's own time: a muxer writes otherwise where it has to put out what it holds, so that by a clock
-    // each run would make other bytes. By a clock all the same where no run is the like of another, and of MP4, which
-    // is written anew at its end.
+    std::int64_t pictures_ = 0;  // video packets
+    // Whether longest_held_back_ is measured with the clock or in the recording's time. A muxer writes different bytes
+    // depending on when it is flushed, so recording time is needed for reproducible files. The clock is used if runs
+    // differ anyway (live input), and for MP4, which is rewritten at the end.
     bool by_clock_ = false;
     std::chrono::milliseconds longest_held_back_{};
     Clock::time_point put_out_ = Clock::now();
-    std::optional<double> put_out_seconds_;  // as packets tell them
+    std::optional<double> put_out_seconds_;  // in packet time
 };
 
 }  // namespace

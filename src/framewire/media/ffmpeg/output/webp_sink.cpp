@@ -16,8 +16,9 @@ namespace framewire {
 namespace {
 
 constexpr AVRational webp_clock{1, 1000};
-constexpr std::int64_t longest_webp_frame_ms = (1 << 24) - 1;  // 24 bits of the format
+constexpr std::int64_t longest_webp_frame_ms = (1 << 24) - 1;  // the format has 24 bits for a frame's duration
 
+// Keeps the first frame until it is known whether a second one follows.
 class WebpSink final : public Sink {
 public:
     WebpSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -53,12 +54,13 @@ public:
     std::int64_t bytes() const override { return std::ssize(bytes_); }
 
 private:
+    // Starts an animation with the stored first frame.
     void begin() {
         encoder_.emplace(choice_, VideoEncoder::Frames{.shape = shape_, .rate = rate_, .time_base = webp_clock}, 1,
                          false);
         encoder_->encode(std::as_const(first_).view(), 0, [this](AVPacket& packet) { take(packet); });
     }
-    // The encoder's packet is the whole file.
+    // The encoder returns the whole file as one packet.
     void take(const AVPacket& packet) { bytes_.insert(bytes_.end(), packet.data, packet.data + packet.size); }
 
     Shape shape_;

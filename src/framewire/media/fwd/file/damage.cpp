@@ -8,16 +8,19 @@
 namespace framewire::fwd {
 namespace {
 
+// At most this many positions are logged; a damaged file could otherwise fill the log.
 constexpr std::size_t most_lines = 32;
 constexpr std::size_t most_places = std::size_t{1} << 20;  // that are remembered
 
 }  // namespace
 
+// True for the first report of an offset, until the log is full.
 bool Damage::is_new(std::int64_t offset) {
     if (said_.size() > most_lines) return false;
     return said_.insert(offset).second;
 }
 
+// Once too many offsets are remembered, new ones are no longer added and may be counted twice.
 void Damage::count_frames(std::int64_t offset, std::int64_t frames) {
     if (counted_.size() < most_places ? counted_.insert(offset).second : !counted_.contains(offset)) frames_ += frames;
 }

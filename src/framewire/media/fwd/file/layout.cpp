@@ -12,16 +12,19 @@
 namespace framewire::fwd {
 namespace {
 
-// As PNG's, it shows what took a file for text.
+// Like PNG's signature, it reveals damage by transfers in text mode.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'F', 'W', 'D', '\r', '\n', 0x1a, '\n'};
-// Their last bytes differ in every bit.
+// The last bytes of the two marks differ in every bit.
 constexpr std::array<std::uint8_t, 4> frame_begins{0xf5, 'F', 'W', 0xa3}, index_begins{0xf5, 'F', 'W', 0x5c};
 constexpr std::array<std::uint8_t, 4> file_ends{0xf5, 'F', 'W', '.'};
 constexpr std::uint32_t whole_flag = 1;
-constexpr std::size_t check_at = 4, checked_from = 8;  // of a frame and of the index
-constexpr std::size_t most_number_bytes = 4;           // of a directory's numbers
-constexpr std::int64_t longest_term = 0x7fffffff;      // of ratios
+constexpr std::size_t check_at = 4,
+                      checked_from =
+                          8;  // offsets of the checksum, and of the bytes that it covers, in a frame and in the index
+constexpr std::size_t most_number_bytes = 4;       // longest number in a directory
+constexpr std::int64_t longest_term = 0x7fffffff;  // of fractions
 
+// Appending and reading of little-endian fields.
 void put_bytes(ByteSpan bytes, Bytes& out) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 template <class Number>
@@ -42,21 +45,24 @@ void put_ratio(Rational ratio, Bytes& out) {
 
 Rational ratio_at(ByteSpan bytes, std::size_t at) { return {u32_at(bytes, at), u32_at(bytes, at + 4)}; }
 
+// True if both terms are in the range of the format.
 bool is_allowed(Rational ratio) {
     const auto allowed = [](std::int64_t term) { return term >= 1 && term <= longest_term; };
     return allowed(ratio.numerator) && allowed(ratio.denominator);
 }
 
+// True if `bytes` start with `mark`.
 bool begins_with(ByteSpan bytes, ByteSpan mark) {
     return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
 }
 
+// LEB128: seven bits per byte, lowest first.
 void put_number(std::uint64_t number, Bytes& out) {
     for (; number >= 0x80; number >>= 7) out.push_back(static_cast<std::uint8_t>(number | 0x80));
     out.push_back(static_cast<std::uint8_t>(number));
 }
 
-// Small numbers of either sign: 0, -1, 1, -2 ...
+// Zigzag encoding: maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ..., so that small numbers of either sign become short.
 std::uint64_t folded(std::int64_t number) {
     return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
 }
@@ -75,6 +81,7 @@ std::uint64_t u64_at(ByteSpan bytes, std::size_t at) {
     return u32_at(bytes, at) | std::uint64_t{u32_at(bytes, at + 4)} << 32;
 }
 
+// boost::crc_optimal with the Castagnoli polynomial, reflected.
 std::uint32_t checksum(ByteSpan bytes) {
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(bytes.data(), bytes.size());
@@ -104,6 +111,7 @@ void put_header(const Header& header, Bytes& out) {
 
 bool has_magic(ByteSpan bytes) { return begins_with(bytes, magic); }
 
+// The checksum is verified first: a header with a wrong checksum is damage, one with invalid fields an error.
 std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
     if (bytes.size() != header_bytes || !has_magic(bytes) ||
         checksum(bytes.first(header_bytes - check_bytes)) != u32_at(bytes, header_bytes - check_bytes))
@@ -145,6 +153,8 @@ bool is_picture(ByteSpan packed) {
 ByteSpan frame_mark() { return frame_begins; }
 ByteSpan index_mark() { return index_begins; }
 
+// The checksum field is filled in last; it covers the header behind it and the directory. Blocks have their own
+// checksums behind the packed bytes.
 void put_frame(const FrameHead& head, ByteSpan packed, std::span<const delta::CodedBlock> blocks,
                const ThreadPool& pool, Bytes& out) {
     std::size_t block_bytes = 0;
@@ -172,7 +182,7 @@ std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int 
     if (bytes.size() < frame_head_bytes || !begins_with(bytes, frame_begins)) return std::nullopt;
     const FrameHead head{u32_at(bytes, 8), static_cast<std::int64_t>(u64_at(bytes, 16)), u32_at(bytes, 28) != 0,
                          u32_at(bytes, 12), u32_at(bytes, 24)};
-    // A directory has a number for each block, and one for those passed over before it.
+    // A directory has at most two numbers per block: the skipped blocks before it, and its size.
     const auto most_directory_bytes = 2 + most_number_bytes * 2 * static_cast<std::size_t>(blocks);
     if (u32_at(bytes, 28) > whole_flag || head.ticks < 0 || head.ticks > max_ticks || head.packed_bytes > limit ||
         head.directory_bytes < 2 ||
@@ -181,6 +191,7 @@ std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int 
     return head;
 }
 
+// The checksum covers the header from the frame number, and the directory.
 bool is_frame_head_whole(ByteSpan head, ByteSpan directory) {
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(head.data() + checked_from, frame_head_bytes - checked_from);
@@ -188,6 +199,8 @@ bool is_frame_head_whole(ByteSpan head, ByteSpan directory) {
     return crc.checksum() == u32_at(head, check_at);
 }
 
+// An entry is two numbers: twice the size plus the keyframe flag, and the change of the frame interval, which is 0 for
+// a constant rate.
 void IndexWriter::add(std::int64_t bytes, std::int64_t ticks, bool whole) {
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
         fail(ErrorCode::io, "a .fwd file has room for {} frames", frames_);
@@ -215,7 +228,7 @@ Bytes IndexWriter::finish(std::int64_t offset) const {
 }
 
 std::optional<IndexEntry> IndexReader::next(std::uint64_t size, std::uint64_t time) {
-    constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // far more than a frame can take
+    constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // far larger than any frame
     if (size / 2 < frame_head_bytes + 2 || size / 2 > longest || offset_ > std::numeric_limits<std::int64_t>::max() / 2)
         return std::nullopt;
     const auto change = unfolded(time);

@@ -1,3 +1,7 @@
+// Reads `.fwd` files that may be damaged anywhere. The index is optional: without one, frames are found by their
+// marks. A frame counts only if its header's checksum is right and its number and time are later than those of the
+// previous one; everything between two such frames is reported as lost.
+
 #include "framewire/media/fwd/file/reader.hpp"
 
 #include "framewire/core/error.hpp"
@@ -14,13 +18,13 @@
 namespace framewire::fwd {
 namespace {
 
-// Bytes read at once where marks are looked for.
+// Chunk size of the search for marks.
 constexpr std::int64_t search_bytes = 1 << 16;
-// Of the heads that turn out to be none while marks are looked for: a file of nothing else is given up.
+// Base of the limit on bytes examined as candidate headers during one search: a file made of false marks is abandoned.
 constexpr std::int64_t least_budget_bytes = 16 << 20;
 constexpr std::int64_t least_read_bytes = 1024, most_read_bytes = 1 << 20;
 
-// How many blocks a directory has.
+// Number of blocks in a directory: those numbers that are even (sizes; odd ones count skipped blocks).
 std::int64_t coded_blocks(ByteSpan directory) {
     std::int64_t blocks = 0;
     bool begins = true;
@@ -42,6 +46,7 @@ Reader::Reader(const std::string& path, const SourceOptions& options) : file_(pa
     find_index();
 }
 
+// Reads both copies of the header and reports a damaged or different one.
 void Reader::read_both_headers(const SourceOptions& options) {
     const auto all = bytes_at(0, std::min<std::int64_t>(first_record, file_.length_bytes()));
     const auto first = all.first(std::min(all.size(), header_bytes)), second = all.subspan(first.size());
@@ -61,6 +66,7 @@ void Reader::read_both_headers(const SourceOptions& options) {
              shape.height, options.max_pixels);
 }
 
+// Reads and validates the index, if the file ends with a trailer. A damaged index is reported and ignored.
 void Reader::find_index() {
     end_ = file_.length_bytes();
     if (end_ < first_record + static_cast<std::int64_t>(trailer_bytes)) return;
@@ -79,7 +85,8 @@ void Reader::find_index() {
     pictures_ = std::move(pictures);
 }
 
-// False where it is broken; what `each` was told is worth nothing then.
+// Reads the index and calls `each` for its frames. Returns false if it is damaged; the calls so far are then
+// meaningless.
 bool Reader::read_index(std::int64_t offset, const std::function<void(const IndexEntry&)>& each) {
     const auto last = file_.length_bytes() - static_cast<std::int64_t>(trailer_bytes);
     if (last - offset < static_cast<std::int64_t>(index_head_bytes)) return false;
@@ -116,7 +123,7 @@ bool Reader::read_index(std::int64_t offset, const std::function<void(const Inde
     return left == 0 && next_offset == offset && crc.checksum() == check;
 }
 
-// What a caller gets lives until the next call.
+// Reads part of the file through a buffer; the result is valid until the next call.
 ByteSpan Reader::bytes_at(std::int64_t offset, std::int64_t bytes) {
     const auto have = std::ssize(buffer_);
     if (offset < buffer_offset_ || offset + bytes > buffer_offset_ + have) {
@@ -130,7 +137,7 @@ ByteSpan Reader::bytes_at(std::int64_t offset, std::int64_t bytes) {
     return rest.first(std::min(rest.size(), static_cast<std::size_t>(bytes)));
 }
 
-// The head of the frame at `offset`, if there is one that may be the next.
+// Reads the frame header at `offset`, if there is one that can follow the frame before.
 bool Reader::read_head(std::int64_t offset, Frame& frame) {
     is_cut_ = false;
     const auto left = end_ - offset;
@@ -154,7 +161,7 @@ bool Reader::read_head(std::int64_t offset, Frame& frame) {
     return true;
 }
 
-// The next frame's head, behind what is no frame.
+// Finds the next frame header and reports what was skipped.
 bool Reader::next_head(Frame& frame) {
     const auto from = position_.offset;
     search_budget_bytes_ = least_budget_bytes + 64 * (file_.length_bytes() - from);
@@ -192,7 +199,7 @@ bool Reader::next_head(Frame& frame) {
 
 bool Reader::is_index(std::int64_t offset) { return !index_ && std::ranges::equal(bytes_at(offset, 4), index_mark()); }
 
-// Where a frame may begin; none when there is no place left, or too many were tried.
+// Next position with a frame mark; nullopt if there is none or the search budget is used up.
 std::optional<std::int64_t> Reader::find_mark(std::int64_t from) {
     const auto mark = frame_mark();
     const auto overlap = std::ssize(mark) - 1;
@@ -207,7 +214,7 @@ std::optional<std::int64_t> Reader::find_mark(std::int64_t from) {
     return std::nullopt;
 }
 
-// What is behind the last frame.
+// Reports what follows the last frame.
 void Reader::say_end(std::int64_t from) {
     const auto last = position_.number == 0 ? std::string("before its first frame")
                                             : fmt::format("after frame {}", position_.number - 1);
@@ -231,7 +238,8 @@ void Reader::say_end(std::int64_t from) {
     }
 }
 
-// False where they do not fit together, although the head is whole.
+// Checks the blocks of a frame against their checksums. Returns false if the directory contradicts the sizes, although
+// the header is intact.
 bool Reader::read_blocks(Frame& frame) {
     const auto record = bytes_at(frame.place.offset, frame.place.bytes);
     if (std::ssize(record) < frame.place.bytes) return false;
@@ -273,6 +281,7 @@ void Reader::for_each_place(const std::function<void(const IndexEntry& place)>& 
     position_ = before;
 }
 
+// Lists the keyframes of a file without an index by reading all headers.
 void Reader::find_pictures() {
     pictures_.emplace();
     const auto before = std::exchange(position_, {});
@@ -281,6 +290,7 @@ void Reader::find_pictures() {
     position_ = before;
 }
 
+// The keyframe to start from must be intact; otherwise an earlier one is used.
 bool Reader::go_to(double to_seconds) {
     if (!pictures_) find_pictures();
     const auto& all = *pictures_;

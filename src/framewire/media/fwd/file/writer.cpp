@@ -14,16 +14,17 @@
 namespace framewire::fwd {
 namespace {
 
-// Times that jump further are taken for a mistake, as in every recording.
+// A larger jump in the timestamps is treated as an error, as in all recordings.
 constexpr double longest_gap_s = 30.0 * 24 * 3600;
 
-// Units that frames of the rate come in whole numbers of, and of a microsecond at most.
+// Time unit in which frame periods of the rate are whole numbers, and which is at most a microsecond.
 Rational time_base_for(Rational rate) {
     constexpr std::int64_t least = 1'000'000, most = 0x7fffffff;
     if (rate.numerator < 1 || rate.numerator > most) return {1, least};
     return {1, rate.numerator * std::max<std::int64_t>(1, (least + rate.numerator - 1) / rate.numerator)};
 }
 
+// Time of day of a frame, from its capture time if it has one.
 std::int64_t time_of_day_us(const FrameTime& time) {
     using namespace std::chrono;
     auto now = system_clock::now();
@@ -38,6 +39,7 @@ Writer::Writer(const std::string& path, const Recording& recording, const Output
                const ThreadPool& pool)
     : file_(path, options), recording_(recording), time_base_(time_base_for(recording.rate)), pool_(&pool) {}
 
+// Writes both copies of the header.
 void Writer::begin(const FrameTime& time) {
     first_seconds_ = recording_.begin_seconds.value_or(time.seconds);
     Bytes header;
@@ -53,7 +55,7 @@ void Writer::begin(const FrameTime& time) {
     file_.write(header.data(), header.size());
 }
 
-// After the frame before, whatever the source's clock says.
+// Time of a frame: later than that of the previous one, whatever the source's clock says.
 std::int64_t Writer::ticks_of(const FrameTime& time) {
     const double unit_s = time_base_.value();
     double seconds = time.seconds - *first_seconds_ + shifted_seconds_;

@@ -22,6 +22,7 @@
 namespace framewire {
 namespace {
 
+// Extensions whose joined files are byte-identical to a single run.
 constexpr std::array<std::string_view, 6> equal_endings{".jsonl", ".txt", ".bgr", ".gray", ".y4m", ".npy"};
 #ifdef FRAMEWIRE_FFMPEG
 constexpr std::array<std::string_view, 3> video_endings{".mp4", ".mkv", ".avi"};
@@ -30,6 +31,7 @@ constexpr std::array<std::string_view, 0> video_endings{};
 #endif
 constexpr std::size_t longest_copy_bytes = std::size_t{1} << 20;
 
+// Extension in lower case.
 std::string ending_of(const std::string& path) { return lower_case(std::filesystem::path(path).extension().native()); }
 
 bool has(const auto& list, const std::string& ending) { return std::ranges::find(list, ending) != list.end(); }
@@ -38,7 +40,7 @@ void refuse_stopped(const InputFile& file) {
     if (file.stopped()) fail(ErrorCode::io, "stopped while {} was joined", file.name());
 }
 
-// A file's first line with its end, as far as one may be long.
+// First line of a file with its line end, up to a maximum length.
 std::string first_line(InputFile& file) {
     constexpr std::size_t longest_line_bytes = 1024;
     std::string line;
@@ -50,7 +52,8 @@ std::string first_line(InputFile& file) {
     return line;
 }
 
-// y4m's header is its first line, which only the first part keeps.
+// Concatenates files. With `has_header` the first line (the header of y4m) is kept from the first part only, and must
+// be equal in all.
 void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has_header, const std::stop_token& stop) {
     std::vector<std::uint8_t> bytes(longest_copy_bytes);
     std::string header;
@@ -71,7 +74,7 @@ void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has
     }
 }
 
-// What stands before the arrays of framewire's own files.
+// Reads the header of an array that framewire wrote, and checks it against the size of the file.
 NpyHeader read_header(InputFile& file) {
     std::vector<std::uint8_t> bytes(NpyFile::header_bytes);
     bytes.resize(file.read(bytes.data(), bytes.size()));
@@ -91,6 +94,7 @@ NpyHeader read_header(InputFile& file) {
     return header;
 }
 
+// Copies `count` arrays of `values` elements.
 template <class Value>
 void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFile& to) {
     std::vector<Value> array(values);
@@ -101,6 +105,7 @@ void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFil
     }
 }
 
+// Concatenates arrays along their first dimension.
 void join_arrays(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options) {
     std::optional<NpyFile> file;
     NpyHeader first;

@@ -17,8 +17,9 @@
 namespace framewire {
 namespace {
 
-constexpr std::string_view unfinished_ending = ".part";  // as OutputFile has it
+constexpr std::string_view unfinished_ending = ".part";  // as in OutputFile
 
+// True if another process holds OutputFile's lock on the file.
 bool is_written_now(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (descriptor < 0) return true;
@@ -27,12 +28,13 @@ bool is_written_now(const std::string& path) {
     return locked;
 }
 
+// True if the name exists, also as a dangling link.
 bool is_there(const std::string& path) {
     struct stat status {};
     return ::lstat(path.c_str(), &status) == 0;
 }
 
-// %F and %T as what they stand for.
+// Replaces %F and %T by the conversions they abbreviate.
 std::string spelt_out(std::string_view format) {
     std::string text;
     for (std::size_t at = 0; at < format.size(); ++at) {
@@ -93,6 +95,7 @@ PieceNames PieceNames::parse(const std::string& path) {
     return names;
 }
 
+// The time is formatted with strftime() in local time.
 std::string PieceNames::free_path(std::chrono::system_clock::time_point at) const {
     const auto seconds = std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(at));
     std::tm local{};
@@ -105,6 +108,8 @@ std::string PieceNames::free_path(std::chrono::system_clock::time_point at) cons
     }
 }
 
+// Parses the name token by token: digits must be in the range of their conversion, and the optional suffix is -N with
+// N >= 2.
 bool PieceNames::matches(std::string_view name) const {
     for (const auto& token : tokens_) {
         if (const auto* literal = std::get_if<std::string>(&token)) {

@@ -1,3 +1,6 @@
+// A recording in segments. When a segment is full, the next one is opened at once, and the old one is finished in the
+// background, because flushing the encoder and writing the index of a long MP4 file take longer than a frame period.
+
 #include "framewire/media/sinks/pieces/segmented_sink.hpp"
 
 #include "framewire/core/log.hpp"
@@ -17,6 +20,7 @@ namespace {
 
 using WallClock = std::chrono::system_clock;
 
+// A duration on the wall clock.
 WallClock::duration wall_time(double seconds) {
     return std::chrono::duration_cast<WallClock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -26,9 +30,8 @@ public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
         : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
         options_.to_the_end = false;
-        options_.replace = false;  // a name is free, or becomes another one
-        piece_ =
-            open(WallClock::now(), options_.start_seconds);  // finds out at once whether the place can be written to
+        options_.replace = false;                                 // names are chosen to be unused
+        piece_ = open(WallClock::now(), options_.start_seconds);  // fails early if the destination cannot be written
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
@@ -58,6 +61,7 @@ public:
     std::int64_t bytes() const override { return finished_bytes_ + (piece_ ? piece_->bytes() : 0); }
 
 private:
+    // Opens a segment that starts at a time of day.
     std::unique_ptr<Sink> open(WallClock::time_point at, double start_seconds) const {
         auto call = call_;
         call.path = names_.free_path(at);
@@ -66,13 +70,13 @@ private:
         return call.kind->open(call, shape_, rate_, options);
     }
 
-    // The time of day of a frame: when a live one came; else the run's beginning and the time since in the video.
+    // Time of day of a frame: its capture time for live sources, otherwise the start of the run plus the video's time.
     WallClock::time_point time_of_day(const FrameTime& time) const {
         if (!options_.live || time.captured == Clock::time_point{}) return began_ + wall_time(time.seconds);
         return WallClock::now() - wall_time(milliseconds_since(time.captured) / 1000);
     }
 
-    // To the piece of that time; a second time does nothing.
+    // Starts a new segment if the frame's time requires it. Idempotent for one frame.
     void go_on_to(const FrameTime& time) {
         if (!std::exchange(began_writing_, true))
             cut_seconds_ = time.seconds + options_.segments.seconds;
@@ -83,10 +87,10 @@ private:
     void begin_piece(const FrameTime& time) {
         wait_for_finished();
         auto next = open(time_of_day(time), time.seconds);
-        // Times may jump, and pieces are cut on their grid all the same.
+        // Timestamps may jump; segment boundaries stay on their grid.
         const auto pieces = std::floor((time.seconds - cut_seconds_) / options_.segments.seconds) + 1;
         cut_seconds_ += pieces * options_.segments.seconds;
-        // What an encoder holds back and the table of a long piece take their time, in which frames come.
+        // Flushing the encoder and writing the index of a long segment take time, during which frames arrive.
         finishing_ =
             std::async(std::launch::async, [this, piece = std::shared_ptr(std::exchange(piece_, std::move(next)))] {
                 piece->finish(Ending::complete);
@@ -95,11 +99,12 @@ private:
             });
     }
 
-    // Throws what completing the piece before failed with.
+    // Waits for the previous segment. Throws its error.
     void wait_for_finished() {
         if (finishing_.valid()) finishing_.get();
     }
 
+    // Removes the oldest segments until the limits hold, but never the newest.
     static void keep_within_limits(const PieceNames& names, const SegmentOptions& limits) {
         if (!limits.keep_seconds && !limits.keep_bytes) return;
         const auto pieces = names.existing();
@@ -124,11 +129,11 @@ private:
     SinkOptions options_;
     PieceNames names_;
     WallClock::time_point began_ = WallClock::now();
-    std::unique_ptr<Sink> piece_;  // that is being written
-    double cut_seconds_ = 0;       // where the next one begins
+    std::unique_ptr<Sink> piece_;  // the segment being written
+    double cut_seconds_ = 0;       // start of the next segment
     bool began_writing_ = false;
     std::atomic<std::int64_t> finished_bytes_ = 0;
-    std::future<void> finishing_;  // last: it is over before what it uses goes
+    std::future<void> finishing_;  // last member: its destructor waits before the others are destroyed
 };
 
 }  // namespace
