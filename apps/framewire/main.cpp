@@ -24,24 +24,26 @@ namespace {
 
 using framewire::ErrorCode;
 
-// What the program dies of, on one line; below it the lines of `excerpt`, where there are any.
+// Prints the error that ends the program: one line, followed by the caret lines in `excerpt`, if any. Returns the exit
+// code.
 int report(std::string_view text, ErrorCode code, std::string_view excerpt = {}) {
     const auto lines = framewire::app::shown_text(text) + framewire::printable_lines(excerpt);
     std::fprintf(stderr, "framewire: error: %s\n", lines.c_str());
     return static_cast<int>(code);
 }
 
-// A decoder that was left in a long call may use what std::exit() would destroy.
+// Ends the process without destructors if a decoder is still in an abandoned call: it may use what std::exit() would
+// destroy.
 int ended(int code) {
     if (framewire::abandoned_calls() > 0) std::_Exit(code);
     return code;
 }
 
-// Where the caller closed one of descriptors 0 to 2, the first file opened would become standard input or output. What
-// takes its place refuses to be read or written.
+// Opens closed standard descriptors. Otherwise the first file that the program opens would become standard input or
+// output. The replacements fail on read or write.
 void take_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (fcntl(descriptor, F_GETFD) < 0)  // open() gives the lowest that is free, which is this one
+        if (fcntl(descriptor, F_GETFD) < 0)  // open() returns the lowest free descriptor, which is this one
             static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
@@ -50,8 +52,8 @@ void take_standard_descriptors() {
 int main(int argc, char** argv) try {
     take_standard_descriptors();
     framewire::app::run_bench_where_named(argc, argv);
-    std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of the write
-    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes an error of write()
+    std::signal(SIGXFSZ, SIG_IGN);  // so does a file size limit
 
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
                                         framewire::app::version_text);
@@ -83,7 +85,7 @@ int main(int argc, char** argv) try {
     return ended(report(error.text(), error.code(), error.excerpt()));
 } catch (const framewire::Error& error) {
     return ended(report(error.what(), error.code()));
-} catch (const std::system_error& error) {  // what standard output throws
+} catch (const std::system_error& error) {  // thrown by writes to standard output
     return ended(report(error.what(), ErrorCode::io));
 } catch (const std::bad_alloc&) {
     return ended(report("out of memory", ErrorCode::config));

@@ -1,3 +1,6 @@
+// The command line on top of CLI11. Its exceptions become Error{usage} with messages that name the option, say what is
+// allowed and suggest the nearest name; CLI11's own messages rarely do.
+
 #include "command_line/command_line.hpp"
 
 #include "framewire/core/error.hpp"
@@ -22,7 +25,7 @@
 namespace framewire::app {
 namespace {
 
-// What numbers a target takes where nothing more is said.
+// Numbers that a target of this type accepts by default.
 template <class Number>
 ParameterInfo any_number() {
     constexpr auto most = std::is_floating_point_v<Number> ? std::numeric_limits<double>::infinity()
@@ -35,7 +38,8 @@ ParameterInfo any_number() {
             .maximum = most};
 }
 
-// Refuses other numbers; before what was declared so far, for it says more.
+// Rejects numbers outside a range. Added as a transform, so that it runs before the checks that were declared so far,
+// whose message is less specific.
 void hold_to(CLI::Option& option, const ParameterInfo& numbers, const std::string& allowed) {
     const auto problem = [numbers, allowed](std::string& text) {
         const auto what = problem_with(numbers, text);
@@ -45,6 +49,7 @@ void hold_to(CLI::Option& option, const ParameterInfo& numbers, const std::strin
     option.description(fmt::format("{}; {}", option.get_description(), allowed));
 }
 
+// Restricts an option to least .. most.
 template <class Number>
 void hold_to(CLI::Option& option, Number least, Number most) {
     auto numbers = any_number<Number>();
@@ -53,7 +58,7 @@ void hold_to(CLI::Option& option, Number least, Number most) {
     hold_to(option, numbers, allowed_values(numbers));
 }
 
-// Read as all numbers of the program are: CLI11 takes 010 for 8.
+// Adds an option with a number, parsed like all numbers of the program: CLI11 would read 010 as octal 8.
 template <class Number, class Target>
 CLI::Option& add_number(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
     const auto take = [&target](const std::string& text) { target = number_in<Number>(text).value(); };
@@ -67,18 +72,21 @@ CLI::Option& add_number(CLI::App& app, const std::string& names, Target& target,
     return option;
 }
 
+// Option groups are nameless subcommands in CLI11.
 bool is_group(const CLI::App& app) { return app.get_name().empty(); }
 
+// The subcommands, without option groups.
 std::vector<const CLI::App*> named_subcommands(const CLI::App& program) {
     return program.get_subcommands([](const CLI::App* app) { return !is_group(*app); });
 }
 
-// The subcommand that the arguments name; the program where they name none.
+// The subcommand on the command line, or the program if there is none.
 const CLI::App& chosen_of(const CLI::App& program) {
     const auto chosen = program.get_subcommands();
     return chosen.empty() ? program : *chosen.front();
 }
 
+// The command that shows the help of `app`.
 std::string help_of(const CLI::App& app) {
     return app.get_parent() ? fmt::format("framewire {} --help", app.get_name()) : "framewire --help";
 }
@@ -89,6 +97,7 @@ std::string listed(const std::vector<std::string_view>& names) {
     return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
+// Collects the long option names of a command and its groups.
 void add_long_names(const CLI::App& app, std::vector<std::string>& names) {
     for (const auto* option : app.get_options())
         names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
@@ -96,10 +105,11 @@ void add_long_names(const CLI::App& app, std::vector<std::string>& names) {
         add_long_names(*group, names);
 }
 
-// `argument` without what stands behind its name: "--input" of "--input=x".
+// Name of an option without its value: "--input" for "--input=x".
 std::string_view option_name(std::string_view argument) { return argument.substr(0, argument.find('=')); }
 
-// Where FFmpeg's users find what its options are for: options, or words behind an output.
+// The option for one of FFmpeg's options, or the output parameters for one of its encoder options; empty if there is
+// no equivalent.
 std::string_view like_ffmpegs(const CLI::App& command, std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> options{{{"-vf", "--filters"},
                                                                                            {"-filter:v", "--filters"},
@@ -120,6 +130,8 @@ std::string_view like_ffmpegs(const CLI::App& command, std::string_view name) {
                : "";
 }
 
+// Message for an option that the command does not have: which subcommands have it, FFmpeg's equivalent, or the nearest
+// name.
 std::string unknown_option(const CLI::App& program, const CLI::App& command, std::string_view argument) {
     const std::string name(option_name(argument));
     std::string message = fmt::format("{} has no option {}", command.get_name(), in_quotes(name));
@@ -139,6 +151,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
     return nearest.empty() ? message : fmt::format("{}; did you mean '--{}'?", message, nearest);
 }
 
+// Message for an unknown subcommand.
 std::string unknown_subcommand(const CLI::App& program, std::string_view name) {
     std::vector<std::string_view> names;
     for (const auto* command : named_subcommands(program)) names.push_back(command->get_name());
@@ -146,12 +159,12 @@ std::string unknown_subcommand(const CLI::App& program, std::string_view name) {
                        did_you_mean(name, names));
 }
 
-// What is wrong with the first argument that nothing takes; empty where all were taken.
+// Message for the first argument that was not consumed; empty if all were.
 std::string unknown_argument(const CLI::App& program) {
     const auto& command = chosen_of(program);
     for (const auto* app : {&program, &command})
         for (const auto& argument : app->remaining()) {
-            if (argument == "--") continue;  // ends the options, and is left over
+            if (argument == "--") continue;  // ends the options; CLI11 leaves it in place
             if (argument.size() > 1 && argument.front() == '-') return unknown_option(program, *app, argument);
             if (app == &program) return unknown_subcommand(program, argument);
             return fmt::format("{} takes no argument {}; '{}' tells what it takes", app->get_name(),
@@ -160,7 +173,7 @@ std::string unknown_argument(const CLI::App& program) {
     return {};
 }
 
-// What a wrong number of values means: their end was that of the command line, or the option is there again.
+// Explains a wrong number of values: either the command line ended too early, or the option was repeated.
 std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& error) {
     const std::string words = error.what();
     const auto* option = command.get_option_no_throw(words.substr(0, words.find(':')));
@@ -171,13 +184,14 @@ std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& er
     return fmt::format("{} needs {}", option->get_name(), option->get_type_name());
 }
 
-// What is missing; an argument without a name is told by what stands for it.
+// Message for a missing option; a positional argument is named by its placeholder.
 std::string missing(const CLI::App& command, const CLI::RequiredError& error) {
     const std::string words = error.what();
     const auto* option = command.get_option_no_throw(words.substr(0, words.find(' ')));
     return option && option->get_positional() ? option->get_type_name() + " is required" : words;
 }
 
+// Message for a parse error, with a pointer to the help.
 std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     const auto& command = chosen_of(program);
     if (const auto unknown = unknown_argument(program); !unknown.empty()) return unknown;
@@ -187,13 +201,15 @@ std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     return words.ends_with('?') ? words : fmt::format("{}; '{}' tells more", words, help_of(command));
 }
 
+// Sorted names of options.
 std::vector<std::string> long_names(const std::set<CLI::Option*>& options) {
     std::vector<std::string> names;
     for (const auto* option : options) names.push_back(option->get_name());
-    std::sort(names.begin(), names.end());  // the set has them by their places in memory
+    std::sort(names.begin(), names.end());  // the set is ordered by address
     return names;
 }
 
+// An option as data.
 OptionInfo described(const CLI::Option& option, const std::string& heading) {
     OptionInfo info;
     if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
@@ -211,18 +227,21 @@ OptionInfo described(const CLI::Option& option, const std::string& heading) {
     return info;
 }
 
+// Appends the options of a command and its groups, in the order of the help.
 void describe_options(const CLI::App& app, const std::string& heading, std::vector<OptionInfo>& options) {
     for (const auto* option : app.get_options()) options.push_back(described(*option, heading));
     for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return is_group(*sub); }))
         describe_options(*group, group->get_group(), options);
 }
 
+// A command as data.
 CommandInfo described(const CLI::App& app) {
     CommandInfo info{app.get_name(), app.get_description(), {}};
     describe_options(app, "", info.options);
     return info;
 }
 
+// Appends "--name=value" for each value given, recursively.
 void add_given(const CLI::App& app, std::vector<std::string>& given) {
     for (const auto* option : app.get_options())
         for (const auto& value : option->results()) given.push_back(option->get_name() + "=" + value);
@@ -307,7 +326,7 @@ CommandLine::CommandLine(const std::string& description, const std::string& name
     : program_(std::make_unique<CLI::App>(description, name)) {
     program_->set_help_flag("-h,--help", "say what there is, and end");
     program_->set_version_flag("--version", version, "say which version this is and what it was built with, and end");
-    // That one is needed its caller says: CLI11 would hide a mistyped one behind it.
+    // The caller reports a missing subcommand: CLI11's report would hide a mistyped one.
     program_->require_subcommand(0, 1);
 }
 
@@ -319,6 +338,7 @@ Command CommandLine::subcommand(const std::string& name, const std::string& desc
     return Command(*program_->add_subcommand(name, description));
 }
 
+// Help requested together with a parse error still shows the help.
 bool CommandLine::read(int argc, const char* const* argv) {
     try {
         program_->parse(argc, argv);
@@ -336,7 +356,7 @@ bool CommandLine::read(int argc, const char* const* argv) {
 }
 
 std::string CommandLine::help(const std::string& subcommand) const {
-    const auto mode = CLI::AppFormatMode::Normal;  // App::help() would be of the subcommand that was chosen
+    const auto mode = CLI::AppFormatMode::Normal;  // App::help() would show the chosen subcommand
     const auto& name = program_->get_name();
     if (subcommand.empty()) return program_->get_formatter()->make_help(program_.get(), name, mode);
     for (const auto* command : named_subcommands(*program_))

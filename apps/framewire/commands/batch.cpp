@@ -1,3 +1,6 @@
+// Batches: one job per input file, or per time range of a long file. Each output has a done marker that records the
+// options it was made with, so that a second run makes only what is missing or was made differently.
+
 #include "commands/batch.hpp"
 #include "commands/work.hpp"
 
@@ -19,11 +22,12 @@
 namespace framewire::app {
 namespace {
 
-// What changes no byte of an output, and what a mark says otherwise.
+// Options that do not change the bytes of an output, or that a done marker records in another way.
 constexpr std::array<std::string_view, 16> left_out_of_marks{
     "--input",  "--output",  "--annotate", "--mask",     "--labels",    "--ending",  "--jobs",       "--shard",
     "--shards", "--threads", "--stats",    "--progress", "--log-level", "--replace", "--no-replace", "--json"};
 
+// The options for the done marker.
 std::vector<std::string> made_with(const Command& command) {
     auto given = command.given();
     std::erase_if(given, [](const std::string& each) {
@@ -32,6 +36,7 @@ std::vector<std::string> made_with(const Command& command) {
     return given;
 }
 
+// The shard of this process: from --shard, or from the environment of Slurm or Kubernetes.
 session::Shard shard_of(const BatchFlags& flags) {
     if (!flags.shard.empty()) return session::parse_shard(flags.shard);
     const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
@@ -47,10 +52,12 @@ session::Shard shard_of(const BatchFlags& flags) {
     return {};
 }
 
+// True if the output is a folder on this machine.
 bool is_folder_name(const std::string& output) {
     return output.find("://") == output.npos && session::is_output_folder(output);
 }
 
+// Prints a summary. Throws the first error, after logging all of them.
 void report(const session::BatchResult& result) {
     using End = session::PieceOutcome::End;
     const auto failures = result.failures();
@@ -77,11 +84,13 @@ void report(const session::BatchResult& result) {
          part ? "pieces of long files" : "files");
 }
 
+// Throws Error{usage} if the options prevent cutting.
 void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, const ManyJobs& jobs) {
     if (common.frames) fail(ErrorCode::usage, "--frames is of whole videos; it does not go with --segment");
     session::require_can_be_cut(jobs.input, flags.cutting);
 }
 
+// Cuts one video into time ranges, each of which becomes a work item.
 session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::string& folder, const ManyJobs& jobs) {
     const auto whole = jobs.piece(request);
     auto input = jobs.input;
@@ -95,6 +104,7 @@ session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::
                               });
 }
 
+// Declares --segment and --warm-up.
 void add_segment_options(Command& group, BatchFlags& flags) {
     const auto problem = [](const std::string& text) {
         const auto seconds = seconds_of(text);
@@ -139,6 +149,7 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
         .excludes(shard);
 }
 
+// Several inputs need a folder for their outputs; one input must not have options for many.
 bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options) {
     if (is_folder_name(output)) return true;
     const auto& inputs = flags.inputs;
@@ -156,6 +167,7 @@ bool shares_work(const BatchFlags& flags) {
            session::shard_of([](const char* name) { return std::getenv(name); }, {});
 }
 
+// Sets source and time range.
 void PieceRequest::take(session::InputOptions& options) const {
     options.source = input.path;
     options.stretch = stretch;
@@ -170,6 +182,7 @@ std::string PieceRequest::shown_name(const std::string& name) const {
     return stretch ? fmt::format(".parts/{}/{}", name, part + fs::path(name).extension().native()) : name;
 }
 
+// Outputs of a time range go to the folder for parts until they are joined.
 std::string PieceRequest::in_folder(const std::string& option, const std::string& folder,
                                     const std::string& name) const {
     if (folder.empty()) return {};
@@ -185,6 +198,7 @@ std::string PieceRequest::sink_in_folder(const std::string& option, const std::s
     return literal_sink(in_folder(option, folder, name));
 }
 
+// Checks the options, makes the work items, and runs the batch.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times tells how long one file's steps take; it does not go with many");
@@ -199,7 +213,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
             fail(ErrorCode::usage,
                  "-o {} is the folder of -i; another is needed, for what is made would be taken next time", folder);
     auto each = options.job;
-    each.statistics_path.clear();  // they are of all
+    each.statistics_path.clear();  // written once, for the whole batch
     std::vector<session::Piece> pieces;
     const bool cuts = flags.cutting.seconds > 0;
     auto cutting = flags;

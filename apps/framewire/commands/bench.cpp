@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* bench_name = "bench";
 
-// The benches beside this program, where a build's are installed and travel, or where the build itself has them; empty
-// where they are in neither place.
+// Path of framewire-bench: beside this program, where it is installed, or in the build folder. Empty if it is in
+// neither.
 std::filesystem::path bench_program(const std::filesystem::path& here) {
     for (const auto& place : {here / "framewire-bench", here / "bench" / "framewire-bench"})
         if (std::filesystem::is_regular_file(place)) return place;
@@ -28,13 +28,14 @@ std::filesystem::path bench_program(const std::filesystem::path& here) {
 
 }  // namespace
 
+// Runs before the command line is parsed, because this program does not know the bench's options.
 void run_bench_where_named(int argc, char** argv) {
     const auto is = [&](int at, const char* word) { return at < argc && std::string_view(argv[at]) == word; };
     const bool help = is(1, "help") && is(2, bench_name) && argc == 3;
     if (!help && !is(1, bench_name)) return;
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const auto program = bench_program(here);
-    if (program.empty() && help) return;  // what is declared below is told then
+    if (program.empty() && help) return;  // the help declared below is shown instead
     if (program.empty())
         fail(ErrorCode::config,
              "the benches were not built: there is no framewire-bench in {0} and none in {0}/bench; in a build folder "
@@ -51,13 +52,14 @@ void run_bench_where_named(int argc, char** argv) {
     fail(ErrorCode::config, "cannot run {}: {}", program.native(), std::strerror(errno));
 }
 
+// Declares the subcommand for the help only: run_bench_where_named() handles its use.
 void add_bench(CommandLine& program, Action&) {
     auto command = program.subcommand(
         bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
     const auto arguments = std::make_shared<std::vector<std::string>>();
     command.option("arguments", *arguments, "groups, suites and options: 'framewire bench --help' has them")
         .type_name("ARGUMENT");
-    command.when_chosen([arguments] {});  // which the arguments are kept by
+    command.when_chosen([arguments] {});  // keeps the arguments alive
 }
 
 }  // namespace framewire::app

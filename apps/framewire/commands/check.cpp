@@ -12,7 +12,7 @@
 namespace framewire::app {
 namespace {
 
-// Gives the exit code.
+// Prints all problems of a configuration; returns the exit code.
 int check(const std::string& path) {
     const auto configuration = session::read_configuration(path);
     for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));

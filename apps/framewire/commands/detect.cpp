@@ -17,6 +17,7 @@
 namespace framewire::app {
 namespace {
 
+// Flags of the subcommand detect.
 struct DetectFlags {
     CommonOptions common;
     BatchFlags many;
@@ -27,6 +28,7 @@ struct DetectFlags {
     EntryFlags entry;
     session::DetectStepsOptions steps;
 
+    // The job's options.
     session::DetectOptions options(const std::stop_token& stop) const {
         return {common.job(stop),
                 input,
@@ -41,6 +43,7 @@ struct DetectFlags {
     }
 };
 
+// Extension of a records file.
 std::string_view records_ending(RecordFormat format) {
     switch (format) {
         case RecordFormat::coco: return ".json";
@@ -49,6 +52,7 @@ std::string_view records_ending(RecordFormat format) {
     }
 }
 
+// Runs the detector on many files.
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
     const auto piece = [&](const PieceRequest& request) {
@@ -67,6 +71,7 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
               {.input = flags.input, .background = &background, .audio = !flags.no_audio, .piece = piece}, stop);
 }
 
+// Runs the detector on one source and prints a summary.
 void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
     flags.entry.apply(flags.input);

@@ -16,6 +16,7 @@
 namespace framewire::app {
 namespace {
 
+// Flags of the subcommand run.
 struct RunFlags {
     CommonOptions common;
     BatchFlags many;
@@ -28,6 +29,7 @@ struct RunFlags {
     session::RunOptions options(const std::stop_token& stop) const;
 };
 
+// The job's options; --rate also sets the rate of the source.
 session::RunOptions RunFlags::options(const std::stop_token& stop) const {
     session::RunOptions options{common.job(stop), input, output, segments, !no_audio};
     switch (take_rate(rate, "auto, own, max", options.input)) {
@@ -38,6 +40,7 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
     return options;
 }
 
+// Processes many files.
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (flags.many.cutting.seconds > 0 && flags.segments.seconds > 0)
         fail(ErrorCode::usage, "--segment joins its pieces, and --segment-time does not; one of them can");
@@ -57,6 +60,7 @@ void run_many(const Command& command, RunFlags& flags, const std::stop_token& st
               {.input = input, .audio = !flags.no_audio, .piece = piece}, stop);
 }
 
+// Processes one source and prints a summary.
 void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
     flags.entry.apply(flags.input);

@@ -1,3 +1,7 @@
+// The subcommand serve. Cameras come either from the command line (-i, possibly several with names) or from a
+// configuration file. Options that apply to the whole server are stored as functions, so that those on the command
+// line can override the configuration.
+
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/access_options.hpp"
@@ -29,26 +33,27 @@ namespace {
 
 constexpr std::string_view dashes = "--";
 
+// Flags of the subcommand serve.
 struct ServeFlags {
     CommonOptions common;
     std::vector<std::string> sources, filters, records;
     std::string name{net::default_stream};
-    bool named = false;                                                // by --name
-    session::CameraSettings cameras;                                   // what holds for all of them
-    std::string config;                                                // a file of all that, but for what follows
-    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // sets what was given
-    std::vector<std::function<void(session::LiveOptions&)>> live;      // likewise
-    std::vector<std::function<void(session::EventOptions&)>> events;   // likewise
+    bool named = false;               // --name was given
+    session::CameraSettings cameras;  // settings of all cameras
+    std::string config;               // configuration file with cameras and their settings
+    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options given
+    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options given
+    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options given
     session::AccessOptions access;
     bool no_web = false;
 
-    std::vector<Option> of_cameras;  // which a configuration says instead
+    std::vector<Option> of_cameras;  // options that a configuration replaces
 
     session::CamerasOptions options(const std::stop_token& stop) const;
     std::vector<session::CameraText> named_sources() const;
 };
 
-// Of texts for all cameras and texts for one, the last one for `name`; empty without.
+// The last text that applies to camera `name`: one for this camera, otherwise one for all; empty without either.
 std::string text_for(const std::string& name, const std::vector<std::string>& texts,
                      const std::vector<std::string>& names) {
     std::string for_all, for_one;
@@ -62,6 +67,7 @@ std::string text_for(const std::string& name, const std::vector<std::string>& te
     return for_one.empty() ? for_all : for_one;
 }
 
+// The sources with their names. Throws Error{usage} if several cameras lack names.
 std::vector<session::CameraText> ServeFlags::named_sources() const {
     std::vector<session::CameraText> found;
     for (const auto& source : sources) found.push_back(session::camera_source(source));
@@ -77,6 +83,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
     return found;
 }
 
+// The job's options: the configuration, overridden by the command line; or cameras from the command line.
 session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
     session::CamerasOptions options{.job = common.job(stop)};
     options.web = !no_web;
@@ -108,6 +115,7 @@ session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
 
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
+// Prints the summary of one camera; `who` is a prefix.
 void report(const session::BroadcastResult& result, const std::string& who) {
     const auto& figures = result.figures;
     const auto say = [&who](const std::string& words) { log_info("{}{}", who, words); };
@@ -131,6 +139,7 @@ void report(const session::BroadcastResult& result, const std::string& who) {
     if (over > 0) say(fmt::format("{} steps took more than was asked for even within {}", over, threshold.max));
 }
 
+// Prints the summary of all cameras and of the viewers.
 void report(const session::CamerasResult& result) {
     const bool several = result.cameras.size() > 1;
     for (const auto& camera : result.cameras) report(camera.broadcast, several ? camera.name + ": " : "");
@@ -141,6 +150,7 @@ void report(const session::CamerasResult& result) {
              viewers.refused);
 }
 
+// Runs the server. The summary is printed even if it failed.
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
@@ -160,7 +170,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     failure.rethrow();
 }
 
-// -i, -f and --record, which may be of one camera.
+// Declares -i, -f and --record, which may apply to a single camera.
 std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
     const auto& record = session::setting_named(session::camera_settings(), "record").info;
     return {
@@ -177,7 +187,7 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
             .type_name(std::string(record.unit))};
 }
 
-// What is said of all of them, or of none: `given` sets what was given, over what a configuration says.
+// Declares options of the whole server. Setters of the options given are collected in `given`.
 template <class Target>
 void add_settings_of_all(Command& command, const std::vector<session::Setting<Target>>& settings,
                          std::vector<std::function<void(Target&)>>& given) {
@@ -190,7 +200,7 @@ void add_settings_of_all(Command& command, const std::vector<session::Setting<Ta
             how_to_read(setting));
 }
 
-// What is said of cameras.
+// Declares options of cameras; returns those that a configuration replaces.
 std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     auto options = add_texts_of_cameras(command, flags);
     for (const auto& setting : session::input_settings()) {

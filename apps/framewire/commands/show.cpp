@@ -22,9 +22,10 @@
 namespace framewire::app {
 namespace {
 
+// Flags of the subcommand show.
 struct ShowFlags {
     CommonOptions common;
-    session::InputOptions input;  // of all sources, but for their names
+    session::InputOptions input;  // of all sources, except for their names
     std::vector<std::string> sources;
     ScreenOptions screen;
     double speed = 1;
@@ -34,6 +35,7 @@ struct ShowFlags {
     std::vector<session::ShowOptions> options(const std::stop_token& stop) const;
 };
 
+// The jobs' options, one per source.
 std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
     require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
@@ -47,7 +49,7 @@ std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop
     return options;
 }
 
-// Opens the window as large as its pictures, side by side.
+// Opens the window with the size of its pictures in a grid.
 void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>& cameras, bool compare) {
     int width = 1, height = 1;
     for (const auto& camera : cameras)
@@ -62,6 +64,7 @@ void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>
     screen.open((compare ? 2 : 1) * columns * width, rows * height, title);
 }
 
+// Checks the outputs first, without opening sources, then shows them.
 void show(ShowFlags& flags, const std::stop_source& stop) {
     if (!Screen::supported()) fail(ErrorCode::config, "this build has no windows; run -o writes what it would show");
     for (const auto& source : flags.options({}))
@@ -81,7 +84,7 @@ void show(ShowFlags& flags, const std::stop_source& stop) {
 void add_show(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("show", "Sources -> filters -> a window, which keys lead: ? there tells which");
     const auto flags = std::make_shared<ShowFlags>();
-    flags->common.progress = "none";  // the window has it
+    flags->common.progress = "none";  // the window shows it
     command.option("source", flags->sources, "what to look at, as run's -i; several lie side by side")
         .required()
         .type_name("SRC");

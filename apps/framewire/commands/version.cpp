@@ -10,6 +10,7 @@
 namespace framewire::app {
 namespace {
 
+// CUDA toolkit and driver versions as text.
 std::string cuda_in_words() {
     const auto toolkit = cuda::toolkit_version(), driver = cuda::driver_version();
     if (toolkit.empty()) return "not built in";

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds default_reconnect{10};
 
+// Flags of the subcommand view.
 struct ViewFlags {
     CommonOptions common;
     std::vector<std::string> urls;
@@ -40,6 +41,7 @@ struct ViewFlags {
     session::ReceiveOptions options(const std::string& url, const std::stop_token& stop) const;
 };
 
+// The job's options for one stream.
 session::ReceiveOptions ViewFlags::options(const std::string& url, const std::stop_token& stop) const {
     session::ReceiveOptions options{
         .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
@@ -49,6 +51,7 @@ session::ReceiveOptions ViewFlags::options(const std::string& url, const std::st
     return options;
 }
 
+// Prints a summary.
 void report(const session::ReceiveResult& result) {
     const auto& figures = result.figures;
     const auto& counts = result.counts;
@@ -60,11 +63,13 @@ void report(const session::ReceiveResult& result) {
         log_info("within {} to {} of the source, {:.1f} in the mean", within.min, within.max, within.mean);
 }
 
+// Logs properties of the stream.
 void say_what_is_viewed(const net::StreamInfo& stream) {
     log_info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
              stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
 }
 
+// Records or counts without a window. The summary is printed even if it failed.
 void view_without_window(const session::ReceiveOptions& options) {
     session::ReceiveJob job(options);
     say_what_is_viewed(job.stream());
@@ -74,7 +79,8 @@ void view_without_window(const session::ReceiveOptions& options) {
     failure.rethrow();
 }
 
-// The window opens once the stream is there, and before its recording does.
+// The window opens when the stream's size is known, but before the recording is created, so that a missing display
+// leaves no file behind.
 void view_one(session::ReceiveOptions options, const ScreenOptions& screen_options, const std::stop_source& stop) {
     Screen screen(screen_options, stop);
     options.on_stream = [&](const net::StreamInfo& stream, const Shape& shown) {
@@ -91,6 +97,7 @@ void view_one(session::ReceiveOptions options, const ScreenOptions& screen_optio
     failure.rethrow();
 }
 
+// Streams that are not available yet are retried, so the window opens immediately.
 void view_several(const ViewFlags& flags, const std::stop_source& stop) {
     constexpr int width_px = 1280, height_px = 720;
     Screen screen(flags.screen, stop);
@@ -103,6 +110,7 @@ void view_several(const ViewFlags& flags, const std::stop_source& stop) {
     screen.run();
 }
 
+// Rejects options that apply to a single stream.
 void check(const ViewFlags& flags) {
     if (!flags.no_window && !Screen::supported())
         fail(ErrorCode::config, "this build has no windows; --no-window does without");
@@ -114,6 +122,7 @@ void check(const ViewFlags& flags) {
         fail(ErrorCode::usage, "--no-window, -o and --stats are of one stream, and {} are viewed", flags.urls.size());
 }
 
+// Chooses the mode.
 void view(ViewFlags& flags, const std::stop_source& stop) {
     check(flags);
     auto one = flags.options(flags.urls.front(), stop.get_token());

@@ -17,7 +17,8 @@
 namespace framewire::app {
 namespace {
 
-// Gives the exit code. To be called before any thread is started.
+// Runs the work with signal handling; returns the exit code. Call it before any thread is started, because threads
+// inherit the signal mask.
 int run_stoppable(const StoppableWork& work) {
     StopSignals signals;
     try {
@@ -29,7 +30,7 @@ int run_stoppable(const StoppableWork& work) {
     return signals.received() == 0 ? 0 : 128 + signals.received();
 }
 
-// Blocks until there is a line or the end of standard input; false also when told to stop.
+// Asks a question on the terminal. Returns false at the end of standard input and on a stop request.
 bool answers_yes(const std::string& question, const std::stop_token& stop) {
     fmt::print(stderr, "{} [y/N] ", question);
     std::fflush(stderr);
@@ -40,6 +41,7 @@ bool answers_yes(const std::string& question, const std::stop_token& stop) {
     return ::read(STDIN_FILENO, answer, sizeof answer - 1) > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+// Start of a message: "FILE is" or "FILE and N more outputs are".
 std::string outputs_are(const std::vector<std::string>& there) {
     return there.size() == 1 ? fmt::format("{} is", there.front())
                              : fmt::format("{} and {} more outputs are", there.front(), there.size() - 1);

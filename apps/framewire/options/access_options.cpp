@@ -39,6 +39,7 @@ void tell_access(const session::Access& access, const net::ListenerOptions& list
     std::fflush(stdout);
 }
 
+// The file has precedence over the environment.
 void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const {
     if (!fingerprint.empty()) client.fingerprint = net::parse_fingerprint(fingerprint);
     if (!token_file.empty()) {

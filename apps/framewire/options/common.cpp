@@ -15,7 +15,7 @@
 namespace framewire::app {
 namespace {
 
-// Those that stand before a text: "synth:", "raw:", ...
+// Prefixes of sources: "synth:", "raw:", ...
 std::vector<std::string_view> source_prefixes() {
     std::vector<std::string_view> prefixes;
     for (const auto& kind : source_registry())
@@ -23,12 +23,13 @@ std::vector<std::string_view> source_prefixes() {
     return prefixes;
 }
 
+// Declares -f.
 void add_filters_option(Command& command, std::string& filters) {
     command.option("-f,--filters", filters, "name=value:key=value,name=...; 'framewire filters' lists them")
         .type_name("FILTERS");
 }
 
-// What options of any kind of source there are, beside its name.
+// Declares the options that apply to every kind of source.
 void add_medium_options(Command& command, session::InputOptions& options) {
     add_input_setting(command, "matrix", options);
     add_input_setting(command, "range", options);
@@ -88,9 +89,7 @@ void add_common_options(Command& command, CommonOptions& options) {
     command.option("--backend", options.backend, "where filters run; auto takes a GPU when there is one")
         .one_of({"auto", "cpu", "cuda"});
     command.option("--frames", options.frames, "end after so many frames").positive().type_name("N");
-    command
-        .option("--threads", options.threads,
-                "CPU threads of the filters; 0 takes all the machine has")
+    command.option("--threads", options.threads, "CPU threads of the filters; 0 takes all the machine has")
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace outputs that are there already");
@@ -104,6 +103,7 @@ void add_common_options(Command& command, CommonOptions& options) {
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 
+// The value is parsed by the setting of inputs, and then copied.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
     const auto& setting = session::setting_named(session::input_settings(), "reconnect");
     const auto take = [&setting, &time](const std::string& text) {

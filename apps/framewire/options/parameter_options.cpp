@@ -11,7 +11,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
-// What stands for the value.
+// Placeholder of a parameter's value.
 std::string value_name(const ParameterInfo& parameter) {
     if (!parameter.choices.empty()) return fmt::format("{}", fmt::join(parameter.choices, "|"));
     if (!parameter.unit.empty()) return std::string(parameter.unit);
@@ -24,11 +24,13 @@ std::string value_name(const ParameterInfo& parameter) {
     }
 }
 
+// Help text, with the allowed values unless the placeholder already shows them.
 std::string help_of(const ParameterInfo& parameter, std::string_view before) {
     const bool said = parameter.type == Type::text || !parameter.choices.empty();  // by the value's name
     return fmt::format("{}{}{}", before, parameter.help, said ? "" : "; " + allowed_values(parameter));
 }
 
+// Declares an option with a value.
 Option add_value(Command& command, const std::string& flag, const ParameterInfo& parameter, const TextTaker& take,
                  const ParameterOption& how) {
     auto option = command.option(flag, take, help_of(parameter, how.before));
@@ -48,6 +50,7 @@ Option add_value(Command& command, const std::string& flag, const ParameterInfo&
 
 }  // namespace
 
+// A flag becomes an option without a value.
 Option add_parameter(Command& command, const ParameterInfo& parameter, const TextTaker& take,
                      const ParameterOption& how) {
     const auto flag = how.flag.empty() ? fmt::format("--{}", parameter.name) : how.flag;

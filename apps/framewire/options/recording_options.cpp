@@ -7,10 +7,12 @@
 namespace framewire::app {
 namespace {
 
+// Error message for an invalid duration.
 std::string problem_with_time(const std::string& text) {
     return seconds_of(text) ? "" : "'" + text + "' is no time; allowed are 90s, 10m, 1.5h, 7d and the like";
 }
 
+// Error message for an invalid limit.
 std::string problem_with_limit(const std::string& text) {
     return seconds_of(text) || bytes_of(text)
                ? ""

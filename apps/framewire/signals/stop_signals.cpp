@@ -15,23 +15,25 @@
 namespace framewire::app {
 namespace {
 
-// `timeout` signals the process and then its group, a shell and a terminal that close send SIGTERM and SIGHUP, and
-// service managers do both: these are one request to stop.
+// One request can arrive as several signals: `timeout` signals the process and then its group, closing shells and
+// terminals send SIGTERM and SIGHUP, and service managers do both.
 constexpr std::chrono::seconds same_stop{1};
 
+// The signals that request a stop.
 sigset_t stop_signals() {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     struct sigaction hangup {};
-    // nohup has it ignored, and is obeyed.
+    // nohup ignores SIGHUP: respect that.
     if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
     return signals;
 }
 
 }  // namespace
 
+// Signals are blocked and read from a signalfd, so that no code runs in a signal handler.
 StopSignals::StopSignals() {
     const auto set = stop_signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -51,6 +53,7 @@ StopSignals::~StopSignals() {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
+// The thread: reads signals until the destructor wakes it.
 void StopSignals::receive() {
     pollfd waiting[] = {{signals_, POLLIN, 0}, {ending_, POLLIN, 0}};
     for (;;) {

@@ -15,7 +15,7 @@
 namespace framewire::app {
 namespace {
 
-// By the names that terminals with colours go by.
+// True if the terminal's name is that of one with colours.
 bool has_colours() {
     constexpr std::array<std::string_view, 16> names{"alacritty", "ansi",  "color", "console", "cygwin", "gnome",
                                                      "konsole",   "kterm", "linux", "msys",    "putty",  "rxvt",
@@ -27,6 +27,7 @@ bool has_colours() {
            });
 }
 
+// ANSI escape sequence for a level.
 std::string_view colour(LogLevel level) {
     switch (level) {
         case LogLevel::trace: return "\x1b[37m";
@@ -45,7 +46,8 @@ void show_log_lines(LogLevel least) {
                         const auto line = fmt::format("{}framewire: {}{}{}: {}\n", terminal ? "\r\x1b[K" : "",
                                                       coloured ? colour(level) : "", to_string(level),
                                                       coloured ? "\x1b[m" : "", shown_text(text));
-                        std::fwrite(line.data(), 1, line.size(), stderr);  // at once: the progress bar writes there too
+                        std::fwrite(line.data(), 1, line.size(),
+                                    stderr);  // a single write, because the progress bar writes there too
                     }});
 }
 

@@ -1,3 +1,6 @@
+// Completion script for bash: fixed functions, and tables generated from the command line and the registries. The
+// script parses the line itself (_framewire_split), because bash splits words at '=' and ':'.
+
 #include "commands/help/pages.hpp"
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
@@ -146,6 +149,7 @@ _framewire() {
 complete -F _framewire framewire
 )";
 
+// Name of a kind in the script.
 std::string_view kind_name(ValueWords::Kind kind) {
     switch (kind) {
         case ValueWords::Kind::files: return "files";
@@ -157,7 +161,7 @@ std::string_view kind_name(ValueWords::Kind kind) {
     return "";
 }
 
-// "run -i": "'run -i' | 'run --input'"; of an argument "'filters'".
+// Patterns of a shell `case` for an option: "run -i" gives "'run -i' | 'run --input'", an argument "'filters'".
 std::string patterns(const CommandInfo& command, const OptionInfo& option) {
     std::vector<std::string> names;
     if (option.is_argument()) names.push_back(shell_quoted(command.name));
@@ -166,6 +170,7 @@ std::string patterns(const CommandInfo& command, const OptionInfo& option) {
     return fmt::format("{}", fmt::join(names, " | "));
 }
 
+// All option names of a command.
 std::vector<std::string> option_names(const CommandInfo& command) {
     std::vector<std::string> names;
     for (const auto& option : command.options)
@@ -174,7 +179,7 @@ std::vector<std::string> option_names(const CommandInfo& command) {
     return names;
 }
 
-// `_framewire_takes "COMMAND OPTION"` sets what the option takes: how many values, their kind, their words.
+// Function `_framewire_takes "COMMAND OPTION"`: sets how many values the option takes, their kind and their words.
 std::string takes_table(const ProgramInfo& program) {
     std::string cases;
     for (const auto& command : program.subcommands)
@@ -188,6 +193,7 @@ std::string takes_table(const ProgramInfo& program) {
     return fmt::format("_framewire_takes() {{\n    values=0 kind= words=\n    case $1 in\n{}    esac\n}}\n", cases);
 }
 
+// Function `_framewire_options COMMAND`: sets the option names of a command.
 std::string options_table(const ProgramInfo& program) {
     auto cases = fmt::format("        '') options='{}' ;;\n", fmt::join(option_names(program.program), " "));
     for (const auto& command : program.subcommands)

@@ -1,3 +1,5 @@
+// Completion script for fish: one `complete` line per option, and functions for filter chains and sources.
+
 #include "commands/help/pages.hpp"
 #include "commands/help/value_words.hpp"
 
@@ -74,7 +76,7 @@ end
 complete -c framewire -f
 )";
 
-// As one word of fish, in single quotes.
+// Quotes a text as one word of fish.
 std::string fish_quoted(std::string_view text) {
     std::string quoted = "'";
     for (const char letter : text) {
@@ -84,6 +86,7 @@ std::string fish_quoted(std::string_view text) {
     return quoted + "'";
 }
 
+// Appends the cases of a `switch` for the keys and choices of filters or sources.
 void add_fish_cases(std::string_view kind, const std::vector<CallWords>& calls, std::string& keys,
                     std::string& choices) {
     for (const auto& call : calls) {
@@ -101,6 +104,7 @@ void add_fish_cases(std::string_view kind, const std::vector<CallWords>& calls, 
     }
 }
 
+// The functions __framewire_keys and __framewire_choices.
 std::string fish_tables() {
     std::string keys, choices;
     add_fish_cases("filter", filter_words(), keys, choices);
@@ -111,6 +115,7 @@ std::string fish_tables() {
         keys, choices);
 }
 
+// The part of a `complete` line that describes an option's values.
 std::string fish_values(const std::string& value, const ProgramInfo& program) {
     const auto takes = value_words(value, program);
     std::string text;
@@ -123,6 +128,7 @@ std::string fish_values(const std::string& value, const ProgramInfo& program) {
     return text;
 }
 
+// The `complete` line of an option. -F allows files, -x forbids them.
 std::string fish_line(const OptionInfo& option, const std::string& condition, const ProgramInfo& program) {
     auto line = fmt::format("complete -c framewire -n {}", fish_quoted(condition));
     auto out = std::back_inserter(line);

@@ -9,11 +9,13 @@
 namespace framewire::app {
 namespace {
 
+// Flags of the subcommand help.
 struct HelpFlags {
     std::string subcommand, shell;
     bool man = false;
 };
 
+// The requested text.
 std::string text_of(const CommandLine& program, const HelpFlags& flags) {
     if (flags.man) return man_page(program.describe());
     if (flags.shell == "bash") return bash_completion(program.describe());

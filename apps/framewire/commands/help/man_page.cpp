@@ -18,6 +18,7 @@
 namespace framewire::app {
 namespace {
 
+// Texts of the manual page that are not generated.
 constexpr std::string_view man_description =
     R"(framewire takes video from a camera, a file or the network, filters and analyses it on a GPU or the CPU, and writes it to files
 or streams only what changed to viewers.
@@ -86,7 +87,7 @@ framewire detect \-i clip.mp4 \-o boxes.jsonl
 .BR v4l2\-ctl (1)
 )";
 
-// As roff has it: no character of it is a request or an escape.
+// Escapes text for roff, so that no character acts as a request or escape.
 std::string as_roff(std::string_view text) {
     std::string roff;
     if (text.starts_with('.') || text.starts_with('\'')) roff += "\\&";
@@ -104,15 +105,18 @@ std::string as_roff(std::string_view text) {
     return roff;
 }
 
+// Text in bold or italics.
 std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", as_roff(text)); }
 std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", as_roff(text)); }
 
+// Date of the page. SOURCE_DATE_EPOCH makes builds reproducible.
 std::string day() {
     auto seconds = static_cast<std::int64_t>(std::time(nullptr));
     if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) read_number(epoch, seconds);
     return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
+// Names and placeholder of an option.
 std::string option_words(const OptionInfo& option) {
     if (option.is_argument()) return italic(option.value);
     std::vector<std::string> names;
@@ -122,7 +126,7 @@ std::string option_words(const OptionInfo& option) {
     return option.value.empty() ? text : fmt::format("{} {}", text, italic(option.value));
 }
 
-// What follows the help: "; default 0; goes with --people".
+// Conditions after the help text: "; default 0; only with --people".
 std::string conditions(const OptionInfo& option) {
     std::string text;
     auto out = std::back_inserter(text);
@@ -133,6 +137,7 @@ std::string conditions(const OptionInfo& option) {
     return text;
 }
 
+// The options of a command, with their headings.
 void add_options(const CommandInfo& command, std::string& page) {
     std::string heading;
     for (const auto& option : command.options) {
@@ -143,6 +148,7 @@ void add_options(const CommandInfo& command, std::string& page) {
     }
 }
 
+// Line of the synopsis: required options and arguments are listed, others are summarized.
 std::string usage(const CommandInfo& command) {
     auto line = fmt::format("{} {}", bold("framewire"), bold(command.name));
     bool optional = false;
@@ -162,6 +168,7 @@ std::string usage(const CommandInfo& command) {
     return line;
 }
 
+// Parameters of a source or filter as a nested list.
 void add_parameters(const std::vector<ParameterInfo>& parameters, std::string& page) {
     if (parameters.empty()) return;
     page += ".RS\n";

@@ -12,6 +12,7 @@
 namespace framewire::app {
 namespace {
 
+// Appends the cases of a shell `case` for the keys and choices of filters or sources.
 void add_cases(std::string_view kind, const std::vector<CallWords>& calls, std::string& keys, std::string& choices) {
     for (const auto& call : calls) {
         std::vector<std::string_view> names;

@@ -14,6 +14,7 @@ using Kind = ValueWords::Kind;
 
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
+// Kind of a placeholder. It may be followed by punctuation: FILE.json, FOLDER/.
 Kind kind_of(std::string_view part) {
     const auto named = [part](std::string_view name) {
         return part.starts_with(name) && (part.size() == name.size() || std::ispunct(part[name.size()]) != 0);
@@ -25,7 +26,7 @@ Kind kind_of(std::string_view part) {
     return Kind::nothing;
 }
 
-// Names that there are, where `part` stands for one.
+// Registered names for a placeholder such as FILTER; empty for others.
 std::vector<std::string> names_of(std::string_view part, const ProgramInfo& program) {
     std::vector<std::string> names;
     if (part == "FILTER")
@@ -37,11 +38,12 @@ std::vector<std::string> names_of(std::string_view part, const ProgramInfo& prog
     return names;
 }
 
-// The beginning that is no placeholder: "mean:" of "mean:RATE", nothing of "WxH".
+// The literal start of a part: "mean:" of "mean:RATE", empty for "WxH".
 std::string_view literal(std::string_view part) {
     return part.substr(0, static_cast<std::size_t>(std::ranges::find_if(part, is_capital) - part.begin()));
 }
 
+// Keys and choices of a filter or source; a flag has the choices 0 and 1.
 CallWords call_words(std::string_view name, std::span<const ParameterInfo> parameters) {
     CallWords call{.name = std::string(name)};
     for (const auto& parameter : parameters) {
@@ -60,7 +62,8 @@ ValueWords value_words(const std::string& value, const ProgramInfo& program) {
         const auto part = rest.substr(0, rest.find_first_of("| "));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
         const auto kind = kind_of(part);
-        if (result.kind == Kind::nothing || kind == Kind::files) result.kind = kind;  // folders are files, too
+        if (result.kind == Kind::nothing || kind == Kind::files)
+            result.kind = kind;  // file completion also offers folders
         for (auto& name : names_of(part, program)) result.words.push_back(std::move(name));
         if (const auto word = literal(part); !word.empty()) result.words.emplace_back(word);
     }

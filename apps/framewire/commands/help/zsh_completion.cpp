@@ -1,3 +1,5 @@
+// Completion script for zsh: a specification of _arguments per command, and functions for filter chains and sources.
+
 #include "commands/help/pages.hpp"
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
@@ -78,7 +80,7 @@ else
 fi
 )";
 
-// Within a specification of _arguments, before it is quoted: `special` letters would end the part they are in.
+// Escapes `special` characters in a specification of _arguments; the result is quoted as a whole later.
 std::string zsh_escaped(std::string_view text, std::string_view special) {
     std::string escaped;
     for (const char letter : text) {
@@ -88,6 +90,7 @@ std::string zsh_escaped(std::string_view text, std::string_view special) {
     return escaped;
 }
 
+// Action of _arguments for an option's value.
 std::string action(const ValueWords& takes) {
     std::vector<std::string> words;
     for (const auto& word : takes.words) words.push_back(zsh_escaped(word, ":\\() "));
@@ -105,7 +108,7 @@ std::string action(const ValueWords& takes) {
     return words.empty() ? " " : list;
 }
 
-// What follows an option's name, or is an argument's: ":SRC:_framewire_source".
+// Values of an option or argument in a specification: ":SRC:_framewire_source".
 std::string zsh_values(const OptionInfo& option, const ProgramInfo& program) {
     std::string text;
     if (option.value.empty()) return text;
@@ -115,7 +118,7 @@ std::string zsh_values(const OptionInfo& option, const ProgramInfo& program) {
     return text;
 }
 
-// The specifications of an option for _arguments, one for each of its names.
+// Specifications of an option for _arguments, one per name.
 std::vector<std::string> zsh_specs(const OptionInfo& option, const ProgramInfo& program) {
     const auto values = zsh_values(option, program);
     if (option.is_argument()) return {shell_quoted("1" + values)};
@@ -132,6 +135,7 @@ std::vector<std::string> zsh_specs(const OptionInfo& option, const ProgramInfo& 
     return specs;
 }
 
+// Specifications of all options of a command, one per line.
 std::string zsh_specs(const CommandInfo& command, const ProgramInfo& program) {
     std::string text;
     for (const auto& option : command.options)

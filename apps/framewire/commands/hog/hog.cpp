@@ -19,14 +19,15 @@
 namespace framewire::app {
 namespace {
 
+// Flags of all modes.
 struct AllFlags : HogFlags {
     DescribeFlags describe;
     PeopleFlags people;
     TrainFlags train;
 };
 
-// A folder's images of any sizes are one job, with one plan for those of one size, where nothing more is asked for, as
-// records of people of each are.
+// True if the inputs are many files with separate outputs. A folder of images is instead a single job, which makes one
+// plan per image size, unless options require separate outputs.
 bool makes_many(HogFlags& flags, bool people) {
     const auto& inputs = flags.many.inputs;
     const bool is_one_job = inputs.size() == 1 && !image_paths(inputs.front()).empty() && !shares_work(flags.many) &&
@@ -74,8 +75,9 @@ void add_hog(CommandLine& program, Action& chosen) {
     const auto window = add_parameter(command, window_parameter(), flags->given);
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
+    // Decides between the modes (descriptors, people, training) and rejects options of another mode.
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
-        flags->input.one_size = true;  // a scaled picture has other gradients, and boxes of its own
+        flags->input.one_size = true;  // scaling would change gradients and boxes
         flags->hog = hog_fields().from(flags->given);
         flags->people.parameters = flags->people.parameters_given();
         flags->train.parameters = training_fields().from(flags->train.given);

@@ -14,6 +14,7 @@
 namespace framewire::app {
 namespace {
 
+// Prints the result as JSON.
 void print_summary(const HogFlags& flags, const session::DescribeResult& result) {
     const auto& parameters = flags.hog;
     Json summary{

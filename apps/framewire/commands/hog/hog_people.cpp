@@ -18,9 +18,10 @@
 namespace framewire::app {
 namespace {
 
-// The shortest number that is this float, for JSON, whose numbers are doubles.
+// The shortest decimal number that is this float, for JSON, whose numbers are doubles: 0.1 instead of 0.10000000149.
 double as_double(float value) { return number_in<double>(fmt::format("{}", value)).value(); }
 
+// Prints the result as JSON; sizes and windows only if all frames have one detector.
 void print_summary(const HogFlags& flags, const PeopleParameters& parameters, const session::PeopleResult& result,
                    const WindowModel& model, const PeopleDetector* detector) {
     Json summary{{"source", result.description.source},
@@ -47,7 +48,7 @@ void print_summary(const HogFlags& flags, const PeopleParameters& parameters, co
     fmt::print("{}\n", summary.text());
 }
 
-// `detector` where all frames have one.
+// Prints a summary. `detector` is null if frames differ in size.
 void report(const HogFlags& flags, const PeopleParameters& parameters, const session::PeopleResult& result,
             const WindowModel& model, const PeopleDetector* detector) {
     const auto& figures = result.figures;
@@ -60,6 +61,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
                     result.frames_left_out);
 }
 
+// The job's options.
 session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
     return {flags.common.job(stop), flags.input,  people.model,    flags.window(),  flags.given,
             people.parameters,      flags.output, people.annotate, !people.no_audio};

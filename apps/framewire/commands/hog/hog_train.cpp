@@ -17,9 +17,10 @@
 namespace framewire::app {
 namespace {
 
-// At which rates of false alarms a summary says how many are found.
+// False-alarm rates per window at which the detection rate is reported.
 constexpr std::array false_alarm_rates{1e-1, 1e-2, 1e-3, 1e-4};
 
+// Cross-validation curve as JSON.
 Json as_json(const DetectionCurve& curve, std::int64_t folds) {
     Json rates;
     for (const double rate : false_alarm_rates) rates.add(fmt::format("{}", rate), curve.detection_rate_at(rate));
@@ -29,17 +30,20 @@ Json as_json(const DetectionCurve& curve, std::int64_t folds) {
             {"detection_rate_at_false_alarms_per_window", rates}};
 }
 
+// Logs the detection rates on held-out images.
 void log_curve(const DetectionCurve& curve) {
     for (const double rate : false_alarm_rates)
         log_info("held out: {:.1f} % found at {} false alarms a window", 100 * curve.detection_rate_at(rate), rate);
 }
 
+// Logs one round of training; later rounds add hard negatives (Dalal and Triggs 2005).
 void log_training(const TrainingFigures& figures) {
     log_info("{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
              figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
              figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);
 }
 
+// The job's options.
 session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
     const auto folds = session::train_fields().from(train.given).folds;
     return {.positives = train.folders.at(0),
@@ -57,6 +61,7 @@ session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train,
             .on_training = log_training};
 }
 
+// Prints the result as JSON.
 void print_summary(const HogFlags& flags, const TrainFlags& train, const session::TrainJob& job,
                    const TrainingFigures& figures) {
     const auto window = flags.window();
@@ -87,6 +92,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const session
     fmt::print("{}\n", summary.text());
 }
 
+// Logs the result; warns if the solver did not converge.
 void report(const HogFlags& flags, const TrainFlags& train, const session::TrainJob& job, const TrainedModel& trained) {
     const auto& figures = trained.figures;
     const auto& model = trained.model;

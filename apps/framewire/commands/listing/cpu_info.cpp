@@ -11,7 +11,7 @@
 namespace framewire::app {
 namespace {
 
-// Of Highway's target bits, of which the lower are the better.
+// Names of Highway's target bits; lower bits are better.
 std::vector<std::string> names_of(std::uint64_t targets) {
     std::vector<std::string> names;
     for (; targets != 0; targets &= targets - 1)

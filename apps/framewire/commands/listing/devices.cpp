@@ -1,3 +1,5 @@
+// The subcommand devices: GPUs, instruction sets and cameras, as text or JSON.
+
 #include "commands/commands.hpp"
 #include "commands/json.hpp"
 #include "commands/listing/cpu_info.hpp"
@@ -17,6 +19,7 @@
 namespace framewire::app {
 namespace {
 
+// Name of a control's type.
 std::string_view name_of(CameraControl::Type type) {
     switch (type) {
         case CameraControl::Type::integer: return "integer";
@@ -27,6 +30,7 @@ std::string_view name_of(CameraControl::Type type) {
     return "button";
 }
 
+// Cameras, their formats and controls as JSON.
 Json describe(const CameraFormat& format) {
     auto sizes = Json::array();
     for (const auto& size : format.sizes) {
@@ -58,6 +62,7 @@ Json describe(const Camera& camera) {
             {"controls", controls}};
 }
 
+// Everything as JSON.
 Json as_json() {
     auto gpus = Json::array(), cameras = Json::array();
     for (const auto& gpu : cuda::devices())
@@ -77,6 +82,7 @@ Json as_json() {
             {"cameras", cameras}};
 }
 
+// Prints a camera. Its texts come from a driver, so they are made printable.
 void print(const Camera& camera) {
     fmt::print("camera {}: {} ({})\n", shown_text(camera.path), shown_text(camera.name), shown_text(camera.driver));
     for (const auto& format : camera.formats) {
@@ -92,6 +98,7 @@ void print(const Camera& camera) {
                    control.maximum, control.default_value, control.writable ? "" : ", not to be set now");
 }
 
+// Prints everything as text.
 void print() {
     const auto gpus = cuda::devices();
     if (gpus.empty()) fmt::print("GPUs: none ({})\n", cuda::why_no_device());

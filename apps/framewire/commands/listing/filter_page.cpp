@@ -13,7 +13,7 @@ struct Definition {
     std::string_view filter, text;
 };
 
-// What a page says in addition to the registry: the formula, and how the filter differs from its report.
+// Text that a page has in addition to the registry's: the formula, and differences from the report.
 constexpr Definition definitions[] = {
     {"binarize",
      R"(With `h` the histogram of gray values (`gray`'s `weighted`), a pixel is white where its value is above the threshold `t`:
@@ -65,10 +65,12 @@ of each cell.)"},
 2022 (section 5) an overlay lies on the previous frame; here that is `base=previous`, and the default is the current frame.)"},
 };
 
+// The first example, or the bare name.
 std::string_view first_example(const FilterInfo& filter) {
     return filter.examples.empty() ? filter.name : filter.examples.front();
 }
 
+// Sentence about values without keys.
 std::string values_without_keys(const FilterInfo& filter) {
     const auto& parameters = filter.parameters;
     if (filter.unnamed == 1) return fmt::format("A first value without a key is that of `{}`", parameters[0].name);

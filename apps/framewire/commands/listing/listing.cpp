@@ -14,13 +14,14 @@
 namespace framewire::app {
 namespace {
 
+// Flags of a listing.
 struct Options {
     Listing listing;
     std::string name;
     bool json = false, markdown = false;
 };
 
-// Of the entries that are asked for.
+// Indices of the requested entries. Throws Error{usage} if the name is unknown.
 std::vector<std::size_t> chosen_entries(const Options& options) {
     const auto& names = options.listing.names;
     std::vector<std::size_t> entries;
@@ -32,6 +33,7 @@ std::vector<std::size_t> chosen_entries(const Options& options) {
     return entries;
 }
 
+// Prints the entries in the requested form; returns the exit code.
 int list(const Options& options) {
     const auto& listing = options.listing;
     const auto entries = chosen_entries(options);

@@ -14,12 +14,13 @@
 namespace framewire::app {
 namespace {
 
-// What its texts look like, with the endings where these tell.
+// Syntax of a source's text, with the extensions that identify it.
 std::string form_of(const SourceKind& source) {
     if (source.endings.empty()) return std::string(source.form);
     return fmt::format("{} ending in {}", source.form, fmt::join(source.endings, " "));
 }
 
+// A source as JSON.
 Json describe(const SourceKind& source) {
     return {{"name", source.name},         {"summary", source.summary},
             {"form", source.form},         {"prefix", source.prefix},
@@ -27,6 +28,7 @@ Json describe(const SourceKind& source) {
             {"examples", source.examples}, {"parameters", Json::read(to_json(source.parameters))}};
 }
 
+// A source as text.
 std::string in_words(const SourceKind& source) {
     auto words = fmt::format("{}: {}\n    {:<12} {}\n", source.name, source.summary, "-i", form_of(source)) +
                  parameter_lines(source.parameters);
@@ -35,6 +37,7 @@ std::string in_words(const SourceKind& source) {
     return words;
 }
 
+// A source's section of docs/sources.md.
 std::string page(const SourceKind& source) {
     auto text = fmt::format("### {}\n\n{}\n\n", source.name, source.summary);
     if (!source.parameters.empty()) text += parameter_table(source.parameters) + "\n";
@@ -44,7 +47,7 @@ std::string page(const SourceKind& source) {
     return text + "```\n";
 }
 
-// The table of all, and what has parameters with them.
+// Table of all sources, followed by those with parameters.
 std::string index() {
     std::string text = "| source (`-i`) | | |\n|---|---|---|\n";
     for (const auto& source : source_registry())

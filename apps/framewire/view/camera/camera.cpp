@@ -11,6 +11,7 @@ constexpr std::size_t most_samples = 5;
 
 }  // namespace
 
+// Runs the job on its thread and stores its error.
 void ShownCamera::start(std::function<void()> changed) {
     changed_ = std::move(changed);
     thread_ = std::jthread([this] {
@@ -63,6 +64,7 @@ void ShownCamera::tell_changed() const {
     if (changed_) changed_();
 }
 
+// A shrinking counter was restarted: drop the old samples.
 double RateSince::operator()(double total) {
     if (!samples_.empty() && total < samples_.back().total) samples_.clear();  // it is counted anew
     samples_.push_back({Clock::now(), total});

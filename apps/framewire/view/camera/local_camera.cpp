@@ -11,6 +11,7 @@ namespace {
 
 constexpr double no_signal_after_ms = 2000;
 
+// Playback state as text.
 std::string playing_text(const session::PlaybackState& state) {
     if (state.paused) return "paused";
     if (state.ended) return "at the end";
@@ -19,6 +20,7 @@ std::string playing_text(const session::PlaybackState& state) {
 
 }  // namespace
 
+// Frames of the job are stored for display on the job's thread.
 LocalCamera::LocalCamera(session::ShowOptions options) {
     options.on_frame = [this](const session::ShownFrame& frame) {
         put_seen(frame.result);
@@ -33,6 +35,7 @@ bool LocalCamera::give(const TakePicture& take, std::size_t number) {
     return result || original;
 }
 
+// Reports, in this order: the job failed, the source is lost, or a live source is silent.
 std::string LocalCamera::trouble() const {
     if (over() && !failure_text().empty()) return "ended: " + failure_text();
     const auto state = job_->state();

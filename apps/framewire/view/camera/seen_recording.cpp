@@ -42,6 +42,7 @@ std::optional<std::string> SeenRecording::stop() {
     return finish();
 }
 
+// Ends the recording; the mutex is held. The state is cleared before finish() may throw.
 std::optional<std::string> SeenRecording::finish() {
     const auto path = std::exchange(path_, {});
     const auto sink = std::exchange(sink_, nullptr);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds first_retry_pause{250}, longest_retry_pause{4000};
 
-// Until the pause is over, or a stop comes.
+// Waits for the pause or a stop request.
 void rest(std::chrono::milliseconds pause, const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any never;
@@ -43,6 +43,7 @@ void StreamCamera::set_job(std::shared_ptr<session::ReceiveJob> job) {
     job_ = std::move(job);
 }
 
+// Stores why there is no stream; an empty text means that there is one.
 void StreamCamera::note(std::string missing) {
     const std::lock_guard lock(mutex_);
     missing_ = std::move(missing);
@@ -54,6 +55,7 @@ const session::ReceiveJob& StreamCamera::connect() {
     return *made;
 }
 
+// Runs the connected job, or retries with growing pauses until a stop request.
 void StreamCamera::run() {
     if (const auto connected = job()) {
         connected->run();
@@ -63,13 +65,13 @@ void StreamCamera::run() {
     while (!options_.job.stop.stop_requested()) {
         const auto begun = Clock::now();
         if (try_once()) return;
-        if (Clock::now() - begun > longest_retry_pause) pause = first_retry_pause;  // it was there
+        if (Clock::now() - begun > longest_retry_pause) pause = first_retry_pause;  // the stream was there
         rest(pause, options_.job.stop);
         pause = std::min(2 * pause, longest_retry_pause);
     }
 }
 
-// False where it is worth another try.
+// Runs one connection to its end. Returns false if a retry is worthwhile.
 bool StreamCamera::try_once() {
     try {
         auto made = std::make_shared<session::ReceiveJob>(options_);
@@ -85,6 +87,7 @@ bool StreamCamera::try_once() {
     return false;
 }
 
+// The stream's name in the URL; for a URL without one, the source's name or the URL.
 std::string StreamCamera::name() const {
     const auto at = job();
     const auto source = at ? at->state().stream.source : std::string();
@@ -109,7 +112,7 @@ std::string StreamCamera::trouble() const {
     if (!missing.empty()) return "no signal, trying again: " + missing;
     if (const auto at = job())
         if (const auto lost = at->state().lost; !lost.empty()) return "no signal, reconnecting: " + lost;
-    return {};  // a stream of a still picture may be silent
+    return {};  // the stream of a still scene may be silent
 }
 
 std::vector<Figure> StreamCamera::figures() {

@@ -8,6 +8,7 @@
 namespace framewire::app {
 namespace {
 
+// A wrapped line of text.
 void line_of(std::string_view text, bool dim = false) {
     const auto words = shown_text(text);
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
@@ -19,7 +20,8 @@ void line_of(std::string_view text, bool dim = false) {
 
 constexpr ImGuiSliderFlags by_mouse = ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp;
 
-// A slider behind its name; what is drawn next stands behind it.
+// A row of the table: name and slider; what is drawn next goes into the third column. Returns true if the slider
+// moved.
 template <class Slide>
 bool slider(const char* name, Slide&& slide) {
     ImGui::TableNextColumn();
@@ -34,7 +36,7 @@ bool slider(const char* name, Slide&& slide) {
     return moved;
 }
 
-// 1 changes nothing.
+// A slider for a factor; 1 is neutral.
 bool factor(const char* name, double& value, double most) {
     auto moved = static_cast<float>(value);
     const bool changed =
@@ -44,6 +46,7 @@ bool factor(const char* name, double& value, double most) {
     return changed;
 }
 
+// The sliders of the adjustment; returns true if one moved.
 bool sliders(Adjustment& adjustment) {
     bool changed = false;
     if (ImGui::BeginTable("sliders", 3)) {
@@ -65,6 +68,7 @@ bool sliders(Adjustment& adjustment) {
     return changed;
 }
 
+// A check box per filter; clicks are appended to `orders`. A filter that cannot be switched shows the reason.
 void switches(const std::vector<FilterSwitch>& filters, std::vector<session::ControlOrder>& orders) {
     ImGui::Spacing();
     ImGui::Separator();
@@ -77,7 +81,7 @@ void switches(const std::vector<FilterSwitch>& filters, std::vector<session::Con
         ImGui::BeginDisabled(!filter.fixed_because.empty());
         if (ImGui::Checkbox("##on", &on)) orders.push_back(session::FilterOrder{index + 1, on});
         ImGui::SameLine();
-        line_of(filter.text);  // apart from the box, for ImGui's labels have signs of their own
+        line_of(filter.text);  // separate from the box, because '#' in ImGui labels is special
         ImGui::EndDisabled();
         ImGui::PopID();
         if (filter.fixed_because.empty()) continue;

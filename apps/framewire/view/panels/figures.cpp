@@ -10,12 +10,14 @@
 namespace framewire::app {
 namespace {
 
-constexpr std::size_t most_values = 120;  // a minute of them
+constexpr std::size_t most_values = 120;  // one minute
 constexpr ImGuiWindowFlags looked_at = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs |
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize;
 
+// Draws text without interpreting it as a format.
 void words(std::string_view text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
+// Draws a name and moves to the cell of its value.
 void name_cell(std::string_view name) {
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
@@ -24,6 +26,7 @@ void name_cell(std::string_view name) {
     ImGui::TableNextColumn();
 }
 
+// Draws the plot of a value's history.
 void draw_course(std::string_view name, const std::deque<float>& values) {
     const std::vector<float> all(values.begin(), values.end());
     const float most = std::max(*std::ranges::max_element(all), 1e-3F);
@@ -58,7 +61,7 @@ void draw_figures(const Area& area, std::size_t number, const std::string& name,
     ImGui::SetNextWindowSizeConstraints({0, 0}, {std::max(40.0F, area.width - 16), std::max(20.0F, area.height - 16)});
     ImGui::Begin(id.c_str(), nullptr, looked_at);
     words(shown_text(name));
-    // What does not fit is left out from the end.
+    // If the area is small, the last lines are left out.
     int left = std::max(0, static_cast<int>((area.height - 32) / line) - 1);
     if (ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) {
         for (const auto& figure : figures) {

@@ -6,10 +6,11 @@
 namespace framewire::app {
 namespace {
 
-constexpr float gap_px = 2;  // between pictures, so that dark ones do not run together
+constexpr float gap_px = 2;  // separates dark pictures
 
 }  // namespace
 
+// Tries all numbers of columns.
 std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int height) {
     std::size_t columns = 1;
     double largest = 0;
@@ -21,7 +22,7 @@ std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int he
         columns = across;
     }
     const auto rows = (count + columns - 1) / columns;
-    // On whole pixels: a cell that is as large as its picture shows it as it is.
+    // Round to whole pixels: a cell with exactly the picture's size then shows it unscaled.
     const auto edge = [](int whole, std::size_t number, std::size_t of) {
         return static_cast<float>(static_cast<std::size_t>(whole) * number / of);
     };

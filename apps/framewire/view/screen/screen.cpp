@@ -1,3 +1,6 @@
+// The camera window's loop. Jobs run on their own threads and wake the loop when a picture is ready; the loop draws
+// only if something changed, at most once per draw period.
+
 #include "view/screen/screen.hpp"
 
 #include "view/camera/local_camera.hpp"
@@ -15,10 +18,11 @@ namespace framewire::app {
 namespace {
 
 constexpr std::chrono::milliseconds longest_wait{100}, sample_period{500};
-constexpr std::chrono::milliseconds draw_period{14};  // as often as screens show pictures
-constexpr int settling_draws = 2;                     // panels find their size in one and have it in the next
+constexpr std::chrono::milliseconds draw_period{14};  // as often as screens refresh
+constexpr int settling_draws = 2;                     // panels compute their size in one draw and use it in the next
 constexpr double words_last_ms = 1500, orders_last_ms = 700;
 
+// The whole window as an area.
 Area whole(const Window& window) {
     return {0, 0, static_cast<float>(window.width()), static_cast<float>(window.height())};
 }
@@ -31,7 +35,7 @@ Screen::Screen(ScreenOptions options, std::stop_source stop)
     : state_(std::make_unique<State>(std::move(options), std::move(stop))) {}
 
 Screen::~Screen() {
-    state_->stop.request_stop();  // before threads are waited for
+    state_->stop.request_stop();  // before joining the threads
     for (const auto& shown : state_->cameras) shown.camera->join();
 }
 
@@ -47,6 +51,7 @@ void Screen::rethrow() const {
     if (state_->over) state_->failure.rethrow();
 }
 
+// Errors are rethrown in order of interest: of a camera, of the window, of completing the recordings.
 void Screen::run() {
     auto& state = *state_;
     state.failure.attempt([&] {
@@ -62,15 +67,17 @@ void Screen::run() {
     joined.rethrow();
 }
 
+// True once the window should close.
 bool Screen::State::is_over() const {
     return stop.stop_requested() ||
            std::ranges::none_of(cameras, [](const auto& shown) { return shown.camera->holds_window(); });
 }
 
+// The loop: input, pictures, statistics, drawing.
 void Screen::State::watch() {
-    for (const auto& shown : cameras) shown.camera->figures();  // rates are from here on
+    for (const auto& shown : cameras) shown.camera->figures();  // rates are measured from here on
     auto draw_due = Clock::now(), sample_due = draw_due + sample_period;
-    int draws = 1;  // still to be made
+    int draws = 1;  // draws still to be made
     while (!is_over()) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(draw_due - Clock::now());
         const auto longest = draws > 0 ? std::clamp(left, std::chrono::milliseconds(0), longest_wait) : longest_wait;
@@ -96,13 +103,14 @@ bool Screen::State::take_pictures() {
     bool any = false;
     for (std::size_t number = 0; number < cameras.size(); ++number) try {
             any |= cameras[number].camera->give(take, ShownCamera::pictures_each * number);
-        } catch (const Error& error) {  // larger than this display has textures: the others go on
+        } catch (const Error& error) {  // a picture exceeds the display's texture size: the other cameras continue
             if (error.code() != ErrorCode::config || !several()) throw;
             say(error.what());
         }
     return any;
 }
 
+// Adds the current statistics to the histories.
 void Screen::State::sample() {
     for (auto& shown : cameras) {
         shown.course.add(shown.camera->figures());
@@ -111,7 +119,7 @@ void Screen::State::sample() {
     set_title();
 }
 
-// Of the pictures; the first that there is counts.
+// Aspect ratio of the grid's cells, from the first picture that exists.
 double Screen::State::aspect() const {
     const double across = options.comparison == Comparison::side_by_side ? 2 : 1;
     for (std::size_t number = 0; number < cameras.size(); ++number)
@@ -120,6 +128,7 @@ double Screen::State::aspect() const {
     return across * 16 / 9;
 }
 
+// The visible cameras: one large, or all.
 std::vector<Screen::State::Cell> Screen::State::cells() const {
     if (large) return {{*large, whole(*window)}};
     std::vector<Cell> all;
@@ -137,6 +146,7 @@ void Screen::State::draw() {
     window->draw(places, [&] { draw_panels(seen); });
 }
 
+// Draws all overlays.
 void Screen::State::draw_panels(const std::vector<Cell>& seen) {
     for (const auto& cell : seen) draw_over(cell);
     if (!said.empty() && milliseconds_since(said_at) < words_last_ms)
@@ -145,6 +155,7 @@ void Screen::State::draw_panels(const std::vector<Cell>& seen) {
     if (shows_help) draw_help(window->width(), window->height(), plays(), several());
 }
 
+// Draws the overlays of one camera.
 void Screen::State::draw_over(const Cell& cell) {
     const auto& [camera, course] = cameras[cell.number];
     const auto trouble = camera->trouble();
@@ -164,12 +175,14 @@ void Screen::State::draw_over(const Cell& cell) {
         draw_caption(cell.area, Corner::lower_left, Tone::quiet, position_text(*camera->playing()));
 }
 
+// Draws the panel. A value that the user just set is shown instead of the camera's, so that sliders do not jump back
+// before the request has taken effect.
 void Screen::State::draw_camera_panel() {
     auto& camera = chosen();
     std::optional<session::Controls> controls;
     try {
         controls = camera.controls();
-    } catch (const Error& error) {  // what a server says is no panel
+    } catch (const Error& error) {  // the server's answer was not valid
         refusal = error.what();
     }
     if (controls && ordered && milliseconds_since(ordered_at) < orders_last_ms) controls->adjustment = *ordered;
@@ -177,6 +190,7 @@ void Screen::State::draw_camera_panel() {
         order(wanted);
 }
 
+// Sends a control request; a rejection is shown in the panel.
 void Screen::State::order(const session::ControlOrder& wanted) {
     if (const auto* adjustment = std::get_if<Adjustment>(&wanted)) {
         ordered = *adjustment;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double short_seek_s = 5, long_seek_s = 60, speed_step = 1.1;
 
+// Appends to a comma-separated list.
 void append(std::string& list, std::string_view text) {
     list += list.empty() ? "" : ", ";
     list += text;
@@ -29,12 +30,13 @@ bool Screen::State::take_input() {
     return true;
 }
 
-// False when it ends the window.
+// Handles a key; returns false if it closes the window.
 bool Screen::State::take_key(std::string_view key) {
     const auto action = action_of(key);
     return !action || act(*action, key);
 }
 
+// Performs an action; returns false if it closes the window. `key` is needed for actions with several keys.
 bool Screen::State::act(KeyAction action, std::string_view key) {
     switch (action) {
         case KeyAction::end: return false;
@@ -69,6 +71,7 @@ bool Screen::State::act(KeyAction action, std::string_view key) {
     return true;
 }
 
+// Undoes the last step: help, large camera, full screen; then closes the window.
 bool Screen::State::leave() {
     if (std::exchange(shows_help, false)) return true;
     if (std::exchange(large, std::nullopt)) return true;
@@ -89,6 +92,7 @@ void Screen::State::show_large(std::optional<std::size_t> number) {
     large = number;
 }
 
+// The camera under the mouse, otherwise the selected one.
 std::optional<std::size_t> Screen::State::under_pointer() const {
     if (const auto pointer = window->pointer())
         for (const auto& cell : cells())
@@ -96,6 +100,7 @@ std::optional<std::size_t> Screen::State::under_pointer() const {
     return selected;
 }
 
+// Controls playback of all sources.
 void Screen::State::lead(KeyAction action) {
     const auto state = cameras.front().camera->playing()->state();
     switch (action) {
@@ -127,6 +132,7 @@ void Screen::State::set_speed(double speed) {
     say(fmt::format("speed {:.2f}", cameras.front().camera->playing()->state().speed));
 }
 
+// Saves the visible pictures as PNG files.
 void Screen::State::save_pictures() {
     std::string saved;
     try {
@@ -142,12 +148,13 @@ void Screen::State::save_pictures() {
             });
         }
         say(saved.empty() ? "there is no picture yet" : "saved " + saved);
-    } catch (const std::exception& error) {  // the window stays, whatever the disk
+    } catch (const std::exception& error) {  // keep the window open, even if the disk is full
         log_error("{}", error.what());
         say(error.what());
     }
 }
 
+// Starts recording all visible cameras, or stops all recordings.
 void Screen::State::switch_recording() {
     const bool ends =
         std::ranges::any_of(cameras, [](const auto& shown) { return shown.camera->recording().seconds().has_value(); });

@@ -1,4 +1,4 @@
-// For builds without the native viewer (FRAMEWIRE_VIEWER=OFF).
+// Screen for builds without the native viewer (FRAMEWIRE_VIEWER=OFF).
 #include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"

@@ -18,12 +18,13 @@
 namespace framewire::app {
 namespace {
 
-// Latin, Greek and Cyrillic letters, and a few signs; others show as the font's question mark.
+// Glyph ranges: Latin, Greek, Cyrillic and some symbols. Other characters show as the font's question mark.
 constexpr std::array<ImWchar, 9> letters{0x20, 0x24F, 0x370, 0x52F, 0x2010, 0x2026, 0x2190, 0x2193, 0};
 
-// Of a window so high: readable in small ones, calm in large ones.
+// Font size for a window height.
 int font_px_for(int height_px) { return std::clamp(8 + height_px / 90, 11, 22); }
 
+// Colours and spacing.
 void set_look() {
     auto& style = ImGui::GetStyle();
     style = ImGuiStyle();
@@ -48,7 +49,7 @@ void set_look() {
     colours[ImGuiCol_Separator] = lifted;
 }
 
-// Renderers take textures of any size here; ImGui's own fonts are there where the machine has none.
+// Adds the system's DejaVu Sans, or ImGui's built-in font if there is none.
 void add_font(ImFontAtlas& atlas, int size_px) {
     ImFontConfig config;
     config.SizePixels = static_cast<float>(size_px);
@@ -58,7 +59,7 @@ void add_font(ImFontAtlas& atlas, int size_px) {
         const auto font = find_font("DejaVu Sans");
         config.FontNo = font.face;
         const std::string_view path = font.path;
-        // ImGui ends the program over others.
+        // ImGui aborts the program on other font formats.
         if (path.ends_with(".ttf") || path.ends_with(".ttc"))
             if (atlas.AddFontFromFileTTF(font.path.c_str(), config.SizePixels, &config, letters.data())) return;
     } catch (const Error& error) {
@@ -86,6 +87,7 @@ ImguiLayer::ImguiLayer(SDL_Renderer& renderer) : renderer_(&renderer) {
 
 ImguiLayer::~ImguiLayer() { ImGui::DestroyContext(); }
 
+// Renders the font to a texture when the size changes.
 void ImguiLayer::make_font(int size_px) {
     if (std::exchange(font_px_, size_px) == size_px) return;
     auto& atlas = *ImGui::GetIO().Fonts;
@@ -123,9 +125,9 @@ void ImguiLayer::queue_move(SDL_FPoint to) {
         queue_.push_back({.moved_to = to});
 }
 
-// ImGui sees the mouse once per frame, so events between two frames would merge: a press would act at the place of the
-// next move, and a release would hide the move before it. Hence a frame ends with a press or release, and a release
-// comes in a frame without a move.
+// ImGui samples the mouse once per frame, so events between two frames would merge: a press would act at the position
+// of the next motion, and a release would hide the motion before it. Therefore a frame ends with a press or release,
+// and a release is passed in a frame without motion.
 bool ImguiLayer::take_queued() {
     auto& io = ImGui::GetIO();
     bool moved = false;
@@ -154,6 +156,7 @@ std::optional<SDL_FPoint> ImguiLayer::begin(int width, int height) {
     return SDL_FPoint{io.MousePos.x, io.MousePos.y};
 }
 
+// Draws ImGui's vertex lists with SDL_RenderGeometryRaw(), each clipped to its rectangle.
 void ImguiLayer::end() {
     ImGui::Render();
     const auto& drawn = *ImGui::GetDrawData();

@@ -22,15 +22,16 @@ namespace {
 
 constexpr double largest_share_of_screen = 0.9;
 constexpr int smallest_side_px = 64;
-constexpr std::chrono::milliseconds event_period{8};  // how often it is looked what the user does
+constexpr std::chrono::milliseconds event_period{8};  // polling interval for user input
 
-// What SDL falls back to where there is no display.
+// True for the drivers that SDL falls back to if there is no display.
 bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" || driver == "dummy"; }
 
+// SDL's video subsystem. The constructor fails if there is no real display.
 struct VideoSystem {
     explicit VideoSystem(std::string_view instead) {
         load(instead);
-        sdl().SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // signals are the program's own affair
+        sdl().SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // the program handles signals itself
         sdl().SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
         sdl().SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (sdl().SDL_Init(SDL_INIT_VIDEO) != 0)
@@ -41,6 +42,7 @@ struct VideoSystem {
             fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
         }
     }
+    // Loads SDL; a failure is reported like a missing display.
     static void load(std::string_view instead) try { sdl(); } catch (const Error& error) {
         fail(ErrorCode::config, "no window can be opened ({}){}", error.what(), instead);
     }
@@ -50,7 +52,7 @@ struct VideoSystem {
 };
 
 struct Destroy {
-    // What a lost display had is left to the end of the program.
+    // After a display loss nothing may be destroyed; the process's end frees it.
     void operator()(SDL_Window* window) const {
         if (!display_lost()) sdl().SDL_DestroyWindow(window);
     }
@@ -62,13 +64,14 @@ struct Destroy {
     }
 };
 
+// Takes ownership of an SDL object. Throws Error{config} if it is null.
 template <class T>
 std::unique_ptr<T, Destroy> made(T* object, const char* what) {
     if (!object) fail(ErrorCode::config, "no {} for the window ({})", what, sdl().SDL_GetError());
     return std::unique_ptr<T, Destroy>(object);
 }
 
-// The size that is wanted, or what of it fits the screen.
+// The requested size, reduced if it does not fit the screen.
 std::pair<int, int> size_on_screen(double width, double height) {
     SDL_Rect screen{};
     double scale = 1;
@@ -79,7 +82,7 @@ std::pair<int, int> size_on_screen(double width, double height) {
     return {side(width), side(height)};
 }
 
-// The key's name where it gives no character.
+// Name of a key that produces no character; empty for others.
 std::string_view name_of(SDL_Keycode key) {
     switch (key) {
         case SDLK_LEFT: return "Left";
@@ -104,6 +107,7 @@ const SdlFunctions& sdl() {
     return functions;
 }
 
+// Everything that SDL owns; used on the window's thread only, except for the members about wake().
 struct Window::State {
     State(int wanted_width, int wanted_height, const std::string& title, std::string_view instead) : video(instead) {
         const auto [fit_width, fit_height] = size_on_screen(wanted_width, wanted_height);
@@ -116,8 +120,10 @@ struct Window::State {
         measure();
     }
 
+    // Updates the size after the window was resized.
     void measure() { sdl().SDL_GetRendererOutputSize(renderer.get(), &width, &height); }
 
+    // Draws one picture, scaled to its area with its aspect ratio.
     void draw(const Place& place) {
         if (place.picture >= pictures.size() || !pictures[place.picture].texture) return;
         const auto& [shape, texture] = pictures[place.picture];
@@ -137,7 +143,7 @@ struct Window::State {
     void take(HostView<const std::uint8_t> picture, std::size_t number);
     bool wait(std::chrono::milliseconds longest);
 
-    // The texture for pictures of this shape.
+    // The texture for a picture's shape; made again if the shape changed.
     SDL_Texture& texture_of(std::size_t number, const Shape& shape) {
         if (number >= pictures.size()) pictures.resize(number + 1);
         auto& picture = pictures[number];
@@ -151,7 +157,7 @@ struct Window::State {
         return *picture.texture;
     }
 
-    // False when the event asks to close.
+    // Handles an event; returns false if the user closed the window.
     bool handle(const SDL_Event& event) {
         if (event.type == SDL_QUIT) return false;
         stirred = true;
@@ -196,7 +202,7 @@ Window::Window(int width, int height, const std::string& title, std::string_view
 Window::~Window() {
     try {
         thread_.run([this] { state_.reset(); });
-    } catch (const Error&) {  // the display is gone, and SDL may still use what it was given
+    } catch (const Error&) {  // the display is lost, and SDL may still use the state
         static_cast<void>(state_.release());
     }
 }
@@ -208,6 +214,7 @@ void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
     thread_.run([&] { state_->take(picture, number); });
 }
 
+// Copies a picture into its texture; gray becomes BGR.
 void Window::State::take(HostView<const std::uint8_t> picture, std::size_t number) {
     const auto& shape = picture.shape();
     auto& texture = texture_of(number, shape);
@@ -279,6 +286,7 @@ bool Window::wait(std::chrono::milliseconds longest) {
     return open;
 }
 
+// Polls events, because SDL's own wait cannot be woken without talking to the display.
 bool Window::State::wait(std::chrono::milliseconds longest) {
     const auto end = Clock::now() + longest;
     for (;;) {
@@ -294,7 +302,7 @@ bool Window::State::wait(std::chrono::milliseconds longest) {
     }
 }
 
-// Not by an event of SDL's, which would talk to the display from this thread.
+// Does not use an SDL event, which would talk to the display from this thread.
 void Window::wake() {
     {
         const std::lock_guard lock(state_->mutex);

@@ -16,35 +16,38 @@
 namespace framewire::app {
 namespace {
 
-// How long a call waits for the window's thread when another thread, such as a driver's, saw the display go first.
+// Longest wait of a call for the window's thread, if another thread (such as a driver's) noticed the lost display
+// first.
 constexpr std::chrono::seconds driver_grace{2};
 
+// State shared with the window's thread.
 struct Shared {
     std::mutex mutex;
     std::condition_variable changed;
-    // All guarded by mutex.
-    const std::function<void()>* work = nullptr;  // to be done, or being done
+    // All guarded by `mutex`.
+    const std::function<void()>* work = nullptr;  // work to do or in progress
     std::exception_ptr failure;                   // of the last work
     bool ending = false;
     std::thread::id window_thread;
-    bool lost = false, parked = false;  // the display is gone; the window's thread is parked
+    bool lost = false, parked = false;  // the display is lost; the window's thread is blocked forever
 };
 
-// Never destroyed: a parked thread may be left at the program's end.
+// Never destroyed: a blocked thread may outlive main().
 Shared& shared() {
     static auto& all = *new Shared;
     return all;
 }
 
-// Xlib's own types; SDL loads the library itself, so that there is nothing to link.
+// Xlib's types. SDL loads the library itself, so this program does not link it.
 using Display = void;
 using IoErrorHandler = int (*)(Display*);
 
+// Xlib's handler for a lost display. It must not return, because Xlib then calls exit().
 int park(Display*) {
     auto& all = shared();
     {
         const std::lock_guard lock(all.mutex);
-        // Exit handlers of drivers would wait for locks that a parked thread holds.
+        // Exit handlers of drivers would wait for locks that the blocked thread holds: skip them.
         if (!std::exchange(all.lost, true))
             on_exit([](int status, void*) { std::fflush(nullptr), std::_Exit(status); }, nullptr);
         if (std::this_thread::get_id() == all.window_thread) all.parked = true;
@@ -53,6 +56,7 @@ int park(Display*) {
     for (;;) pause();
 }
 
+// The thread: runs the work that run() hands over.
 void serve_calls() {
     auto& all = shared();
     std::unique_lock lock(all.mutex);
@@ -98,6 +102,7 @@ WindowThread::~WindowThread() {
     thread_.join();
 }
 
+// Hands the work over and waits until it is done or the display is lost.
 void WindowThread::run(const std::function<void()>& work) {
     auto& all = shared();
     std::unique_lock lock(all.mutex);
@@ -112,6 +117,7 @@ void WindowThread::run(const std::function<void()>& work) {
     fail(ErrorCode::io, "the display is gone, and the window with it");
 }
 
+// RTLD_NOLOAD finds Xlib only if SDL has loaded it.
 void survive_display_loss() {
     void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (!xlib) return;
