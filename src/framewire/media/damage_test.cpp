@@ -1,4 +1,4 @@
-// Broken, cut and missing input: what can be read is read, then there is a clear end.
+// Corrupt, truncated and missing input: everything readable is read, then the source ends with a clear error.
 #include "framewire/core/log.hpp"
 #include "framewire/media/media_testing.hpp"
 #include "kit/images.hpp"
@@ -14,7 +14,7 @@ namespace damage_test {
 
 using namespace testing;
 
-// Hundreds of broken files, each with its complaints: nobody reads them.
+// Silences the log: hundreds of corrupt files would each write complaints.
 [[maybe_unused]] const bool quiet = (set_log_output({.least = LogLevel::off}), true);
 
 const Shape small{1, 48, 64, 3};
@@ -25,7 +25,7 @@ std::vector<Bytes> clip(int count) {
     return frames;
 }
 
-TEST(Missing, IsNoInput) {
+TEST(Missing, IsReportedAsNoInput) {
     const TemporaryFolder folder;
     for (const auto* name : {"no.mp4", "no.png", "no.y4m", "no", "no%d"})
         EXPECT_EQ(read_video(folder / name).error, ErrorCode::no_input) << name;
@@ -37,8 +37,8 @@ TEST(Missing, IsNoInput) {
     EXPECT_EQ(read_video(folder / "a.bgr").error, ErrorCode::usage);
 }
 
-// What the system cannot even look at, under every kind of name.
-TEST(Missing, IsNoInputWhereItCannotBeFoundOut) {
+// Paths that the system cannot examine, under every kind of name.
+TEST(Missing, IsReportedIfThePathCannotBeExamined) {
     const TemporaryFolder folder;
     std::filesystem::create_symlink(folder / "loop", folder / "loop");
     write_file(folder / "file", "x");
@@ -49,7 +49,7 @@ TEST(Missing, IsNoInputWhereItCannotBeFoundOut) {
         for (const auto& path : {folder / long_name, (folder / "loop/") + "a", deep + "a", (folder / "file/") + "a"}) {
             const auto reading = read_video(path + ending);
             EXPECT_EQ(reading.error, ErrorCode::no_input) << path << ending;
-            const auto parent = path.substr(0, path.rfind('/'));  // a sequence's folder
+            const auto parent = path.substr(0, path.rfind('/'));  // the folder of a sequence
             EXPECT_NE(reading.message.find(parent), std::string::npos) << reading.message;
             EXPECT_EQ(reading.message.find("filesystem"), std::string::npos) << reading.message;
         }
@@ -59,7 +59,7 @@ TEST(Missing, IsNoInputWhereItCannotBeFoundOut) {
     EXPECT_NE(message.find("File name too long"), std::string::npos) << message;
 }
 
-TEST(Raw, EndsWhereItIsCutOff) {
+TEST(Raw, ReadsUpToTheTruncation) {
     const TemporaryFolder folder;
     write_file(folder / "a.bgr", std::string(6 * 2 + 5, 'x'));
     const auto reading = read_video("raw:" + (folder / "a.bgr") + ":size=2x1");
@@ -68,7 +68,7 @@ TEST(Raw, EndsWhereItIsCutOff) {
     EXPECT_FALSE(reading.info.frames);
 }
 
-TEST(Png, CutAnywhereIsAnErrorAndNeverAPicture) {
+TEST(Png, TruncatedAnywhereIsAnError) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", small, clip(1));
     const auto whole = read_file(folder / "a.png");
@@ -80,7 +80,7 @@ TEST(Png, CutAnywhereIsAnErrorAndNeverAPicture) {
     }
 }
 
-TEST(Png, OfTooManyPixelsIsRefusedUnallocated) {
+TEST(Png, RejectsTooManyPixelsBeforeAllocating) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", {1, 101, 100, 1}, {Bytes(10100)});
     EXPECT_EQ(read_video(folder / "a.png", {.max_pixels = 10'099}).error, ErrorCode::no_input);
@@ -89,7 +89,7 @@ TEST(Png, OfTooManyPixelsIsRefusedUnallocated) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(NoVideo, IsNoInput) {
+TEST(NoVideo, IsReportedAsNoInput) {
     const TemporaryFolder folder;
     write_file(folder / "words.txt", "These are words, many of them.\n");
     write_file(folder / "empty.mp4", "");
@@ -105,7 +105,7 @@ TEST(NoVideo, IsNoInput) {
     }
 }
 
-TEST(TooLarge, IsRefused) {
+TEST(TooLarge, IsRejected) {
     const TemporaryFolder folder;
     write_video(folder / "a.mkv", small, clip(2));
     EXPECT_EQ(read_video(folder / "a.mkv", {.max_pixels = 64 * 48 - 1}).error, ErrorCode::no_input);
@@ -115,8 +115,8 @@ TEST(TooLarge, IsRefused) {
 struct Container {
     const char* name;
     const char* file;
-    const char* encoding;  // arguments for the ffmpeg tool; empty for framewire's own
-    bool promises_length;  // so that a cut can be noticed wherever it is
+    const char* encoding;  // arguments for the ffmpeg tool; empty for framewire's own formats
+    bool promises_length;  // so that truncation is noticed at any position
 };
 
 std::ostream& operator<<(std::ostream& out, const Container& container) { return out << container.name; }
@@ -135,7 +135,7 @@ protected:
         whole_ = read_file(path_);
     }
 
-    // Names of broken files keep their ending, which some demuxers go by.
+    // Names of corrupt files keep their extension, which some demuxers need.
     Reading read_bytes(const Bytes& bytes) const {
         const auto path = folder_ / (std::string("broken-") + GetParam().file);
         write_file(path, bytes.data(), bytes.size());
@@ -148,7 +148,7 @@ protected:
     Bytes whole_;
 };
 
-TEST_P(Damage, WholeItIsRead) {
+TEST_P(Damage, ReadsTheIntactFile) {
     const auto reading = read_video(path_);
     EXPECT_FALSE(reading.error) << reading.message;
     EXPECT_EQ(reading.frames.size(), static_cast<std::size_t>(count_));
@@ -156,7 +156,7 @@ TEST_P(Damage, WholeItIsRead) {
         EXPECT_GT(reading.times[number].seconds, reading.times[number - 1].seconds);
 }
 
-TEST_P(Damage, CutItEndsAfterWhatIsThere) {
+TEST_P(Damage, TruncatedFileEndsAfterItsFrames) {
     for (int percent = 0; percent < 95; percent += 7) {
         const auto reading =
             read_bytes({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(whole_.size()) * percent / 100});
@@ -169,7 +169,7 @@ TEST_P(Damage, CutItEndsAfterWhatIsThere) {
     }
 }
 
-TEST_P(Damage, WithWrongBytesItEnds) {
+TEST_P(Damage, CorruptFileEnds) {
     std::uint64_t random = 12345;
     for (int round = 0; round < 40; ++round) {
         auto bytes = whole_;
@@ -177,7 +177,7 @@ TEST_P(Damage, WithWrongBytesItEnds) {
             random = random * 6364136223846793005u + 1442695040888963407u;
             bytes[(random >> 33) % bytes.size()] = static_cast<std::uint8_t>(random >> 20);
         }
-        const auto reading = read_bytes(bytes);  // no crash, no hang, and no error but these
+        const auto reading = read_bytes(bytes);  // no crash, no hang, and no other errors
         if (reading.error) {
             EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost)
                 << round << " " << reading.message;
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(All, Damage,
                                            Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
                          ::testing::PrintToStringParamName());
 
-// A clip with so many wrong bits, the same ones each time.
+// A clip with many flipped bits, the same ones each time.
 std::string broken_clip(const TemporaryFolder& folder, const std::string& encoding, int wrong_bits) {
     EXPECT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=352x288 -frames:v 60 -g 30 " + encoding + " " + (folder / "whole.mp4")));
@@ -210,9 +210,9 @@ std::string broken_clip(const TemporaryFolder& folder, const std::string& encodi
     return folder / "broken.mp4";
 }
 
-// Decoders that work on several frames at once lose the mark of a broken one, and patch it up from frames that are
-// being patched up themselves: neither may show in what comes out.
-TEST(FrameThreads, DamageIsFoundAndLooksTheSameEachTime) {
+// Frame threads lose the corruption flag of a picture and conceal errors with pictures that are being concealed
+// themselves: neither may affect the output.
+TEST(FrameThreads, DamageIsFoundAndDecodedReproducibly) {
     const TemporaryFolder folder;
     for (const auto* encoding :
          {"-c:v libx264 -bf 2", "-c:v libx264 -bf 0 -x264-params slices=2", "-c:v mpeg4 -bf 2"}) {
@@ -231,7 +231,7 @@ TEST(FrameThreads, DamageIsFoundAndLooksTheSameEachTime) {
     }
 }
 
-// FFmpeg's decoder says nothing of it but in its log.
+// FFmpeg's HEVC decoder reports damage in its log only.
 TEST(FrameThreads, DamageOfHevcIsFound) {
     const TemporaryFolder folder;
     const auto path = broken_clip(folder, "-c:v libx265 -x265-params log-level=error", 60);
@@ -242,11 +242,11 @@ TEST(FrameThreads, DamageOfHevcIsFound) {
     }
 }
 
-// What was read before damage shows stays read, from wherever reading began.
-TEST(FrameThreads, FramesBeforeDamageComeOnce) {
+// Frames read before the damage are not delivered again, wherever reading started.
+TEST(FrameThreads, FramesBeforeDamageAreDeliveredOnce) {
     const TemporaryFolder folder;
-    // Pictures of some thousand bytes: what breaks is within one, not its header, which would be lost with it. With
-    // more threads the bytes are others.
+    // Pictures have some thousand bytes, so that the corruption hits picture data and not a header, whose loss would
+    // drop the picture. More threads would encode to different bytes.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 60 -g 15 -c:v libx264 -bf 2 -qp 12 -threads 1 " +
                (folder / "whole.mp4")));
@@ -276,8 +276,8 @@ TEST(FrameThreads, FramesBeforeDamageComeOnce) {
     EXPECT_EQ(number, 60U);
 }
 
-// No file has to be there a second time: what was opened is read on then, and its damage told.
-TEST(FrameThreads, AFileThatBecomesAnotherIsReadOnAsItWas) {
+// If the file cannot be read again, the opened one is read on and its damage is reported.
+TEST(FrameThreads, AReplacedFileIsReadFromTheOpenedOne) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i sine=duration=1 " + (folder / "sound.mp4")));
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=352x288 -frames:v 60 -c:v libx264 -f h264 " +
@@ -306,7 +306,7 @@ TEST(FrameThreads, AFileThatBecomesAnotherIsReadOnAsItWas) {
         }
 }
 
-TEST(Ffv1, AWrongByteIsNeverShown) {
+TEST(Ffv1, CorruptFramesAreNotDelivered) {
     const TemporaryFolder folder;
     const auto frames = clip(5);
     write_video(folder / "a.mkv", small, frames);
@@ -319,7 +319,7 @@ TEST(Ffv1, AWrongByteIsNeverShown) {
     for (const auto& frame : reading.frames) EXPECT_NE(std::find(frames.begin(), frames.end(), frame), frames.end());
 }
 
-TEST(Jpeg, CutOffIsLost) {
+TEST(Jpeg, TruncatedIsLost) {
     const TemporaryFolder folder;
     write_video(folder / "a.jpg", small, clip(1));
     const auto whole = read_file(folder / "a.jpg");
@@ -329,7 +329,7 @@ TEST(Jpeg, CutOffIsLost) {
     }
 }
 
-TEST(Tiff, CutOffIsLost) {
+TEST(Tiff, TruncatedIsLost) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -compression_algo raw " + (folder / "a.tif")));
     const auto whole = read_file(folder / "a.tif");
@@ -341,7 +341,7 @@ TEST(Tiff, CutOffIsLost) {
 
 #else
 
-TEST(LeanBuild, SaysWhatItLacks) {
+TEST(LeanBuild, ReportsMissingFeatures) {
     const TemporaryFolder folder;
     write_file(folder / "a.mp4", "");
     for (const auto& text : {folder / "a.mp4", std::string("rtsp://localhost/"), std::string("lavfi:testsrc")}) {

@@ -1,4 +1,4 @@
-// Every file format there and back.
+// Round trips of every file format.
 #include "framewire/media/media_testing.hpp"
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ std::ostream& operator<<(std::ostream& out, const Case& format) { return out << 
 
 class Lossless : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Lossless, GivesTheSameBytesBack) {
+TEST_P(Lossless, RoundTripIsExact) {
     const auto& [name, file, shape] = GetParam();
     const TemporaryFolder folder;
     const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2), random_frame(shape, 3)};
@@ -69,7 +69,7 @@ std::ostream& operator<<(std::ostream& out, const LossyCase& format) { return ou
 
 class Lossy : public ::testing::TestWithParam<LossyCase> {};
 
-TEST_P(Lossy, GivesNearlyTheSameBack) {
+TEST_P(Lossy, RoundTripIsSimilar) {
     const auto& [name, file, shape, least_psnr] = GetParam();
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Compressed, Lossy,
                          ::testing::PrintToStringParamName());
 #endif
 
-TEST(Images, OneFrameIntoOneFile) {
+TEST(Images, WriteOneFrameToOneFile) {
     const TemporaryFolder folder;
     const Shape shape{1, 20, 30, 3};
     const auto frame = random_frame(shape, 4);
@@ -122,7 +122,7 @@ TEST(Images, OneFrameIntoOneFile) {
     EXPECT_EQ(reading.frames[0], frame);
 }
 
-TEST(Images, ASecondFrameIsRefusedAndLeavesNothing) {
+TEST(Images, RejectASecondFrameAndLeaveNoFile) {
     const TemporaryFolder folder;
     const Shape shape{1, 2, 2, 3};
     std::string message;
@@ -132,7 +132,7 @@ TEST(Images, ASecondFrameIsRefusedAndLeavesNothing) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Images, StridedFramesAreWrittenAndRead) {
+TEST(Images, WriteAndReadPaddedRows) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 5, 3};
     const auto frame = random_frame(shape, 5);
@@ -155,7 +155,7 @@ TEST(Images, StridedFramesAreWrittenAndRead) {
     }
 }
 
-TEST(Raw, GrayIsRepeatedIntoBgrAndBgrIsRefusedForGray) {
+TEST(Raw, RepeatsGrayInBgrAndRejectsBgrForGray) {
     const TemporaryFolder folder;
     write_video(folder / "g.bgr", {1, 1, 2, 1}, {Bytes{10, 200}});
     EXPECT_EQ(read_file(folder / "g.bgr"), (Bytes{10, 10, 10, 200, 200, 200}));
@@ -190,8 +190,8 @@ TEST(Targets, AppearOnlyWhenFinished) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// Seven hours without a frame are more than one frame of MP4 can last; 1e12 s are a clock that is wrong.
-TEST(Targets, TakeTimesWithGapsOfAnyLength) {
+// Seven hours without a frame exceed the longest frame in MP4; 1e12 s is an invalid time.
+TEST(Targets, AcceptGapsOfAnyLength) {
     const Shape shape{1, 16, 16, 3};
     const auto frame = smooth_frame(shape, 0);
     for (const auto* file : {"a.mp4", "a.mkv"}) {
@@ -203,7 +203,7 @@ TEST(Targets, TakeTimesWithGapsOfAnyLength) {
         sink->finish();
         const auto reading = read_video(folder / file);
         EXPECT_EQ(reading.error, std::nullopt) << reading.message;
-        // 83 of the frames hold the picture before, one for each five minutes.
+        // 83 of the frames repeat the previous picture, one per five minutes.
         ASSERT_EQ(reading.frames.size(), 8U + 83) << file;
         EXPECT_NEAR(reading.times[85].seconds, 25'000, 0.01) << file;
         EXPECT_NEAR(reading.times[87].seconds, 25'000.08, 0.01) << file;
@@ -212,7 +212,7 @@ TEST(Targets, TakeTimesWithGapsOfAnyLength) {
 }
 #endif
 
-TEST(Targets, ThatCannotBeWrittenAreIoErrorsWithTheirPath) {
+TEST(Targets, ReportThePathIfTheyCannotBeWritten) {
     std::vector<const char*> files = {"/a.y4m", "/a.bgr", "/a.png", "/a%03d.png"};
 #ifdef FRAMEWIRE_FFMPEG
     files.insert(files.end(), {"/a.mp4", "/a.mkv", "/a.jpg", "/a.m3u8"});
@@ -243,7 +243,7 @@ TEST(Targets, AFullDiskIsAnIoError) {
 #endif
 }
 
-TEST(Targets, OfUnknownKindAreUsageErrors) {
+TEST(Targets, RejectUnknownExtensions) {
     for (const auto* text : {"a.txt", "a", "a.mp5"})
         EXPECT_EQ(error_of([&] { open_sink(text, {1, 16, 16, 3}, {25, 1}); }), ErrorCode::usage) << text;
     EXPECT_EQ(error_of([&] { open_sink("a.bgr", {1, 16, 16, 3}, {0, 1}); }), ErrorCode::usage);
@@ -251,7 +251,7 @@ TEST(Targets, OfUnknownKindAreUsageErrors) {
     EXPECT_EQ(error_of([&] { open_sink("a.bgr", {1, 16, 16, 2}, {25, 1}); }), ErrorCode::usage);
 }
 
-TEST(Targets, GetThePermissionsOfANewFile) {
+TEST(Targets, HaveThePermissionsOfNewFiles) {
     const TemporaryFolder folder;
     write_video(folder / "a.bgr", {1, 1, 1, 3}, {Bytes(3)});
     write_file(folder / "other", "x");
@@ -273,10 +273,10 @@ TEST(Hls, WritesAPlaylistThatPlays) {
     const auto reading = read_video(folder / "live.m3u8");
     EXPECT_FALSE(reading.error) << reading.message;
     EXPECT_EQ(reading.frames.size(), frames.size());
-    EXPECT_GE(folder.names().size(), 3U);  // the playlist and more than one part
+    EXPECT_GE(folder.names().size(), 3U);  // the playlist and more than one segment
 }
 
-TEST(H264, IsTaggedForWhatItIs) {
+TEST(H264, HasColourTags) {
     const TemporaryFolder folder;
     for (const auto& [height, matrix] : {std::pair{240, "smpte170m"}, std::pair{720, "bt709"}}) {
         const Shape shape{1, height, 320, 3};
@@ -302,7 +302,7 @@ TEST(H264, KeepsUnevenTimes) {
         EXPECT_NEAR(reading.times[number].seconds, times[number] - 5, 0.001);
 }
 
-TEST(Sources, ReadImagesOfOtherPrograms) {
+TEST(Sources, ReadImagesFromOtherPrograms) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt bgr24 " + (folder / "want.png")));
     const auto want = read_video(folder / "want.png");
@@ -318,28 +318,28 @@ TEST(Sources, ReadImagesOfOtherPrograms) {
     for (const auto byte : bits.frames[0]) EXPECT_TRUE(byte == 0 || byte == 255) << int{byte};
 }
 
-TEST(Sources, TurnSidewaysRecordings) {
+TEST(Sources, RotateSidewaysRecordings) {
     const TemporaryFolder folder;
-    // Left half dark, right half bright, tagged to be turned by a quarter.
+    // Left half dark, right half bright, tagged with a rotation of 90 degrees.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i color=black:size=64x48:rate=25 -vf drawbox=x=32:y=0:w=32:h=48:color=white:t=fill "
                "-frames:v 2 -pix_fmt yuv420p " +
                (folder / "flat.mp4")));
     for (const int degrees : {90, 180, 270}) {
-        // FFmpeg's "rotate" tag is counterclockwise as players show it clockwise.
+        // FFmpeg's "rotate" tag counts counterclockwise, players rotate clockwise.
         ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c copy -metadata:s:v rotate={} {}", folder / "flat.mp4", degrees,
                                        folder / "turned.mp4")));
         const auto reading = read_video(folder / "turned.mp4");
         ASSERT_EQ(reading.frames.size(), 2U) << reading.message;
         const bool sideways = degrees != 180;
         ASSERT_EQ(reading.info.shape, (sideways ? Shape{1, 64, 48, 3} : Shape{1, 48, 64, 3}));
-        // Oracle: what the ffmpeg tool shows.
+        // Reference: the ffmpeg tool's output.
         ASSERT_TRUE(ffmpeg(fmt::format("-i {} -frames:v 1 {}", folder / "turned.mp4", folder / "want.png")));
         EXPECT_GT(psnr(reading.frames[0], read_video(folder / "want.png").frames.at(0)), 40) << degrees;
     }
 }
 
-TEST(Sources, ScaleWhatChangesItsSize) {
+TEST(Sources, ScaleFramesAfterASizeChange) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i smptebars=size=160x120 -frames:v 5 -c:v mpeg2video -q:v 2 " + (folder / "a.m2v")));
     ASSERT_TRUE(ffmpeg("-f lavfi -i smptebars=size=160x120 -vf scale=320:240 -frames:v 5 -c:v mpeg2video -q:v 2 " +

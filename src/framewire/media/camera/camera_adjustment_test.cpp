@@ -21,7 +21,7 @@
 namespace framewire {
 namespace camera_adjustment_test {
 
-// A camera with the controls given and nothing else; counts how often one is set.
+// Simulated camera with the given controls and nothing else; counts how often a control is set.
 struct FakeCamera {
     std::map<std::uint32_t, v4l2_queryctrl> controls;
     std::map<std::uint32_t, std::int32_t> values;
@@ -84,7 +84,7 @@ protected:
 
 constexpr Adjustment everything{.brightness = 51, .contrast = 2.5, .saturation = 0.5, .gain = 8};
 
-TEST_F(CameraAdjustmentTest, GivesTheCameraWhatItHasAndLeavesTheRest) {
+TEST_F(CameraAdjustmentTest, SetsSupportedControlsAndReturnsTheRest) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
     camera.add(V4L2_CID_SATURATION, 0, 100, 1, 60);
     auto panel = adjustment();
@@ -93,7 +93,7 @@ TEST_F(CameraAdjustmentTest, GivesTheCameraWhatItHasAndLeavesTheRest) {
     EXPECT_EQ(camera.values[V4L2_CID_SATURATION], 30);  // half of the way down
 }
 
-TEST_F(CameraAdjustmentTest, GivesTheCameraAll) {
+TEST_F(CameraAdjustmentTest, SetsAllControlsOfACamera) {
     camera.add(V4L2_CID_BRIGHTNESS, 0, 255, 1, 128);
     camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32);
     camera.add(V4L2_CID_SATURATION, 0, 100, 1, 55);
@@ -111,10 +111,10 @@ TEST_F(CameraAdjustmentTest, GivesTheCameraAll) {
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 128);
     EXPECT_EQ(camera.values[V4L2_CID_CONTRAST], 32);
     EXPECT_EQ(camera.values[V4L2_CID_SATURATION], 55);
-    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 20);  // its default, though that lies between two steps
+    EXPECT_EQ(camera.values[V4L2_CID_GAIN], 20);  // the default, although it lies between two steps
 }
 
-TEST_F(CameraAdjustmentTest, SetsOnlyWhatChanges) {
+TEST_F(CameraAdjustmentTest, WritesOnlyChangedValues) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
     camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32);
     auto panel = adjustment();
@@ -127,16 +127,16 @@ TEST_F(CameraAdjustmentTest, SetsOnlyWhatChanges) {
     EXPECT_EQ(camera.writes, 2);
 }
 
-TEST_F(CameraAdjustmentTest, LeavesControlsThatCannotServe) {
+TEST_F(CameraAdjustmentTest, IgnoresUnusableControls) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0, V4L2_CTRL_FLAG_READ_ONLY);
-    camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32, V4L2_CTRL_FLAG_INACTIVE);  // taken over by an automatic one
-    camera.add(V4L2_CID_SATURATION, 7, 7, 1, 7);                           // nowhere to go
-    camera.add(V4L2_CID_GAIN, 0, 10, 1, 11);                               // a driver's mistake
+    camera.add(V4L2_CID_CONTRAST, 0, 95, 1, 32, V4L2_CTRL_FLAG_INACTIVE);  // overridden by an automatic control
+    camera.add(V4L2_CID_SATURATION, 7, 7, 1, 7);                           // empty range
+    camera.add(V4L2_CID_GAIN, 0, 10, 1, 11);                               // invalid default from the driver
     EXPECT_EQ(adjustment().apply(everything), everything);
     EXPECT_EQ(camera.writes, 0);
 }
 
-TEST_F(CameraAdjustmentTest, RefusesBeforeItSetsAnything) {
+TEST_F(CameraAdjustmentTest, ValidatesBeforeWriting) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
     auto panel = adjustment();
     EXPECT_THROW(panel.apply({.brightness = 20, .gain = 9}), Error);
@@ -149,11 +149,11 @@ TEST_F(CameraAdjustmentTest, RefusesBeforeItSetsAnything) {
         EXPECT_EQ(error.code(), ErrorCode::config);
     }
     camera.refuses = false;
-    panel.apply({.brightness = 20});  // not taken for set
+    panel.apply({.brightness = 20});  // the failed write is not remembered
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 5);
 }
 
-// A pipeline's frames as the panel leaves them, and what the chain in `want` makes of the same ones.
+// Frames of a pipeline with the panel's settings, and the frames that the chain in `want` makes of the same input.
 class CameraPanelTest : public CameraAdjustmentTest {
 protected:
     std::unique_ptr<Source> camera_source() {
@@ -178,7 +178,7 @@ protected:
         return next_frame(*source, processor);
     }
 
-    // A running pipeline with a panel.
+    // Running pipeline with a panel.
     struct Pipeline {
         Chain chain;
         std::unique_ptr<Source> source;
@@ -200,7 +200,7 @@ protected:
     }
 };
 
-TEST_F(CameraPanelTest, SetsTheCameraAndTheChainTheRest) {
+TEST_F(CameraPanelTest, SplitsSettingsBetweenCameraAndChain) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
     Pipeline pipeline("gray,adjust=51:contrast=2.5,adjust=gain=0.5", camera_source());
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);
@@ -210,17 +210,17 @@ TEST_F(CameraPanelTest, SetsTheCameraAndTheChainTheRest) {
     expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
 }
 
-TEST_F(CameraPanelTest, SetsTheChainWhereTheSourceIsNoCamera) {
+TEST_F(CameraPanelTest, UsesTheChainForOtherSources) {
     Pipeline pipeline("adjust=51:contrast=2.5", room());
     expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5", 0));
     EXPECT_EQ(pipeline.panel.set(everything), Adjustment{});
     expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5:saturation=0.5:gain=8", 1));
 }
 
-TEST_F(CameraPanelTest, SaysWhatNobodyTakes) {
+TEST_F(CameraPanelTest, ReportsSettingsThatCannotBeApplied) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
     Pipeline pipeline("gray", camera_source());
-    EXPECT_EQ(camera.writes, 0);  // a chain without adjust leaves the camera alone
+    EXPECT_EQ(camera.writes, 0);  // without `adjust` in the chain the camera is not used either
     EXPECT_EQ(pipeline.panel.set(everything), (Adjustment{.contrast = 2.5, .saturation = 0.5, .gain = 8}));
     EXPECT_EQ(camera.writes, 1);
     EXPECT_THROW(pipeline.panel.set({.brightness = 0, .gain = 9}), Error);
@@ -228,7 +228,7 @@ TEST_F(CameraPanelTest, SaysWhatNobodyTakes) {
     EXPECT_THROW(Pipeline("gray", room()).panel.set({.gain = 9}), Error);
 }
 
-TEST_F(CameraPanelTest, ALoopingCameraIsStillOne) {
+TEST_F(CameraPanelTest, WorksWithALoopingCamera) {
     camera.add(V4L2_CID_GAIN, 0, 80, 1, 0);
     struct LiveSource final : Source {
         std::unique_ptr<Source> source;

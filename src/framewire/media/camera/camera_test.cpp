@@ -1,4 +1,4 @@
-// Cameras by a device that this test plays.
+// Cameras on a simulated V4L2 device.
 #include "framewire/media/camera/camera.hpp"
 #include "framewire/media/media_testing.hpp"
 
@@ -20,7 +20,7 @@ void put(std::uint8_t (&field)[bytes], const char* text) {
     std::strncpy(reinterpret_cast<char*>(field), text, bytes);
 }
 
-// A webcam with two formats, a brightness and an exposure menu.
+// A webcam with two formats, a brightness control and an exposure menu.
 class FakeCamera {
 public:
     std::map<std::uint32_t, int> values{{V4L2_CID_BRIGHTNESS, 12}, {exposure_menu, 3}};
@@ -35,7 +35,7 @@ public:
             case VIDIOC_QUERYCAP: {
                 auto& capability = *static_cast<v4l2_capability*>(argument);
                 put(capability.driver, "fake");
-                std::memset(capability.card, 'X', sizeof capability.card);  // without an end
+                std::memset(capability.card, 'X', sizeof capability.card);  // not terminated
                 capability.capabilities = capabilities | V4L2_CAP_DEVICE_CAPS;
                 capability.device_caps = capabilities;
                 return 0;
@@ -73,7 +73,7 @@ public:
             case VIDIOC_QUERYMENU: {
                 auto& item = *static_cast<v4l2_querymenu*>(argument);
                 if (item.id != exposure_menu || (item.index != 1 && item.index != 3)) return -EINVAL;
-                // The structure is packed: its array cannot be referred to.
+                // The struct is packed, so a reference to its array is not allowed.
                 std::strncpy(reinterpret_cast<char*>(&item.name), item.index == 1 ? "Manual" : "Aperture Priority", 32);
                 return 0;
             }
@@ -132,7 +132,7 @@ private:
 
 CameraDevice open(FakeCamera& fake) { return {"/dev/fake", std::ref(fake)}; }
 
-TEST(Camera, IsDescribedWithFormatsSizesAndRates) {
+TEST(Camera, DescribesFormatsSizesAndRates) {
     FakeCamera fake;
     const auto camera = open(fake).describe();
     EXPECT_EQ(camera.path, "/dev/fake");
@@ -155,7 +155,7 @@ TEST(Camera, IsDescribedWithFormatsSizesAndRates) {
     EXPECT_EQ(range[3].height_px, 1080);
 }
 
-TEST(Camera, IsDescribedWithItsControls) {
+TEST(Camera, DescribesControls) {
     FakeCamera fake;
     const auto controls = open(fake).describe().controls;
     ASSERT_EQ(controls.size(), 2U);
@@ -171,7 +171,7 @@ TEST(Camera, IsDescribedWithItsControls) {
               (std::vector<std::pair<std::int64_t, std::string>>{{1, "Manual"}, {3, "Aperture Priority"}}));
 }
 
-TEST(Camera, ControlsAreReadAndSet) {
+TEST(Camera, ReadsAndSetsControls) {
     FakeCamera fake;
     const auto camera = open(fake);
     EXPECT_EQ(camera.control(V4L2_CID_BRIGHTNESS), 12);
@@ -185,7 +185,7 @@ TEST(Camera, ControlsAreReadAndSet) {
     EXPECT_EQ(error_of([&] { camera.control(V4L2_CID_GAIN); }), ErrorCode::config);
 }
 
-TEST(Camera, DriversThatNeverEndAreLeft) {
+TEST(Camera, StopsEnumeratingDriversThatNeverEnd) {
     FakeCamera fake;
     fake.ids_stand_still = true;
     fake.formats_never_end = true;
@@ -194,7 +194,7 @@ TEST(Camera, DriversThatNeverEndAreLeft) {
     EXPECT_EQ(camera.controls.size(), 1U);
 }
 
-TEST(Camera, WhatIsNoCameraIsNoInput) {
+TEST(Camera, RejectsOtherDevices) {
     FakeCamera output;
     output.capabilities = V4L2_CAP_VIDEO_OUTPUT;
     EXPECT_EQ(error_of([&] { open(output); }), ErrorCode::no_input);
@@ -202,17 +202,17 @@ TEST(Camera, WhatIsNoCameraIsNoInput) {
     EXPECT_EQ(error_of([] { CameraDevice("/dev/no-such-device"); }), ErrorCode::no_input);
 }
 
-TEST(Camera, TheFormatWithTheRateAskedForIsChosen) {
+TEST(Camera, ChoosesTheFormatWithTheRequestedRate) {
     FakeCamera fake;
     const auto camera = open(fake).describe();
-    EXPECT_EQ(choose_pixel_format(camera, 640, 480, 30), "YUYV");   // uncompressed where it is as quick
-    EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 30), "MJPG");  // 5 frames a second uncompressed
+    EXPECT_EQ(choose_pixel_format(camera, 640, 480, 30), "YUYV");   // uncompressed if it is as fast
+    EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 30), "MJPG");  // uncompressed reaches 5 frames per second only
     EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 5), "YUYV");
     EXPECT_EQ(choose_pixel_format(camera, 0, 0, 30), "YUYV");
     EXPECT_EQ(choose_pixel_format(camera, 123, 45, 30), "");
 }
 
-TEST(Camera, AMissingOneIsNoInput) {
+TEST(Camera, RejectsAMissingDevice) {
 #ifdef FRAMEWIRE_FFMPEG
     EXPECT_EQ(read_video("/dev/video9999").error, ErrorCode::no_input);
     EXPECT_EQ(read_video("v4l2:/dev/video9999:size=640x480:format=mjpeg").error, ErrorCode::no_input);

@@ -1,4 +1,4 @@
-// Conversions against the formulas of the standards, in floating point.
+// Conversions compared with the formulas of the standards in floating point.
 #include "framewire/media/conversion/colour.hpp"
 
 #include "framewire/colour/image_to_yuv/image_to_yuv_ref.hpp"
@@ -32,7 +32,7 @@ Weights weights(YuvMatrix matrix) {
     return {0.299, 0.114};
 }
 
-// BGR of 8-bit YUV as ITU-R BT.601, BT.709 and BT.2020 define it, not yet held to 0..255.
+// BGR of 8-bit YUV as ITU-R BT.601, BT.709 and BT.2020 define it, before clamping to 0..255.
 std::array<double, 3> bgr_by_formula(double y, double u, double v, const YuvCoding& coding) {
     const auto [kr, kb] = weights(coding.matrix);
     const double kg = 1 - kr - kb;
@@ -50,8 +50,8 @@ protected:
     YuvCoding coding() const { return {std::get<0>(GetParam()), std::get<1>(GetParam())}; }
 };
 
-TEST_P(Conversion, OfYuvIsWithinOneOfTheFormula) {
-    // One pixel for every triple of these values, and no chroma between pixels to make up.
+TEST_P(Conversion, YuvToBgrIsWithinOneOfTheFormula) {
+    // One pixel for every triple of these values; without chroma interpolation.
     std::vector<int> values;
     for (int value = 0; value < 256; value += 15) values.push_back(value);
     const int count = static_cast<int>(values.size());
@@ -82,7 +82,7 @@ TEST_P(Conversion, OfYuvIsWithinOneOfTheFormula) {
     EXPECT_LE(worst, 1) << to_string(coding());
 }
 
-TEST_P(Conversion, ToYuvAndBackIsWithinThree) {
+TEST_P(Conversion, RoundTripIsWithinThree) {
     const Shape shape{1, 64, 128, 3};
     const auto bytes = smooth_frame(shape, 0);
     auto frame = make_frame(AV_PIX_FMT_YUV444P, shape.width, shape.height);
@@ -97,7 +97,7 @@ TEST_P(Conversion, ToYuvAndBackIsWithinThree) {
     EXPECT_EQ(kit::first_difference(std::as_const(image).view(), view_of(bytes, shape), 3), std::nullopt);
 }
 
-TEST_P(Conversion, OfFlatSubsampledPicturesIsTheSame) {
+TEST_P(Conversion, KeepsFlatSubsampledPictures) {
     for (const auto format : {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_NV12, AV_PIX_FMT_YUYV422}) {
         auto frame = make_frame(format, 38, 22);
         const Shape shape{1, 22, 38, 3};
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(All, Conversion,
                          ::testing::Combine(::testing::Values(YuvMatrix::bt601, YuvMatrix::bt709, YuvMatrix::bt2020),
                                             ::testing::Bool()));
 
-TEST(Coding, ComesFromTagsAndElseFromTheSize) {
+TEST(Coding, ComesFromTagsOrTheSize) {
     std::string assumed;
     auto sd = make_frame(AV_PIX_FMT_YUV420P, 640, 480);
     EXPECT_EQ(coding_of(*sd, assumed), (YuvCoding{YuvMatrix::bt601, false}));
@@ -137,7 +137,7 @@ TEST(Coding, ComesFromTagsAndElseFromTheSize) {
     EXPECT_EQ(assumed, "");
 }
 
-TEST(Coding, OfGrayWithLimitedRangeIsStretched) {
+TEST(Coding, ExpandsGrayWithLimitedRange) {
     auto frame = make_frame(AV_PIX_FMT_GRAY8, 256, 1);
     for (int x = 0; x < 256; ++x) frame->data[0][x] = static_cast<std::uint8_t>(x);
     HostImage image({1, 1, 256, 1});
@@ -152,7 +152,7 @@ TEST(Coding, OfGrayWithLimitedRangeIsStretched) {
         EXPECT_NEAR(colour.view().data()[x], std::clamp((x / 3 - 16) * 255 / 219.0, 0.0, 255.0), 2) << x;
 }
 
-// Noise in every plane; words of 16 bits hold numbers of 10.
+// Noise in every plane; 16-bit words hold 10-bit values.
 void fill_frame(AVFrame& frame) {
     const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
     std::uint32_t number = 1;
@@ -202,7 +202,7 @@ HostYuv<std::uint8_t> picture_of(const AVFrame& frame, YuvFormat format, const L
     return picture;
 }
 
-TEST(Converter, ReadsFramesAsTheirTagsSay) {
+TEST(Converter, ReadsFramesByTheirTags) {
     for (const auto& [format, ours] : known)
         for (const auto& location : locations)
             for (const int channels : {1, 3}) {
@@ -218,7 +218,7 @@ TEST(Converter, ReadsFramesAsTheirTagsSay) {
             }
 }
 
-TEST(Converter, WritesFramesAsTheirTagsSay) {
+TEST(Converter, WritesFramesByTheirTags) {
     for (const auto& [format, ours] : known)
         for (const auto& location : locations)
             for (const int channels : {1, 3}) {
@@ -244,8 +244,8 @@ TEST(Converter, WritesFramesAsTheirTagsSay) {
             }
 }
 
-// Some decoders give pictures from the bottom up.
-TEST(Converter, ReadsFramesFromTheBottomUp) {
+// Some decoders store pictures bottom-up.
+TEST(Converter, ReadsBottomUpFrames) {
     for (const auto format : {AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR24, AV_PIX_FMT_BGR0}) {
         auto frame = make_frame(format, 48, 32);
         for (int plane = 0; plane < 3 && frame->data[plane]; ++plane) {
@@ -267,7 +267,7 @@ TEST(Converter, ReadsFramesFromTheBottomUp) {
     }
 }
 
-TEST(Converter, LosesNothingOfBgr) {
+TEST(Converter, KeepsBgrExactly) {
     HostImage image({1, 37, 53, 3}), back({1, 37, 53, 3});
     kit::fill(image.view(), kit::Fill::noise);
     for (const auto format : {AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24}) {
@@ -278,7 +278,7 @@ TEST(Converter, LosesNothingOfBgr) {
     }
 }
 
-TEST(Converter, StaysInsideTheImage) {
+TEST(Converter, WritesOnlyInsideTheImage) {
     for (const auto format :
          {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_GBRP,
           AV_PIX_FMT_RGB24, AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_P010LE, AV_PIX_FMT_NV12,

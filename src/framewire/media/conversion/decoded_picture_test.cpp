@@ -9,7 +9,7 @@ using namespace testing;
 
 constexpr int height = 36, width = 52;
 
-// A picture of noise, its colours tagged.
+// A picture of noise with colour tags.
 FramePointer noise(AVPixelFormat format, AVChromaLocation chroma) {
     auto frame = make_frame(format, width, height);
     frame->chroma_location = chroma;
@@ -34,7 +34,7 @@ Executor& threads() {
     return executor;
 }
 
-// Each sample of the result is the image's at the map's place, or the colour's.
+// Each sample of the result is the image's sample at the mapped position, or the border colour.
 void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::array<int, 3>& outside) {
     const auto moved = from.moved(move, threads());
     ASSERT_TRUE(moved);
@@ -46,7 +46,7 @@ void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::
         const int each = plane && to.format == AV_PIX_FMT_YUV420P ? 2 : 1;
         for (int y = 0; y < to.height / each; ++y)
             for (int x = 0; x < to.width / each; ++x) {
-                // Of the pixels that a sample stands for, the ones that are its first in the image.
+                // A chroma sample covers several pixels: use the first one inside the image.
                 const int from_x = std::min(move.map.source_x(each * x, 0), move.map.source_x(each * x + each - 1, 0));
                 const int from_y = std::min(move.map.source_y(0, each * y), move.map.source_y(0, each * y + each - 1));
                 const bool inside = from_x >= 0 && from_x < width && from_y >= 0 && from_y < height;
@@ -60,7 +60,7 @@ void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::
 constexpr Shape whole{1, height, width, 3};
 constexpr std::array<int, 3> black{16, 128, 128};
 
-TEST(DecodedPicture, IsMovedPlaneByPlane) {
+TEST(DecodedPicture, MovesPlaneByPlane) {
     expect_moved(picture(), {.map = {.x = 4, .y = 6}, .to = {1, 20, 30, 3}}, black);
     expect_moved(picture(), {.map = {.x = -4, .y = -2}, .to = {1, height + 8, width + 6, 3}}, black);
     expect_moved(picture(), {.map = {.x = -4, .y = -2}, .outside = pixel_of(255, 255, 255), .to = {1, 40, 60, 3}},
@@ -74,8 +74,8 @@ TEST(DecodedPicture, IsMovedPlaneByPlane) {
     expect_moved(full, {.map = mirrored(whole, true, false), .to = whole}, black);
 }
 
-// Chroma would come to lie between two samples.
-TEST(DecodedPicture, IsNotMovedWhereItsChromaDoesNotFit) {
+// Chroma would move to a position between two samples.
+TEST(DecodedPicture, IsNotMovedIfChromaDoesNotFit) {
     EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 21, 30, 3}}, threads()));

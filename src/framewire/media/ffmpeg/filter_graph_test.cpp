@@ -11,7 +11,7 @@ std::string graph_of(const std::string& filter) {
     return "buffer@in=video_size=16x8:pix_fmt=gray:time_base=1/30," + filter + ",buffersink@out";
 }
 
-TEST(FilterGraph, GivesWhatBecomesOfEachPicture) {
+TEST(FilterGraph, FiltersEachPicture) {
     FilterGraph graph(graph_of("negate"), 2);
     for (const int value : {10, 200}) {
         const auto picture = make_frame(AV_PIX_FMT_GRAY8, 16, 8);
@@ -28,8 +28,8 @@ TEST(FilterGraph, GivesWhatBecomesOfEachPicture) {
     }
 }
 
-TEST(FilterGraph, SaysWhichFilterIsMissing) {
-    initialise_ffmpeg();  // its log is framewire's
+TEST(FilterGraph, NamesTheMissingFilter) {
+    initialise_ffmpeg();  // redirects its log
     try {
         FilterGraph graph(graph_of("nosuchfilter"));
         FAIL() << "there is no such filter";

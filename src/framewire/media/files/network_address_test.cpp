@@ -22,7 +22,7 @@ TEST(NetworkAddress, SecretsComeFromFilesAndTheEnvironment) {
     EXPECT_EQ(network_address("srt://h:1?passphrase={file:" + path + "}"), "srt://h:1?passphrase=p@ss: w/rd%");
 }
 
-TEST(NetworkAddress, AValueThatCannotBeUsedIsRefusedWithoutShowingIt) {
+TEST(NetworkAddress, RejectsInvalidValuesWithoutShowingThem) {
     const TemporaryFolder folder;
     const auto expect_refused = [&](const std::string& value, ErrorCode code, const std::string& scheme = "rtsp") {
         std::ofstream(folder / "value", std::ios::binary) << value;

@@ -30,7 +30,7 @@ mode_t mode_of(const std::string& path) {
     return status.st_mode & 07777;
 }
 
-TEST(OutputFile, AppearsWhenFinishedAndGoesWhenNot) {
+TEST(OutputFile, AppearsOnlyWhenFinished) {
     const TemporaryFolder folder;
     {
         OutputFile file(folder / "a");
@@ -45,7 +45,7 @@ TEST(OutputFile, AppearsWhenFinishedAndGoesWhenNot) {
     EXPECT_EQ(text_of(folder / "a"), "text");
 }
 
-TEST(OutputFile, WhatIsThereIsRefusedUnlessItMayBeReplaced) {
+TEST(OutputFile, ReplacesAnExistingFileOnlyIfAllowed) {
     const TemporaryFolder folder;
     write_file(folder / "a", "old");
     std::string message;
@@ -60,7 +60,7 @@ TEST(OutputFile, WhatIsThereIsRefusedUnlessItMayBeReplaced) {
     EXPECT_EQ(folder.names(), Names{"a"});
 }
 
-TEST(OutputFile, BrokenOffItNeverTakesTheFinishedFilesPlace) {
+TEST(OutputFile, TruncatedNeverReplacesAFinishedFile) {
     const TemporaryFolder folder;
     write_file(folder / "a", "finished");
     {
@@ -77,7 +77,7 @@ TEST(OutputFile, BrokenOffItNeverTakesTheFinishedFilesPlace) {
     EXPECT_EQ(text_of(folder / "b"), "begun");
 }
 
-TEST(OutputFile, AFileThatCameMeanwhileIsNotReplaced) {
+TEST(OutputFile, KeepsAFileThatAppearedMeanwhile) {
     const TemporaryFolder folder;
     OutputFile file(folder / "a");
     put(file, "ours");
@@ -89,7 +89,7 @@ TEST(OutputFile, AFileThatCameMeanwhileIsNotReplaced) {
     EXPECT_EQ(text_of(folder / "a.part"), "ours");
 }
 
-TEST(OutputFile, KeepsWhatIsWholeWhenItIsNotFinished) {
+TEST(OutputFile, KeepsTheUsablePartIfNotFinished) {
     const TemporaryFolder folder;
     {
         OutputFile file(folder / "a");
@@ -101,7 +101,7 @@ TEST(OutputFile, KeepsWhatIsWholeWhenItIsNotFinished) {
     EXPECT_EQ(text_of(folder / "a.part"), "whole");
 }
 
-TEST(OutputFile, CleansWhatAKilledRunLeft) {
+TEST(OutputFile, RemovesTheRemainsOfAKilledRun) {
     const TemporaryFolder folder;
     write_file(folder / "a.part", "what was left, longer than what comes");
     OutputFile file(folder / "a");
@@ -111,7 +111,7 @@ TEST(OutputFile, CleansWhatAKilledRunLeft) {
     EXPECT_EQ(text_of(folder / "a"), "new");
 }
 
-TEST(OutputFile, KeepsWhatAKilledRunLeftOfWhatComesOnce) {
+TEST(OutputFile, RenamesTheRemainsOfALiveRecording) {
     const TemporaryFolder folder;
     for (const auto* left : {"first", "second"}) {
         write_file(folder / "a.mp4.part", left);
@@ -124,7 +124,7 @@ TEST(OutputFile, KeepsWhatAKilledRunLeftOfWhatComesOnce) {
     EXPECT_EQ(text_of(folder / "a.rescued-2.mp4"), "second");
 }
 
-TEST(OutputFile, TwoRunsCannotWriteOneFile) {
+TEST(OutputFile, TwoProcessesCannotWriteOneFile) {
     const TemporaryFolder folder;
     OutputFile file(folder / "a");
     put(file, "first");
@@ -135,7 +135,7 @@ TEST(OutputFile, TwoRunsCannotWriteOneFile) {
     EXPECT_EQ(text_of(folder / "a"), "first");
 }
 
-TEST(OutputFile, HandsPermissionsOn) {
+TEST(OutputFile, KeepsPermissions) {
     const TemporaryFolder folder;
     write_file(folder / "a", "old");
     for (const mode_t mode : {0600, 0640, 0755}) {
@@ -146,7 +146,7 @@ TEST(OutputFile, HandsPermissionsOn) {
     }
 }
 
-TEST(OutputFile, FollowsLinksThatLeadToAFileAndToNone) {
+TEST(OutputFile, FollowsLinksToExistingAndMissingFiles) {
     const TemporaryFolder folder;
     write_file(folder / "target", "old");
     ASSERT_EQ(::symlink("target", (folder / "link").c_str()), 0);
@@ -162,7 +162,7 @@ TEST(OutputFile, FollowsLinksThatLeadToAFileAndToNone) {
     EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
 }
 
-TEST(OutputFile, ANameAsLongAsNamesMayBeIsWritten) {
+TEST(OutputFile, WritesNamesOfTheMaximumLength) {
     const TemporaryFolder folder;
     const std::string longest(255, 'n');
     OutputFile file(folder / longest);
@@ -172,11 +172,11 @@ TEST(OutputFile, ANameAsLongAsNamesMayBeIsWritten) {
     EXPECT_EQ(error_of([&] { OutputFile(folder / (longest + "n")); }), ErrorCode::io);
 }
 
-TEST(OutputFile, AStopEndsTheWaitForAPipesReader) {
+TEST(OutputFile, StopEndsTheWaitForAPipeReader) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     std::stop_source stop;
-    constexpr std::chrono::milliseconds so_that_it_waits{50};  // a stop before that gives the same
+    constexpr std::chrono::milliseconds so_that_it_waits{50};  // an earlier stop gives the same result
     const std::jthread later([&] {
         std::this_thread::sleep_for(so_that_it_waits);
         stop.request_stop();
@@ -184,7 +184,7 @@ TEST(OutputFile, AStopEndsTheWaitForAPipesReader) {
     EXPECT_EQ(error_of([&] { OutputFile(folder / "pipe", {.stop = stop.get_token()}); }), ErrorCode::io);
 }
 
-// Writes 600 bytes that are whole and 600 more where 1000 fit, as on a full disk; exits with the error's code.
+// Writes 600 bytes that are usable and 600 more where 1000 fit, as on a full disk; exits with the error's code.
 [[noreturn]] void outgrow(const std::string& path) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1000, 1000};
@@ -199,7 +199,7 @@ TEST(OutputFile, AStopEndsTheWaitForAPipesReader) {
     std::_Exit(code ? static_cast<int>(*code) : 0);
 }
 
-TEST(OutputFile, AFileThatMayNotGrowIsAnErrorAndKeepsWhatIsWhole) {
+TEST(OutputFile, AFullDiskIsAnErrorAndKeepsTheUsablePart) {
     const TemporaryFolder folder;
     EXPECT_EXIT(outgrow(folder / "a"), ::testing::ExitedWithCode(static_cast<int>(ErrorCode::io)), "");
     EXPECT_EQ(folder.names(), Names{"a.part"});

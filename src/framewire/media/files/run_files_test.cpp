@@ -16,7 +16,7 @@ std::optional<ErrorCode> refusal(const std::vector<RunFile>& inputs, const std::
     return error_of([&] { require_different_files(inputs, outputs); });
 }
 
-TEST(RunFiles, OneFileByWhateverPathIsRefused) {
+TEST(RunFiles, RejectsOneFileUnderSeveralPaths) {
     const TemporaryFolder folder;
     write_file(folder / "a", "text");
     write_file(folder / "b", "text");
@@ -30,7 +30,7 @@ TEST(RunFiles, OneFileByWhateverPathIsRefused) {
     EXPECT_EQ(refusal({{"-i", folder / "a"}}, {{"-o", folder / "b"}, {"--stats", folder / "c"}}), std::nullopt);
 }
 
-TEST(RunFiles, FilesThatAreNotThereYetAreTold) {
+TEST(RunFiles, RejectsOneNewFileUnderSeveralPaths) {
     const TemporaryFolder folder;
     ASSERT_EQ(::symlink(".", (folder / "here").c_str()), 0);
     ASSERT_EQ(::symlink("new", (folder / "dangling").c_str()), 0);
@@ -39,14 +39,14 @@ TEST(RunFiles, FilesThatAreNotThereYetAreTold) {
     EXPECT_EQ(refusal({}, {{"-o", folder / "new"}, {"--mask", folder / "other"}}), std::nullopt);
 }
 
-TEST(RunFiles, DevicesMayBeNamedTwiceAndPipesNot) {
+TEST(RunFiles, AcceptsADeviceTwiceButNotAPipe) {
     const TemporaryFolder folder;
     EXPECT_EQ(refusal({{"-i", "/dev/null"}}, {{"-o", "/dev/null"}, {"--stats", "/dev/null"}}), std::nullopt);
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     EXPECT_EQ(refusal({}, {{"-o", folder / "pipe"}, {"--stats", folder / "pipe"}}), ErrorCode::usage);
 }
 
-TEST(RunFiles, OnlyFilesAreThere) {
+TEST(RunFiles, ListsExistingFilesOnly) {
     const TemporaryFolder folder;
     write_file(folder / "a", "");
     const std::vector<RunFile> outputs{
@@ -56,7 +56,7 @@ TEST(RunFiles, OnlyFilesAreThere) {
     EXPECT_EQ(there[0].path, folder / "a");
 }
 
-TEST(RunFiles, SourcesAndSinksNameTheirFiles) {
+TEST(RunFiles, ListsFilesOfSourcesAndSinks) {
     using Paths = std::vector<std::string>;
     const TemporaryFolder folder;
     for (const auto* name : {"s1.png", "s2.png"}) write_file(folder / name, "");

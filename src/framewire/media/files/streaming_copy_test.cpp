@@ -16,11 +16,11 @@ using Bytes = std::vector<std::uint8_t>;
 Bytes noise(std::size_t bytes) {
     std::mt19937 random(5);
     Bytes all(bytes);
-    for (auto& byte : all) byte = static_cast<std::uint8_t>(random() | 1);  // never 0, which is what was not written
+    for (auto& byte : all) byte = static_cast<std::uint8_t>(random() | 1);  // never 0, which marks unwritten bytes
     return all;
 }
 
-// What comes of a copy between those places of memory that is 0 elsewhere.
+// Result of a copy between these positions of zeroed memory.
 Bytes copied(const Bytes& from, std::size_t from_at, std::size_t to_at, std::size_t bytes) {
     Bytes to(to_at + bytes + 200);
     streaming_copy(to.data() + to_at, from.data() + from_at, bytes);
@@ -33,7 +33,7 @@ Bytes wanted(const Bytes& from, std::size_t from_at, std::size_t to_at, std::siz
     return to;
 }
 
-TEST(StreamingCopy, CopiesFromAnyPlaceToAnyOther) {
+TEST(StreamingCopy, CopiesAtAnyAlignment) {
     const auto from = noise(600);
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         for (std::size_t bytes = 0; bytes < 400; bytes += bytes < 140 ? 1 : 37)

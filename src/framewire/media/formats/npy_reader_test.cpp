@@ -15,7 +15,7 @@ NpyArray parse(const std::string& bytes) {
     return parse_npy({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "a.npy");
 }
 
-// A file as numpy/lib/format.py describes it: magic, version, length (2 bytes in 1.0, 4 after), text, values.
+// A file as numpy/lib/format.py specifies it: magic, version, length (2 bytes in 1.0, 4 later), text, values.
 std::string npy(const std::string& header, const std::string& values, int major = 1) {
     std::string file = "\x93NUMPY";
     file += {static_cast<char>(major), '\0'};
@@ -27,7 +27,7 @@ std::string header(const std::string& descr, const std::string& shape, const std
     return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
 }
 
-// The bytes of values, the last first for big endian.
+// Bytes of values, reversed for big endian.
 template <class Value>
 std::string bytes_of(const std::vector<Value>& values, bool big_endian = false) {
     std::string bytes;
@@ -65,7 +65,7 @@ TEST(NpyReader, ReadsEveryShape) {
         << "any order of keys, either quote";
 }
 
-TEST(NpyReader, ReadsWhatTheWriterWrites) {
+TEST(NpyReader, ReadsTheWritersFiles) {
     const TemporaryFolder folder;
     NpyFile file(folder / "a.npy", {3}, true);
     file.write(values.data(), 3);
@@ -76,7 +76,7 @@ TEST(NpyReader, ReadsWhatTheWriterWrites) {
     EXPECT_EQ(array.values, values);
 }
 
-TEST(NpyReader, RefusesEveryCutFile) {
+TEST(NpyReader, RejectsTruncatedFiles) {
     for (const int major : {1, 2}) {
         const auto whole = npy(header("<f4", "(2, 3)"), bytes_of(values), major);
         for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
@@ -93,7 +93,7 @@ struct Refused {
 
 class NpyRefusal : public ::testing::TestWithParam<Refused> {};
 
-TEST_P(NpyRefusal, SaysWhy) {
+TEST_P(NpyRefusal, GivesTheReason) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse(GetParam().file); }, &message), ErrorCode::no_input);
     EXPECT_NE(message.find("a.npy"), std::string::npos) << message;
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "records"},
         Refused{"FortranOrder", npy(header("<f4", "(2, 3)", "True"), bytes_of(values)), "Fortran"},
         Refused{"HugeShape", npy(header("<f4", "(1000000000,)"), "1234"), "4000000000"},
-        // 2^32 x 2^32 float32 are 2^66 bytes: 0 in 64 bits.
+        // 2^32 x 2^32 float32 values are 2^66 bytes, which is 0 in 64 bits.
         Refused{"ShapeThatWraps", npy(header("<f4", "(4294967296, 4294967296)"), ""), "than there can be"},
         Refused{"SideBeyond64Bits", npy(header("<f4", "(99999999999999999999,)"), ""), "broken"},
         Refused{"NegativeSide", npy(header("<f4", "(-1,)"), ""), "broken"},

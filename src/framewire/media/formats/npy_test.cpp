@@ -8,9 +8,9 @@ namespace npy_test {
 
 using namespace testing;
 
-// A file in NumPy's format 1.0, read as its description says: magic, version, 2 bytes of length, text, values.
+// A file in NumPy's format 1.0, parsed by its specification: magic, version, 2 bytes of length, text, values.
 struct Npy {
-    std::string text;  // up to the padding
+    std::string text;  // without the padding
     std::vector<float> values;
 };
 
@@ -29,7 +29,7 @@ Npy read_npy(const std::string& path) {
     return npy;
 }
 
-TEST(Npy, OneArray) {
+TEST(Npy, WritesOneArray) {
     const TemporaryFolder folder;
     const std::vector<float> values{0, 1.5f, -2, 3e30f, 4, 5};
     NpyFile file(folder / "a.npy", {2, 3}, false);
@@ -40,7 +40,7 @@ TEST(Npy, OneArray) {
     EXPECT_EQ(npy.values, values);
 }
 
-TEST(Npy, OneDimensionIsATuple) {
+TEST(Npy, WritesOneDimensionAsATuple) {
     const TemporaryFolder folder;
     const float value = 7;
     NpyFile file(folder / "a.npy", {1}, false);
@@ -66,7 +66,7 @@ TEST(Npy, GrowsByWholeArrays) {
     EXPECT_EQ(npy.values.back(), 2);
 }
 
-TEST(Npy, AppearsOnlyWhenWhole) {
+TEST(Npy, AppearsOnlyWhenComplete) {
     const TemporaryFolder folder;
     const float value = 1;
     {
@@ -76,7 +76,7 @@ TEST(Npy, AppearsOnlyWhenWhole) {
     EXPECT_FALSE(std::filesystem::exists(folder / "a.npy"));
 }
 
-TEST(Npy, RefusesWhatItCannotHold) {
+TEST(Npy, RejectsOtherSizesAndTypes) {
     const TemporaryFolder folder;
     const float value = 1;
     NpyFile one(folder / "a.npy", {1}, false);

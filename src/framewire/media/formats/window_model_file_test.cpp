@@ -16,7 +16,7 @@ namespace window_model_file_test {
 
 using namespace testing;
 
-// A window of 3 x 4 cells: 2 columns and 3 rows of blocks, 4 cells of 2 bins each: 48 weights.
+// A window of 3 x 4 cells: 2 columns and 3 rows of blocks with 4 cells of 2 bins each: 48 weights.
 WindowModel small_window() { return {.hog = {.bins = 2, .norm = HogNorm::l2hys}, .width_px = 24, .height_px = 32}; }
 
 std::vector<float> ascending(std::size_t count) {
@@ -30,7 +30,7 @@ WindowModel parse(const std::string& text, WindowModel like = small_window()) {
                               std::move(like));
 }
 
-TEST(WindowModelFile, NpyIsReadAsItWasWritten) {
+TEST(WindowModelFile, ReadsBackNpy) {
     const TemporaryFolder folder;
     auto model = small_window();
     model.weights = ascending(48);
@@ -46,7 +46,7 @@ TEST(WindowModelFile, NpyIsReadAsItWasWritten) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{"model.npy"});
 }
 
-// Values of parameters as the command line gives them.
+// Parameter values as from the command line.
 ParameterValues asked_for(std::initializer_list<std::pair<const char*, const char*>> given) {
     ParameterValues asked;
     for (const auto& [name, value] : given) asked.add(name, value);
@@ -59,7 +59,7 @@ std::string refusal_of(const Bytes& file, const ParameterValues& asked) {
     return message;
 }
 
-// A window unlike the default one in everything.
+// A window that differs from the default in every parameter.
 WindowModel unlike_default() {
     WindowModel model{.hog = {.gradient = HogGradient::central,
                               .cell = 4,
@@ -74,7 +74,7 @@ WindowModel unlike_default() {
     return model;
 }
 
-TEST(WindowModelFile, SaysWhatItsWeightsAreFor) {
+TEST(WindowModelFile, StoresTheDescriptionOfItsWindow) {
     const TemporaryFolder folder;
     const auto model = unlike_default();
     write_window_model(folder / "model.npy", model);
@@ -91,7 +91,7 @@ TEST(WindowModelFile, SaysWhatItsWeightsAreFor) {
     EXPECT_EQ(parse_npy_text(behind, "model.npy"), description(model));
 }
 
-TEST(WindowModelFile, AskedForOtherwiseIsRefused) {
+TEST(WindowModelFile, RejectsAnotherWindowThanRequested) {
     const TemporaryFolder folder;
     write_window_model(folder / "model.npy", unlike_default());
     const auto file = read_file(folder / "model.npy");
@@ -106,8 +106,8 @@ TEST(WindowModelFile, AskedForOtherwiseIsRefused) {
     EXPECT_NE(refusal_of(file, asked_for({{"norm", "l2hys"}})).find("norm l2"), std::string::npos);
 }
 
-// A file as files were before they said what they are for is what the command line says.
-TEST(WindowModelFile, AFileWithoutADescriptionIsWhatIsAskedFor) {
+// A file without a description, as older versions wrote it, has the requested window.
+TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
     const TemporaryFolder folder;
     NpyFile file(folder / "old.npy", {49}, false);
     file.write(ascending(49).data(), 49);
@@ -119,7 +119,7 @@ TEST(WindowModelFile, AFileWithoutADescriptionIsWhatIsAskedFor) {
     EXPECT_EQ(read.weights, ascending(48));
 }
 
-// What is behind the weights of `numbers` float32.
+// The part behind `numbers` float32 weights.
 std::string npy_with(std::size_t numbers, const std::string& behind) {
     const auto values = ascending(numbers);
     return npy_header("<f4", {static_cast<std::int64_t>(numbers)}) +
@@ -127,7 +127,7 @@ std::string npy_with(std::size_t numbers, const std::string& behind) {
 }
 std::string npy_text(const std::string& text) { return npy_header(fmt::format("|S{}", text.size()), {}) + text; }
 
-TEST(WindowModelFile, TextHasNumbersAndComments) {
+TEST(WindowModelFile, ReadsTextWithComments) {
     const auto numbers = ascending(48);
     const auto with_bias = fmt::format("# weights, 1 to 48\n{}, # behind numbers too\r\n\n,{}\t+.5",
                                        fmt::join(numbers.begin(), numbers.begin() + 24, " "),
@@ -150,20 +150,20 @@ std::string opencv_hog(const std::vector<float>& numbers, const std::string& blo
         block_stride, more, fmt::join(numbers, ",\n       "));
 }
 
-// The same with another value of what is in it.
+// The same text with one value replaced.
 std::string opencv_hog_with(const std::string& key, const std::string& value) {
     auto text = opencv_hog(ascending(48));
     const auto at = text.find(key + ":") + key.size() + 1;
     return text.replace(at, text.find('\n', at) - at, " " + value);
 }
 
-// Another weight of pixels far from a block's middle makes another descriptor; a negative one is the default.
-TEST(WindowModelFile, OpenCvsWeightOfABlocksPixelsMustBeOurs) {
+// Another Gaussian weighting of a block's pixels gives another descriptor; a negative winSigma is the default.
+TEST(WindowModelFile, RejectsOtherWinSigmaFromOpenCv) {
     for (const auto* sigma : {"-1", "-1.", "4", "4.0000000001"})
         EXPECT_EQ(parse(opencv_hog_with("winSigma", sigma), WindowModel{}).weights.size(), 48u) << sigma;
 }
 
-TEST(WindowModelFile, OpenCvsHogDescriptorBringsTheWindowAndItsOrder) {
+TEST(WindowModelFile, ReadsWindowAndOrderOfOpenCvsHogDescriptor) {
     auto numbers = ascending(48);
     numbers.push_back(-7);
     const auto model = parse(opencv_hog(numbers), WindowModel{});
@@ -176,8 +176,8 @@ TEST(WindowModelFile, OpenCvsHogDescriptorBringsTheWindowAndItsOrder) {
     EXPECT_TRUE(model.hog.signed_gradients);
     EXPECT_EQ(model.hog.norm, HogNorm::l2hys);
     EXPECT_EQ(model.bias, -7);
-    // Theirs by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the blocks go
-    // down the left column (1, 9, 17 are their first numbers), then down the right one (25, 33, 41).
+    // OpenCV's order by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the
+    // blocks go down the left column (starting with 1, 9, 17), then down the right one (25, 33, 41).
     const auto block = [](float first) {
         return std::vector<float>{first, first + 1, first + 4, first + 5, first + 2, first + 3, first + 6, first + 7};
     };
@@ -225,13 +225,13 @@ TEST(WindowModelFile, OpenCvsSvmIsPositiveForTheLargerLabel) {
     EXPECT_EQ(lower_first.width_px, 24);
 }
 
-TEST(WindowModelFile, OpenCvsRegressionIsItsValue) {
+TEST(WindowModelFile, ReadsOpenCvsRegression) {
     const auto model = parse(opencv_svm("EPS_SVR", "", one_vector, "         rho: 3.\n         alpha: [ 2. ]\n"));
     EXPECT_EQ(model.weights, times(2));
     EXPECT_EQ(model.bias, -3);
 }
 
-TEST(WindowModelFile, SupportVectorsAreAddedUp) {
+TEST(WindowModelFile, AddsUpSupportVectors) {
     const auto ones = fmt::format("      - [ {} ]\n", fmt::join(std::vector<float>(48, 1), ", "));
     const auto model = parse(opencv_svm("EPS_SVR", "", ones + one_vector,
                                         "         rho: 0.\n         alpha: [ 2., -1. ]\n         index: [ 1, 0 ]\n"));
@@ -240,7 +240,7 @@ TEST(WindowModelFile, SupportVectorsAreAddedUp) {
     EXPECT_EQ(model.weights, expected);
 }
 
-TEST(WindowModelFile, NoFileIsNoInput) {
+TEST(WindowModelFile, RejectsAMissingFile) {
     EXPECT_EQ(error_of([] { read_window_model("/no/such/model.npy", {}); }), ErrorCode::no_input);
 }
 
@@ -253,7 +253,7 @@ struct Refused {
 
 class WindowModelRefusal : public ::testing::TestWithParam<Refused> {};
 
-TEST_P(WindowModelRefusal, SaysWhy) {
+TEST_P(WindowModelRefusal, GivesTheReason) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse(GetParam().file); }, &message), GetParam().code);
     EXPECT_NE(message.find("people.txt"), std::string::npos) << message;
@@ -327,8 +327,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "rho"}),
     [](const auto& refused) { return refused.param.name; });
 
-// A few lines that stand for 10^9 values.
-TEST(WindowModelFile, AliasesAreRefused) {
+// A few lines that expand to 10^9 values.
+TEST(WindowModelFile, RejectsAliases) {
     std::string yaml =
         "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
     for (int number = 0; number < 999; ++number) yaml += ", 1";
@@ -338,7 +338,7 @@ TEST(WindowModelFile, AliasesAreRefused) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse(yaml); }, &message), ErrorCode::no_input);
     EXPECT_NE(message.find("line 9 has an alias"), std::string::npos) << message;
-    // An asterisk in a name is none.
+    // An asterisk in a name is not an alias.
     std::vector<float> numbers = ascending(48);
     EXPECT_EQ(parse(opencv_hog(numbers, "[ 8, 8 ]", "   note: \"*row\"\n"), WindowModel{}).weights.size(), 48U);
 }

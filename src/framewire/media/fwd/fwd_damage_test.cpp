@@ -1,4 +1,4 @@
-// Damaged recordings: what is wrong is named, and the rest is as it was.
+// Damaged recordings: the damage is reported, and everything else is unchanged.
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/delta/blocks/grid.hpp"
@@ -20,11 +20,11 @@ struct Film {
         plain = fwd::plain::read_plain(bytes);
     }
 
-    // What is read of other bytes, by the frames' numbers.
+    // Result of reading modified bytes, by frame number.
     struct Read {
         std::map<std::int64_t, Bytes> frames;
         std::int64_t damaged = 0;
-        std::string message;  // of what is damaged; empty where nothing is
+        std::string message;  // description of the damage; empty without damage
     };
     Read read(const Bytes& others) const {
         write_file(path, others.data(), others.size());
@@ -37,7 +37,7 @@ struct Film {
         return result;
     }
 
-    // Whether a block of two pictures is the same.
+    // True if a block is equal in two pictures.
     bool same(int block, const Bytes& one, const Bytes& other) const {
         const auto place = delta::BlockGrid(shape).place(block);
         for (int y = place.y; y < place.y + place.height; ++y) {
@@ -50,7 +50,7 @@ struct Film {
         return true;
     }
 
-    // Each block of what was read is as it should be or as it was, and all that is not lies between two pictures.
+    // Every block that was read is correct or has its previous content, and each wrong one lies between two keyframes.
     void expect_confined(const Read& read, bool in_one_block, bool between_pictures = true) const {
         Bytes held(static_cast<std::size_t>(shape.bytes()));
         std::int64_t first = -1, last = -1;
@@ -85,7 +85,7 @@ struct Film {
     fwd::plain::File plain;
 };
 
-TEST(FwdDamage, FilesCutAnywhereAreGoodToTheirLastWholeFrame) {
+TEST(FwdDamage, TruncatedFilesKeepTheirCompleteFrames) {
     for (const auto* keys : {":mode=exact:key=0.16", ":mode=bounded:key=0.16"}) {
         const Film film(keys, {1, 12, 70, 1}, 6);
         kit::CapturedLog log;
@@ -102,7 +102,7 @@ TEST(FwdDamage, FilesCutAnywhereAreGoodToTheirLastWholeFrame) {
     }
 }
 
-TEST(FwdDamage, EveryFlippedBitIsNamedAndConfined) {
+TEST(FwdDamage, EveryFlippedBitIsReportedAndConfined) {
     for (const auto* keys : {":mode=exact:key=0.12", ":mode=bounded:key=0.12"}) {
         const Film film(keys, {1, 5, 130, 1}, 5, 0);
         ASSERT_EQ(film.read(film.bytes).message, "");
@@ -122,7 +122,7 @@ TEST(FwdDamage, EveryFlippedBitIsNamedAndConfined) {
     }
 }
 
-// In the blocks of one frame, or their checks, changes stay in their block.
+// Changes in the blocks of one frame, or in their checksums, stay in their block.
 TEST(FwdDamage, StaysInItsBlock) {
     const Film film(":mode=exact:key=0.16", {1, 70, 131, 3});
     const delta::BlockGrid grid(film.shape);
@@ -147,8 +147,8 @@ TEST(FwdDamage, StaysInItsBlock) {
     }
 }
 
-// Parts that are moved from a damaged block cannot be proved.
-TEST(FwdDamage, SpreadsToWhatIsForetoldByIt) {
+// Sub-blocks that are predicted from a damaged block cannot be verified.
+TEST(FwdDamage, SpreadsToBlocksPredictedFromIt) {
     const Film film(":mode=bounded:key=100:threshold=3", {1, 128, 192, 3}, 12);
     auto bytes = film.bytes;
     const auto& frame = film.plain.frames[1];
@@ -163,7 +163,7 @@ TEST(FwdDamage, SpreadsToWhatIsForetoldByIt) {
     EXPECT_EQ(log.lines(), 2) << log.text();
 }
 
-TEST(FwdDamage, IsSaidOnceHoweverOftenItIsRead) {
+TEST(FwdDamage, IsReportedOnce) {
     const Film film(":mode=exact:key=100", {1, 70, 131, 1});
     auto bytes = film.bytes;
     bytes[static_cast<std::size_t>(film.plain.frames[3].offset + film.plain.frames[3].bytes) - 6] ^= 1;
@@ -181,7 +181,7 @@ TEST(FwdDamage, IsSaidOnceHoweverOftenItIsRead) {
     EXPECT_EQ(source->damaged(), 5);
 }
 
-TEST(FwdDamage, LostFramesAreNamedAndReadOver) {
+TEST(FwdDamage, LostFramesAreReportedAndSkipped) {
     const Film film(":mode=exact:key=0.16", {1, 12, 70, 1}, 12);
     auto bytes = film.bytes;
     for (const std::size_t number : {2, 3}) bytes[static_cast<std::size_t>(film.plain.frames[number].offset)] ^= 1;
@@ -196,8 +196,8 @@ TEST(FwdDamage, LostFramesAreNamedAndReadOver) {
     EXPECT_EQ(log.lines(), 1) << log.text();
 }
 
-// Whole stretches that are gone.
-TEST(FwdDamage, GoesOnBehindAHole) {
+// Longer parts of the file are missing.
+TEST(FwdDamage, ContinuesAfterAGap) {
     const Film film(":mode=bounded:key=0.16", {1, 40, 70, 3}, 12);
     const auto at = [&](std::size_t frame) { return static_cast<std::size_t>(film.plain.frames[frame].offset); };
     for (const auto& [from, to] : {std::pair{at(1) + 10, at(5) + 7}, std::pair{at(0) + 3, at(2) + 50},
@@ -217,7 +217,7 @@ TEST(FwdDamage, GoesOnBehindAHole) {
     }
 }
 
-TEST(FwdDamage, SeekingAvoidsADamagedPicture) {
+TEST(FwdDamage, SeekingAvoidsADamagedKeyframe) {
     const Film film(":mode=exact:key=0.16", {1, 40, 70, 3}, 12);
     auto bytes = film.bytes;
     const auto& picture = film.plain.frames[4];

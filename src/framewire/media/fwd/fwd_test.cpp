@@ -1,4 +1,4 @@
-// Recordings of the difference stream there and back.
+// Round trips of recordings of the difference stream.
 
 #include "framewire/media/fwd/fwd.hpp"
 
@@ -66,7 +66,7 @@ TEST(Fwd, KeepsEveryByteWithinTheThreshold) {
     }
 }
 
-TEST(Fwd, TakesPicturesAsOftenAsAsked) {
+TEST(Fwd, WritesKeyframesAtTheRequestedInterval) {
     const TemporaryFolder folder;
     const Shape shape{1, 20, 67, 1};
     write_video((folder / "a.fwd") + ":key=0.2", shape, film_frames(shape, 12));
@@ -98,7 +98,7 @@ TEST(Fwd, KeepsTimes) {
     EXPECT_EQ(reading.info.rate.denominator, 1001);
 }
 
-TEST(Fwd, BeginsWhereItIsTold) {
+TEST(Fwd, StartsAtTheGivenTime) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     const auto sink =
@@ -113,7 +113,7 @@ TEST(Fwd, BeginsWhereItIsTold) {
     EXPECT_EQ(fwd::plain::read_plain(read_file(folder / "a.fwd")).began_us, 0u);
 }
 
-TEST(Fwd, SaysWhenLiveFramesCame) {
+TEST(Fwd, StoresTheTimeOfDayOfLiveFrames) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 1};
     const auto before = std::chrono::system_clock::now();
@@ -126,7 +126,7 @@ TEST(Fwd, SaysWhenLiveFramesCame) {
     EXPECT_LE(came, std::chrono::system_clock::now());
 }
 
-TEST(Fwd, SeekingGivesWhatReadingThroughDoes) {
+TEST(Fwd, SeekingGivesTheSameFramesAsReading) {
     for (const auto* keys : {":mode=exact:key=0.2", ":mode=bounded:key=0.3", ":mode=lossless:key=100"})
         for (const bool has_index : {true, false}) {
             SCOPED_TRACE(std::string(keys) + (has_index ? "" : ", without its index"));
@@ -159,7 +159,7 @@ TEST(Fwd, SeekingGivesWhatReadingThroughDoes) {
         }
 }
 
-TEST(Fwd, IsReadWithoutItsIndexAsWithIt) {
+TEST(Fwd, ReadsTheSameWithoutItsIndex) {
     const TemporaryFolder folder;
     const Shape shape{1, 40, 70, 3};
     const auto path = folder / "a.fwd";
@@ -176,7 +176,7 @@ TEST(Fwd, IsReadWithoutItsIndexAsWithIt) {
         << log.text();
 }
 
-TEST(Fwd, ComesInPieces) {
+TEST(Fwd, IsWrittenInSegments) {
     const TemporaryFolder folder;
     const Shape shape{1, 20, 67, 3};
     const auto frames = film_frames(shape, 50);
@@ -186,7 +186,7 @@ TEST(Fwd, ComesInPieces) {
         sink->write(view_of(frames[number], shape),
                     {static_cast<std::int64_t>(number), static_cast<double>(number) / 25, {}});
     sink->finish();
-    // Their times of day may be the same: by what they begin with.
+    // Their modification times may be equal: sort them by their content.
     std::map<std::ptrdiff_t, std::vector<Bytes>> pieces;
     for (const auto& name : folder.names()) {
         const auto reading = read_video(folder / name);
@@ -200,7 +200,7 @@ TEST(Fwd, ComesInPieces) {
     EXPECT_TRUE(joined == frames);
 }
 
-TEST(Fwd, UnfinishedFilesAreKnownByTheirBytes) {
+TEST(Fwd, RecognizesUnfinishedFilesByTheirContent) {
     const TemporaryFolder folder;
     const Shape shape{1, 20, 67, 3};
     const auto frames = film_frames(shape, 3);
@@ -219,7 +219,7 @@ std::string refusal(const std::function<void()>& body, ErrorCode code) {
     return message;
 }
 
-TEST(Fwd, RefusesSettingsThatMeanNothing) {
+TEST(Fwd, RejectsContradictorySettings) {
     const TemporaryFolder folder;
     const auto refused = [&](const std::string& keys) {
         return refusal([&] { open_sink((folder / "a.fwd") + keys, {1, 4, 4, 3}, {25, 1}, {}); }, ErrorCode::usage);
@@ -232,7 +232,7 @@ TEST(Fwd, RefusesSettingsThatMeanNothing) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Fwd, RefusesWhatIsNone) {
+TEST(Fwd, RejectsOtherFiles) {
     const TemporaryFolder folder;
     const auto path = folder / "a.fwd";
     const auto refused = [&](ErrorCode code = ErrorCode::no_input) {
@@ -248,7 +248,7 @@ TEST(Fwd, RefusesWhatIsNone) {
     EXPECT_NE(refused().find("header is damaged or cut off"), std::string::npos);
     write_video(path, {1, 101, 100, 1}, {Bytes(10'100, 1)});
     EXPECT_NE(refused().find("100x101"), std::string::npos);
-    // A later version, with the right check.
+    // A later version with a valid checksum.
     auto later = whole;
     for (const std::size_t copy : {0, 64}) {
         later[copy + 8] = 2;
@@ -260,7 +260,7 @@ TEST(Fwd, RefusesWhatIsNone) {
     EXPECT_NE(refused(ErrorCode::config).find("version 2"), std::string::npos);
 }
 
-// What was written once is read for ever.
+// Files of earlier versions must stay readable.
 TEST(Fwd, ReadsCommittedFiles) {
     const auto vectors = std::string(kit::sources_path) + "/src/framewire/media/fwd/vectors/";
     FRAMEWIRE_NEEDS(std::filesystem::is_directory(vectors), "no files to read: they lie with the sources");

@@ -83,7 +83,7 @@ void Recorder::put(Item item, bool picture) {
     changed_.notify_one();
 }
 
-// The thread: writes queued items until it is told to stop or writing fails.
+// The thread: writes queued items until the recorder is closed or writing fails.
 void Recorder::work() {
     for (std::unique_lock lock(mutex_);;) {
         changed_.wait(lock, [&] { return closing_ || !waiting_.empty(); });

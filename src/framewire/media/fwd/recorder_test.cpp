@@ -1,4 +1,4 @@
-// The stream as it is sent, into a file.
+// Recording a stream while it is sent.
 
 #include "framewire/media/fwd/recorder.hpp"
 
@@ -21,7 +21,7 @@ using namespace testing;
 
 constexpr Shape shape{1, 40, 70, 3};
 
-// A stream in the mode bounded, and its recording.
+// A stream in `bounded` mode and its recording.
 struct Stream {
     explicit Stream(fwd::Recorder& to) : recorder(&to) {}
 
@@ -49,7 +49,7 @@ struct Stream {
 
 const fwd::Recording recording{.shape = shape, .mode = delta::Mode::bounded, .threshold = 20, .rate = {25, 1}};
 
-TEST(FwdRecorder, WritesWhatIsSent) {
+TEST(FwdRecorder, WritesTheSentFrames) {
     const TemporaryFolder folder;
     fwd::Recorder recorder(folder / "a.fwd", recording, 0.2, {}, media_threads());
     Stream stream(recorder);
@@ -65,7 +65,7 @@ TEST(FwdRecorder, WritesWhatIsSent) {
     EXPECT_TRUE(read_video(folder / "a.fwd").frames == stream.sent);
 }
 
-TEST(FwdRecorder, AFullDiskEndsTheRecordingAndNotTheStream) {
+TEST(FwdRecorder, AFullDiskEndsOnlyTheRecording) {
     kit::CapturedLog log;
     fwd::Recorder recorder("/dev/full", recording, 100, {}, media_threads());
     Stream stream(recorder);
@@ -77,7 +77,7 @@ TEST(FwdRecorder, AFullDiskEndsTheRecordingAndNotTheStream) {
     EXPECT_EQ(error_of([&] { recorder.finish(Ending::complete); }), ErrorCode::io);
 }
 
-TEST(FwdRecorder, ASlowDiskLosesFramesUpToAPicture) {
+TEST(FwdRecorder, ASlowDiskDropsFramesUpToAKeyframe) {
     const TemporaryFolder folder;
     const auto pipe = folder / "pipe";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -88,7 +88,7 @@ TEST(FwdRecorder, ASlowDiskLosesFramesUpToAPicture) {
     recorder.limit_waiting(60'000);
     Stream stream(recorder);
     const auto frames = film_frames(shape, 40, 60);
-    // More than the pipe, a megabyte, and the recorder take together.
+    // More than the pipe (a megabyte) and the recorder can hold together.
     int number = 0;
     for (; number < 4000 && log.lines() == 0; ++number)
         stream.send(frames[static_cast<std::size_t>(number % 40)], number / 25.0);
@@ -96,7 +96,7 @@ TEST(FwdRecorder, ASlowDiskLosesFramesUpToAPicture) {
     const auto lost_from = static_cast<std::size_t>(number) - 1;
     for (const int until = number + 10; number < until; ++number)
         stream.send(frames[static_cast<std::size_t>(number % 40)], number / 25.0);
-    // Somebody reads again: it goes on with a picture.
+    // Once the pipe is read again, recording continues with a keyframe.
     Bytes bytes;
     std::thread reader([&] {
         std::array<std::uint8_t, 4096> some{};

@@ -1,4 +1,4 @@
-// Transparency lies on black, whatever file it comes from.
+// Transparency is composited on black for every file format.
 #include "framewire/media/media_testing.hpp"
 
 #include <png.h>
@@ -10,7 +10,7 @@ using namespace testing;
 
 constexpr int width = 37, height = 23;
 
-// Colours under every degree of transparency.
+// Colours with every alpha value.
 Bytes picture_with_alpha(int channels) {
     auto pixels = random_frame({1, height, width, channels + 1}, 7);
     for (std::size_t pixel = 0; pixel < pixels.size() / static_cast<std::size_t>(channels + 1); ++pixel) {
@@ -41,7 +41,7 @@ void write_png(const std::string& path, const Bytes& pixels, int channels) {
     ASSERT_TRUE(png_image_write_to_file(&png, path.c_str(), 0, pixels.data(), 0, nullptr)) << png.message;
 }
 
-TEST(Alpha, OfAPngLiesOnBlack) {
+TEST(Alpha, PngIsCompositedOnBlack) {
     const TemporaryFolder folder;
     for (const int channels : {1, 3}) {
         const auto pixels = picture_with_alpha(channels);
@@ -53,7 +53,7 @@ TEST(Alpha, OfAPngLiesOnBlack) {
     }
 }
 
-TEST(Alpha, OfAPngGoesIntoRowsApart) {
+TEST(Alpha, PngIsWrittenToPaddedRows) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
     write_png(folder / "a.png", pixels, 3);
@@ -68,8 +68,8 @@ TEST(Alpha, OfAPngGoesIntoRowsApart) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// One RGBA picture in files of several kinds, made by FFmpeg's tool without loss.
-TEST(Alpha, LiesOnBlackInEveryFormat) {
+// One RGBA picture in files of several kinds, made losslessly by FFmpeg's tool.
+TEST(Alpha, IsCompositedOnBlackInEveryFormat) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
     write_png(folder / "a.png", pixels, 3);
@@ -93,8 +93,8 @@ TEST(Alpha, LiesOnBlackInEveryFormat) {
     EXPECT_EQ(read_video(folder / "a%d.png").frames, sequence);
 }
 
-// libswscale makes some degrees of a plane of alpha one too large.
-TEST(Alpha, OfPlanesIsRightToOne) {
+// libswscale makes some values of an alpha plane one too large.
+TEST(Alpha, PlanarAlphaIsExactToOne) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
     write_png(folder / "a.png", pixels, 3);
@@ -106,7 +106,7 @@ TEST(Alpha, OfPlanesIsRightToOne) {
     for (std::size_t at = 0; at < want.size(); ++at) ASSERT_NEAR(reading.frames[0][at], want[at], 1) << at;
 }
 
-TEST(Alpha, OfGrayLiesOnBlackToo) {
+TEST(Alpha, GrayIsCompositedOnBlack) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(1);
     write_png(folder / "a.png", pixels, 1);
@@ -120,8 +120,8 @@ TEST(Alpha, OfGrayLiesOnBlackToo) {
     }
 }
 
-// A palette with one colour that is not there, as GIF has it, and of PNG with degrees.
-TEST(Alpha, OfPalettesLiesOnBlack) {
+// A palette with one transparent colour, as in GIF, and one of PNG with alpha values.
+TEST(Alpha, PalettesAreCompositedOnBlack) {
     const TemporaryFolder folder;
     auto pixels = picture_with_alpha(3);
     for (std::size_t at = 0; at < pixels.size(); at += 4) {
@@ -138,8 +138,8 @@ TEST(Alpha, OfPalettesLiesOnBlack) {
     EXPECT_EQ(reading.frames[0], on_black(pixels, 3));
 }
 
-// Its fourth byte is none of alpha.
-TEST(Alpha, IsNoneInAviOf32Bits) {
+// The fourth byte is not alpha.
+TEST(Alpha, IsIgnoredIn32BitAvi) {
     const TemporaryFolder folder;
     const Shape shape{1, 24, 32, 3};
     const auto frame = random_frame(shape, 3);

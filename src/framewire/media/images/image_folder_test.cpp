@@ -10,7 +10,7 @@ using namespace testing;
 
 const Shape small{1, 3, 4, 3};
 
-TEST(ImageFolder, HasItsImagesByTheBytesOfTheirNames) {
+TEST(ImageFolder, SortsImagesByTheBytesOfTheirNames) {
     const TemporaryFolder folder;
     for (const auto* name : {"b10.png", "b2.PNG", "B.jpeg", "c.Tif", "a.webp", "\xc3\xa4.bmp", "d.pgm"})
         write_file(folder / name, "not looked into");
@@ -25,7 +25,7 @@ TEST(ImageFolder, HasItsImagesByTheBytesOfTheirNames) {
     EXPECT_EQ(images_in(folder / ""), want);
 }
 
-TEST(ImageFolder, WithoutImagesIsNoInput) {
+TEST(ImageFolder, RejectsAFolderWithoutImages) {
     const TemporaryFolder folder;
     std::string message;
     EXPECT_EQ(error_of([&] { images_in(folder / "none"); }, &message), ErrorCode::no_input);
@@ -37,7 +37,7 @@ TEST(ImageFolder, WithoutImagesIsNoInput) {
     EXPECT_EQ(error_of([&] { images_in(folder / ""); }), ErrorCode::no_input);
 }
 
-TEST(ImageFolder, IsASourceOfItsImages) {
+TEST(ImageFolder, ReadsItsImages) {
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
     for (const auto* name : {"1.png", "10.png", "2.png"}) {
@@ -56,8 +56,8 @@ TEST(ImageFolder, IsASourceOfItsImages) {
     for (std::size_t number = 0; number < 6; ++number) EXPECT_EQ(twice[number], frames[number % 3]) << number;
 }
 
-// Another size is scaled or refused; another number of channels changes no pixel's place.
-TEST(ImageFolder, SaysWhichImageIsOfAnotherSize) {
+// Another size is scaled or rejected; another number of channels does not move pixels.
+TEST(ImageFolder, NamesTheImageOfAnotherSize) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", small, {Bytes(36, 70)});
     write_video(folder / "b.png", {1, 3, 4, 1}, {Bytes(12, 80)});
@@ -71,7 +71,7 @@ TEST(ImageFolder, SaysWhichImageIsOfAnotherSize) {
         EXPECT_NE(refused.message.find(part), std::string::npos) << refused.message;
 }
 
-TEST(ImageFolder, ABrokenImageInItLosesTheSource) {
+TEST(ImageFolder, ACorruptImageLosesTheSource) {
     const TemporaryFolder folder;
     write_video(folder / "%d.png", small, {Bytes(36), Bytes(36), Bytes(36)});
     const auto bytes = read_file(folder / "1.png");

@@ -20,7 +20,7 @@ HostImage ramp(const Shape& shape) {
     return image;
 }
 
-TEST(Jpeg, IsThePictureAgain) {
+TEST(Jpeg, RoundTripIsSimilar) {
     for (const int channels : {1, 3}) {
         const Shape shape{1, 37, 61, channels};
         const auto image = ramp(shape);

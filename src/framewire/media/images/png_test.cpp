@@ -10,7 +10,7 @@
 namespace framewire {
 namespace png_test {
 
-TEST(Png, GrayOf16BitsKeepsItsValuesAndSaysNothingOfLight) {
+TEST(Png, Gray16KeepsItsValuesWithoutGammaChunks) {
     constexpr int width = 7, height = 3;
     std::vector<std::uint16_t> values;
     for (int at = 0; at < width * height; ++at) values.push_back(static_cast<std::uint16_t>(at * 3121 % 65536));

@@ -7,7 +7,7 @@ namespace sequence_test {
 
 using namespace testing;
 
-TEST(SequencePattern, NamesItsFiles) {
+TEST(SequencePattern, FormatsFileNames) {
     EXPECT_EQ(SequencePattern::parse("shots/img%04d.png")->path(7), "shots/img0007.png");
     EXPECT_EQ(SequencePattern::parse("img%d.png")->path(12345), "img12345.png");
     EXPECT_EQ(SequencePattern::parse("img%02d.png")->path(123), "img123.png");
@@ -17,7 +17,7 @@ TEST(SequencePattern, NamesItsFiles) {
     EXPECT_EQ(error_of([] { SequencePattern::parse("%d_%d.png"); }), ErrorCode::usage);
 }
 
-TEST(Sequence, BeginsAtTheLowestNumberAndGoesOverGaps) {
+TEST(Sequence, StartsAtTheLowestNumberAndSkipsGaps) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     std::vector<Bytes> frames;
@@ -35,7 +35,7 @@ TEST(Sequence, BeginsAtTheLowestNumberAndGoesOverGaps) {
     EXPECT_DOUBLE_EQ(reading.times.at(3).seconds, 0.3);
 }
 
-TEST(Sequence, MakesAllImagesLikeTheFirst) {
+TEST(Sequence, ConvertsImagesToMatchTheFirst) {
     const TemporaryFolder folder;
     write_video(folder / "0.png", {1, 32, 32, 3}, {smooth_frame({1, 32, 32, 3}, 0)});
     write_video(folder / "1.png", {1, 64, 64, 1}, {Bytes(64 * 64, 90)});
@@ -44,7 +44,7 @@ TEST(Sequence, MakesAllImagesLikeTheFirst) {
     EXPECT_EQ(reading.frames[1], Bytes(32 * 32 * 3, 90));
 }
 
-TEST(Sequence, ABrokenImageInItLosesTheSource) {
+TEST(Sequence, ACorruptImageLosesTheSource) {
     const TemporaryFolder folder;
     write_video(folder / "%d.png", {1, 3, 4, 3}, {Bytes(36), Bytes(36), Bytes(36)});
     auto bytes = read_file(folder / "1.png");
@@ -57,14 +57,14 @@ TEST(Sequence, ABrokenImageInItLosesTheSource) {
     }
 }
 
-TEST(Sequence, NoFileIsNoInput) {
+TEST(Sequence, RejectsAnEmptySequence) {
     const TemporaryFolder folder;
     EXPECT_EQ(read_video(folder / "img%04d.png").error, ErrorCode::no_input);
     EXPECT_EQ(read_video((folder / "no") + "/img%04d.png").error, ErrorCode::no_input);
 }
 
-// From 0 to the largest there is: how many are missing fits no more than that.
-TEST(Sequence, HasNumbersOfAllSizes) {
+// From 0 to the largest possible number: the count of missing images just fits.
+TEST(Sequence, AcceptsNumbersOfAnySize) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     write_video(folder / "0.png", shape, {Bytes(36, 1)});
@@ -78,14 +78,14 @@ TEST(Sequence, HasNumbersOfAllSizes) {
         << log.text();
 }
 
-TEST(Sequence, AFileWithAPercentSignIsAFile) {
+TEST(Sequence, AnExistingFileWithAPercentSignIsOneFile) {
     const TemporaryFolder folder;
     write_video(folder / "odd.png", {1, 3, 4, 3}, {Bytes(36, 9)});
     std::filesystem::rename(folder / "odd.png", folder / "a%02d.png");
     EXPECT_EQ(read_video(folder / "a%02d.png").frames, std::vector<Bytes>{Bytes(36, 9)});
 }
 
-TEST(Loop, RepeatsAndGoesOnInTime) {
+TEST(Loop, RepeatsWithContinuousTimes) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2), random_frame(shape, 3)};

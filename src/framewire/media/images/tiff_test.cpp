@@ -1,4 +1,4 @@
-// TIFF in its many forms, made by ImageMagick, which also says what they show.
+// Forms of TIFF made by ImageMagick, whose rendering is the reference.
 #include "framewire/media/media_testing.hpp"
 
 namespace framewire {
@@ -16,7 +16,7 @@ protected:
         EXPECT_TRUE(convert((folder_ / "c.png") + " -colorspace Gray -depth 8 " + (folder_ / "g.png")));
     }
 
-    // Of what ImageMagick makes of the same file.
+    // Difference from ImageMagick's rendering of the same file.
     double difference(const std::string& path, const std::string& page = "") const {
         EXPECT_TRUE(convert(path + page +
                             " -background black -alpha remove -alpha off -depth 8 PNG24:" + (folder_ / "want.png")));
@@ -37,7 +37,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(TiffForms, TilesAreReadAsStripsAre) {
+TEST_F(TiffForms, TilesEqualStrips) {
     for (const std::string picture : {"c.png", "g.png"})
         for (const std::string compression : {"None", "LZW", "Zip", "RLE"})
             for (const std::string form : {"", "-define tiff:tile-geometry=64x64", "-interlace Plane"}) {
@@ -48,11 +48,11 @@ TEST_F(TiffForms, TilesAreReadAsStripsAre) {
             }
 }
 
-TEST_F(TiffForms, RarerFormsAreReadRight) {
+TEST_F(TiffForms, ReadsRareForms) {
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& [how, allowed] : {std::pair{"-depth 16", 1},
-                                       {"-posterize 4 -type Palette", 0},  // colours of 8 bits
-                                       {"-type Palette", 1},               // of 16
+                                       {"-posterize 4 -type Palette", 0},  // 8-bit colours
+                                       {"-type Palette", 1},               // 16-bit colours
                                        {"-monochrome -depth 1", 0},
                                        {"-alpha set -channel A -evaluate set 40% +channel", 1},
                                        {"-define quantum:polarity=min-is-white", 0},
@@ -64,14 +64,14 @@ TEST_F(TiffForms, RarerFormsAreReadRight) {
         }
     ASSERT_TRUE(convert((folder_ / "c.png") + tiles + "TIFF64:" + (folder_ / "big.tif")));
     EXPECT_EQ(difference(folder_ / "big.tif"), 0) << "BigTIFF";
-    // By content, whatever the name says.
+    // Detected by content, not by name.
     std::filesystem::copy(folder_ / "big.tif", folder_ / "big.jpg");
     std::filesystem::copy(folder_ / "big.tif", folder_ / "big");
     EXPECT_EQ(read_video(folder_ / "big.jpg").frames, read_video(folder_ / "big.tif").frames);
     EXPECT_EQ(read_video(folder_ / "big").frames, read_video(folder_ / "big.tif").frames);
 }
 
-TEST_F(TiffForms, GrayWithTransparencyLiesOnBlack) {
+TEST_F(TiffForms, GrayAlphaIsCompositedOnBlack) {
     const auto strips = folder_ / "strips.tif", tiles = folder_ / "tiles.tif", deep = folder_ / "deep.tif";
     const auto how = (folder_ / "g.png") + " -alpha set -channel A -evaluate set 40% +channel -type GrayscaleAlpha ";
     ASSERT_TRUE(convert(how + strips) && convert(how + "-define tiff:tile-geometry=64x64 " + tiles));
@@ -85,7 +85,7 @@ TEST_F(TiffForms, GrayWithTransparencyLiesOnBlack) {
     EXPECT_EQ(read_video(deep).error, ErrorCode::no_input) << "refused rather than opaque";
 }
 
-TEST_F(TiffForms, CmykIsColours) {
+TEST_F(TiffForms, ReadsCmykAsColour) {
     const auto path = folder_ / "a.tif";
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& form : {std::string(" "), tiles}) {
@@ -101,8 +101,8 @@ TEST_F(TiffForms, CmykIsColours) {
     }
 }
 
-// The last tile of each row is half outside.
-TEST_F(TiffForms, GrayTilesOfEveryDepthAreReadRight) {
+// Half of the last tile of each row is outside of the picture.
+TEST_F(TiffForms, ReadsGrayTilesOfEveryDepth) {
     for (const std::string how : {"-depth 2", "-depth 4", "-depth 8", "-depth 16"})
         for (const auto* form : {" ", " -define tiff:tile-geometry=64x64 "}) {
             const auto path = folder_ / "a.tif";
@@ -125,18 +125,18 @@ TEST_F(TiffForms, PagesAreFrames) {
     EXPECT_GT(psnr(reading.frames[2], reading.frames[0]), 25) << "scaled to the first page's size";
 }
 
-TEST_F(TiffForms, BrokenTilesAreLost) {
+TEST_F(TiffForms, CorruptTilesAreLost) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);
-    // From the first tile's beginning, where zlib is sure to see it.
+    // Corrupt from the first tile's start, where zlib is sure to notice.
     for (std::size_t at = 8; at < 400; ++at) bytes[at] = static_cast<std::uint8_t>(at * 37);
     write_file(path, bytes.data(), bytes.size());
     EXPECT_EQ(read_video(path).error, ErrorCode::source_lost);
 }
 
-// A directory that claims more than any picture has.
-TEST_F(TiffForms, SizesBeyondTheLimitAreRefused) {
+// A directory that declares more pixels than allowed.
+TEST_F(TiffForms, RejectsSizesBeyondTheLimit) {
     ASSERT_TRUE(convert((folder_ / "c.png") + " " + (folder_ / "a.tif")));
     const auto reading = read_video(folder_ / "a.tif", {.max_pixels = 200 * 120 - 1});
     EXPECT_EQ(reading.error, ErrorCode::no_input);

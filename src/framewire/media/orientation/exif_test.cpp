@@ -10,7 +10,7 @@ namespace exif_test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Data with two tags, in a file's own order of bytes.
+// Data with two tags, in either byte order.
 Bytes data_with(int number, bool big_endian) {
     const auto value = static_cast<std::uint8_t>(number);
     if (big_endian)
@@ -20,7 +20,7 @@ Bytes data_with(int number, bool big_endian) {
             0,   6,   0,  0, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, value, 0, 0, 0};
 }
 
-TEST(ExifOrientation, IsReadInBothOrdersOfBytes) {
+TEST(ExifOrientation, ReadsBothByteOrders) {
     for (const bool big_endian : {false, true})
         for (int number = 1; number <= 8; ++number) {
             auto data = data_with(number, big_endian);
@@ -31,7 +31,7 @@ TEST(ExifOrientation, IsReadInBothOrdersOfBytes) {
         }
 }
 
-TEST(ExifOrientation, OfAnythingElseIsNone) {
+TEST(ExifOrientation, IsZeroForOtherData) {
     EXPECT_EQ(exif_orientation({}), 0);
     for (const int number : {0, 9, 255}) EXPECT_EQ(exif_orientation(data_with(number, true)), 0);
     const auto changed = [](std::size_t at, int value) {
@@ -48,7 +48,7 @@ TEST(ExifOrientation, OfAnythingElseIsNone) {
     EXPECT_EQ(changed(9, 255), 6) << "more tags than there is room for";
 }
 
-TEST(ExifOrientation, OfDataThatAreCutOffIsNoneOrTheSame) {
+TEST(ExifOrientation, HandlesTruncatedData) {
     for (const bool big_endian : {false, true}) {
         const auto whole = data_with(6, big_endian);
         for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {

@@ -1,4 +1,4 @@
-// Pictures that lie otherwise in their files than they are to be seen.
+// Pictures whose stored orientation differs from the displayed one.
 #include "framewire/media/orientation/orientation.hpp"
 #include "framewire/media/media_testing.hpp"
 
@@ -11,8 +11,8 @@ namespace orientation_test {
 
 using namespace testing;
 
-// Where the pixel at x, y of the picture as it is seen is stored, for EXIF's numbers 1 to 8: the table of the standard
-// (EXIF 2.3, 4.6.4 A), which says what row 0 and column 0 are of.
+// Stored position of the displayed pixel x, y for EXIF's values 1 to 8: the table of the standard (EXIF 2.3, 4.6.4 A),
+// which names the sides of row 0 and column 0.
 std::pair<int, int> stored_at(int number, int x, int y, const Shape& stored) {
     const int right = stored.width - 1, bottom = stored.height - 1;
     switch (number) {
@@ -43,7 +43,7 @@ Bytes as_seen(int number, const Bytes& picture, const Shape& stored) {
     return bytes;
 }
 
-// EXIF data with nothing but an orientation, in a file's own order of bytes.
+// EXIF data with an orientation only, in either byte order.
 std::string exif(int number, bool big_endian) {
     const auto orientation = static_cast<char>(number);
     const std::array<char, 26> little{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation};
@@ -52,7 +52,7 @@ std::string exif(int number, bool big_endian) {
     return {data.begin(), data.end()};
 }
 
-// A JPEG file with an APP1 segment behind its first marker.
+// A JPEG file with an APP1 segment after its first marker.
 Bytes with_exif(Bytes jpeg, int number, bool big_endian) {
     const auto data = std::string("Exif\0\0", 6) + exif(number, big_endian);
     std::string segment{'\xff', '\xe1', 0, static_cast<char>(data.size() + 2)};
@@ -63,7 +63,7 @@ Bytes with_exif(Bytes jpeg, int number, bool big_endian) {
 
 class Exif : public ::testing::TestWithParam<int> {};
 
-TEST_P(Exif, TurnsAJpegPixelForPixel) {
+TEST_P(Exif, RotatesAJpegExactly) {
     const int number = GetParam();
     const TemporaryFolder folder;
     for (const auto& stored : {Shape{1, 37, 53, 3}, Shape{1, 33, 1, 3}, Shape{1, 48, 64, 1}}) {
@@ -84,8 +84,8 @@ TEST_P(Exif, TurnsAJpegPixelForPixel) {
     }
 }
 
-// Oracle: what the ffmpeg tool makes of it; its conversion rounds otherwise.
-TEST_P(Exif, TurnsAJpegAsTheFfmpegToolDoes) {
+// Reference: the ffmpeg tool, whose conversion rounds differently.
+TEST_P(Exif, RotatesAJpegAsTheFfmpegToolDoes) {
     const TemporaryFolder folder;
     const Shape stored{1, 40, 72, 3};
     write_video(folder / "flat.jpg", stored, {smooth_frame(stored, 0)});
@@ -98,7 +98,7 @@ TEST_P(Exif, TurnsAJpegAsTheFfmpegToolDoes) {
     EXPECT_GT(psnr(turned.frames.at(0), want.frames[0]), 45);
 }
 
-TEST_P(Exif, TurnsAWebpToo) {
+TEST_P(Exif, RotatesAWebp) {
     const int number = GetParam();
     const TemporaryFolder folder;
     const Shape stored{1, 20, 30, 3};
@@ -106,7 +106,7 @@ TEST_P(Exif, TurnsAWebpToo) {
     ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c:v libwebp -lossless 1 {}", folder / "flat.png", folder / "flat.webp")));
     const auto flat = read_file(folder / "flat.webp");
     ASSERT_EQ(std::string(flat.begin() + 12, flat.begin() + 16), "VP8L");
-    // The extended form: a VP8X chunk that says that there is EXIF data, the picture, the EXIF data.
+    // The extended format: a VP8X chunk that announces EXIF data, the picture, the EXIF data.
     const auto chunk = [](std::string_view name, std::string_view data) {
         auto text = std::string(name);
         for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(data.size() >> (8 * byte));
@@ -124,7 +124,7 @@ TEST_P(Exif, TurnsAWebpToo) {
     EXPECT_EQ(turned.frames[0], as_seen(number, random_frame(stored, 1), stored));
 }
 
-// A PNG file with a chunk of EXIF data in front of the one that libpng's reading stops at, or behind all pixels.
+// A PNG file with an eXIf chunk before the chunk at which libpng stops reading the header, or after all pixels.
 Bytes png_with_exif(Bytes png, int number, bool behind) {
     const auto data = "eXIf" + exif(number, behind);
     std::string chunk{0, 0, 0, static_cast<char>(data.size() - 4)};
@@ -137,7 +137,7 @@ Bytes png_with_exif(Bytes png, int number, bool behind) {
     return png;
 }
 
-TEST_P(Exif, TurnsAPngPixelForPixel) {
+TEST_P(Exif, RotatesAPngExactly) {
     const int number = GetParam();
     const TemporaryFolder folder;
     for (const auto& stored : {Shape{1, 37, 53, 3}, Shape{1, 1, 33, 3}, Shape{1, 48, 64, 1}}) {
@@ -153,7 +153,7 @@ TEST_P(Exif, TurnsAPngPixelForPixel) {
     }
 }
 
-TEST(Exif, TurnsAPngWithTransparency) {
+TEST(Exif, RotatesAPngWithAlpha) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=20x30:rate=1,format=rgba,colorchannelmixer=aa=0.5 -frames:v 1 " +
                        (folder / "flat.png")));
@@ -165,8 +165,8 @@ TEST(Exif, TurnsAPngWithTransparency) {
     EXPECT_EQ(read_video(folder / "turned.png").frames.at(0), as_seen(number, flat.frames[0], flat.info.shape));
 }
 
-// A TIFF file with the tag in front of the directory's others: places of data in the file stay what they are, for the
-// new directory lies behind them.
+// A TIFF file with the orientation tag before the other entries. The new directory is at the end of the file, so that
+// offsets of data stay valid.
 Bytes tiff_with_orientation(Bytes tiff, int number) {
     const auto two = [&](std::size_t at) { return tiff.at(at) | tiff.at(at + 1) << 8; };
     const auto directory = static_cast<std::size_t>(two(4) | two(6) << 16);
@@ -190,7 +190,7 @@ Bytes tiff_with_orientation(Bytes tiff, int number) {
     return tiff;
 }
 
-TEST_P(Exif, TurnsATiffPixelForPixel) {
+TEST_P(Exif, RotatesATiffExactly) {
     const int number = GetParam();
     const TemporaryFolder folder;
     for (const auto& stored : {Shape{1, 37, 53, 3}, Shape{1, 48, 64, 1}}) {
@@ -206,7 +206,7 @@ TEST_P(Exif, TurnsATiffPixelForPixel) {
 
 INSTANTIATE_TEST_SUITE_P(All, Exif, ::testing::Range(1, 9));
 
-TEST(Exif, OfAnotherNumberTurnsNothing) {
+TEST(Exif, IgnoresOtherNumbers) {
     const TemporaryFolder folder;
     const Shape stored{1, 20, 30, 3};
     write_video(folder / "flat.jpg", stored, {smooth_frame(stored, 0)});
@@ -218,7 +218,7 @@ TEST(Exif, OfAnotherNumberTurnsNothing) {
     }
 }
 
-TEST(Exif, InAFolderTurnsEachImageByItself) {
+TEST(Exif, AppliesPerImageInAFolder) {
     const TemporaryFolder folder;
     const Shape stored{1, 24, 24, 3};
     const TemporaryFolder elsewhere;
@@ -234,7 +234,7 @@ TEST(Exif, InAFolderTurnsEachImageByItself) {
     EXPECT_EQ(read_video(folder / "").frames, want);
 }
 
-// The upper left of a display matrix for each of EXIF's numbers.
+// Upper left part of the display matrix for each of EXIF's values.
 constexpr std::array<std::array<int, 4>, 9> matrices{{{},
                                                       {1, 0, 0, 1},
                                                       {-1, 0, 0, 1},
@@ -247,7 +247,7 @@ constexpr std::array<std::array<int, 4>, 9> matrices{{{},
 
 class DisplayMatrix : public ::testing::TestWithParam<int> {};
 
-TEST_P(DisplayMatrix, TurnsAVideoPixelForPixel) {
+TEST_P(DisplayMatrix, RotatesAVideoExactly) {
     const int number = GetParam();
     const TemporaryFolder folder;
     const Shape stored{1, 48, 64, 3};
@@ -255,7 +255,7 @@ TEST_P(DisplayMatrix, TurnsAVideoPixelForPixel) {
     const auto flat = read_video(folder / "a.mp4");
     ASSERT_EQ(flat.frames.size(), 3U) << flat.message;
     ASSERT_EQ(flat.info.shape, stored);
-    // In the track's header, behind its version, flags, times, number, length, layer, group and volume (ISO 14496-12,
+    // In the track header, after version, flags, times, id, duration, layer, group and volume (ISO/IEC 14496-12,
     // 8.3.2): a, b, u, c, d, v in 16.16 and 2.30.
     auto bytes = read_file(folder / "a.mp4");
     const std::string header = "tkhd";
@@ -276,7 +276,7 @@ TEST_P(DisplayMatrix, TurnsAVideoPixelForPixel) {
 
 INSTANTIATE_TEST_SUITE_P(All, DisplayMatrix, ::testing::Range(1, 9));
 
-TEST(DisplayMatrix, ThatIsNoQuarterTurnIsNone) {
+TEST(DisplayMatrix, RejectsOtherAngles) {
     const auto orientation = [](std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
         const std::array<std::int32_t, 9> matrix{a, b, 0, c, d, 0, 0, 0, 1 << 30};
         return orientation_of_matrix(matrix.data());
@@ -290,8 +290,8 @@ TEST(DisplayMatrix, ThatIsNoQuarterTurnIsNone) {
     EXPECT_EQ(orientation(INT32_MIN, 0, 0, INT32_MIN), (Orientation{false, true, true}));
 }
 
-// A matrix that comes with the pictures may change: H.264's display orientation message.
-TEST(DisplayMatrix, MayChangeFromPictureToPicture) {
+// A matrix from the bitstream may change: H.264's display orientation SEI message.
+TEST(DisplayMatrix, MayChangeBetweenPictures) {
     const TemporaryFolder folder;
     const std::string source = "-f lavfi -i testsrc=size=48x48:rate=25 -frames:v 2 -c:v libx264 -qp 0 -bsf:v ";
     Bytes both;

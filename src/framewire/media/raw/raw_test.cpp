@@ -42,7 +42,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Raw, Rows, ::testing::Values(1, 3));
 
-// Of a frame's bytes, read into memory with gaps between rows.
+// Rows of a frame, read into memory with padded rows.
 Bytes by_rows(const OwnPicture& picture, const Shape& shape, int rows_each, std::int64_t gap_bytes) {
     const auto stride = shape.row_bytes() + gap_bytes;
     Bytes memory(static_cast<std::size_t>(stride * shape.height)), result;
@@ -57,7 +57,7 @@ Bytes by_rows(const OwnPicture& picture, const Shape& shape, int rows_each, std:
     return result;
 }
 
-TEST_P(Rows, AreThoseOfTheFileHoweverLong) {
+TEST_P(Rows, EqualTheFileForAnyRange) {
     auto source = open();
     EXPECT_TRUE(source->info().has_rows);
     std::vector<std::shared_ptr<const OwnPicture>> pictures;
@@ -66,7 +66,7 @@ TEST_P(Rows, AreThoseOfTheFileHoweverLong) {
         pictures.push_back(source->own_picture());
         ASSERT_TRUE(pictures.back());
     }
-    source.reset();  // pictures keep what they need
+    source.reset();  // native frames keep what they need
     std::filesystem::remove(path_);
     ASSERT_EQ(pictures.size(), frames_.size());
     for (std::size_t number = 0; number < frames_.size(); ++number) {
@@ -80,7 +80,7 @@ TEST_P(Rows, AreThoseOfTheFileHoweverLong) {
     }
 }
 
-TEST_P(Rows, AndImagesMayBeReadByTurns) {
+TEST_P(Rows, AndImagesCanAlternate) {
     const auto source = open();
     const auto image_is = [&](std::size_t number) {
         return std::equal(frames_[number].begin(), frames_[number].end(), image_.view().data());
@@ -99,7 +99,7 @@ TEST_P(Rows, AndImagesMayBeReadByTurns) {
     EXPECT_EQ(by_rows(*source->own_picture(), shape_, 50, 0), frames_[1]);
 }
 
-TEST_P(Rows, EndWhereTheFileIsCutOff) {
+TEST_P(Rows, EndAtTheTruncation) {
     std::filesystem::resize_file(path_, file_.size() - 7);
     const auto source = open();
     EXPECT_TRUE(read(*source));
@@ -111,7 +111,7 @@ TEST_P(Rows, EndWhereTheFileIsCutOff) {
         << message;
 }
 
-TEST_P(Rows, TellWhereTheFileIsCutOffMeanwhile) {
+TEST_P(Rows, ReportALaterTruncation) {
     const auto source = open();
     ASSERT_TRUE(read(*source));
     ASSERT_TRUE(read(*source));

@@ -1,4 +1,4 @@
-// Planes that a sink takes make the same file as the images they come of.
+// Writing planes gives the same file as writing the images from which they were made.
 
 #include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
 #include "framewire/media/media_testing.hpp"
@@ -41,7 +41,7 @@ void expect_same(const std::string& name, const std::string& keys, const Shape& 
     EXPECT_TRUE(written(path + keys, path, shape, facts, true) == want);
 }
 
-TEST(SinkPlanes, MakeTheSameY4m) {
+TEST(SinkPlanes, GiveTheSameY4m) {
     const PictureFacts facts{.coding = YuvCoding{YuvMatrix::bt709, false}, .sampling = ChromaSampling::s420};
     expect_same("a.y4m", "", {1, 96, 128, 3}, facts);
     expect_same("a.y4m", "", {1, 97, 131, 3}, facts);
@@ -52,8 +52,8 @@ TEST(SinkPlanes, MakeTheSameY4m) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// Encoders that hold pictures for a while, too.
-TEST(SinkPlanes, MakeTheSameEncodedFiles) {
+// Includes encoders that keep pictures for a while.
+TEST(SinkPlanes, GiveTheSameEncodedFiles) {
     for (const auto& [name, keys] :
          {std::pair{"a.mp4", ":preset=veryfast"}, std::pair{"a.mp4", ":pixels=yuv444p"},
           std::pair{"a.mp4", ":pixels=nv12"}, std::pair{"a.avi", ":codec=ffv1:pixels=yuv420p"}, std::pair{"a.avi", ""},
@@ -61,7 +61,7 @@ TEST(SinkPlanes, MakeTheSameEncodedFiles) {
         expect_same(name, keys, {1, 98, 132, 3}, {});
 }
 
-TEST(SinkPlanes, AreNoneWhereImagesAreWritten) {
+TEST(SinkPlanes, AreUnavailableForOtherFormats) {
     const TemporaryFolder folder;
     for (const auto* name : {"a.bgr", "a%d.png", "a.gif", "a.mkv", "a.webp"})
         EXPECT_EQ(open_sink(folder / name, {1, 96, 128, 3}, {30, 1}, {})->planes(), std::nullopt) << name;

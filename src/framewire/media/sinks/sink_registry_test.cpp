@@ -16,7 +16,7 @@ std::string refusal(const std::string& text) {
     return message;
 }
 
-TEST(SinkRegistry, EveryKindIsExplainedAndItsEndingsAreItsOwn) {
+TEST(SinkRegistry, EveryKindHasAHelpTextAndUniqueExtensions) {
     std::set<std::string_view> names, endings;
     for (const auto& kind : sink_registry()) {
         EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
@@ -26,7 +26,7 @@ TEST(SinkRegistry, EveryKindIsExplainedAndItsEndingsAreItsOwn) {
     }
 }
 
-TEST(SinkRegistry, TellsKindsByEndingsInAnyCaseAndAddresses) {
+TEST(SinkRegistry, FindsKindsByExtensionAndUrl) {
     const auto kind = [](const std::string& text) { return parse_sink(text).kind->name; };
     for (const auto* text : {"a.mp4", "A.MP4", "b.MoV", "c.webm", "d.ts", "e.GIF", "f.mkv", "g.avi", "h.m4v"})
         EXPECT_EQ(kind(text), "video") << text;
@@ -41,7 +41,7 @@ TEST(SinkRegistry, TellsKindsByEndingsInAnyCaseAndAddresses) {
     EXPECT_EQ(parse_sink("A.MP4").ending, ".mp4");
 }
 
-TEST(SinkRegistry, ReadsParametersBehindThePath) {
+TEST(SinkRegistry, ParsesParametersAfterThePath) {
     const auto call = parse_sink("out.mp4:codec=libx265:crf=18.5:preset=slow");
     EXPECT_EQ(call.path, "out.mp4");
     EXPECT_EQ(call.values.text("codec"), "libx265");
@@ -53,7 +53,7 @@ TEST(SinkRegistry, ReadsParametersBehindThePath) {
     EXPECT_EQ(address.values.text("codec"), "libx265");
 }
 
-TEST(SinkRegistry, ColonsInPathsAreTheirOwn) {
+TEST(SinkRegistry, KeepsColonsInPaths) {
     for (const auto* text : {"a:b.mp4", "10:30:00.mkv", "a:crf=1.mp4", "dir:x=y/out.mp4", "c:/a.avi"})
         EXPECT_EQ(parse_sink(text).path, text);
     EXPECT_EQ(parse_sink("10:30.mkv:crf=4").path, "10:30.mkv");
@@ -61,7 +61,7 @@ TEST(SinkRegistry, ColonsInPathsAreTheirOwn) {
     EXPECT_EQ(parse_sink("file:///tmp/a.mp4").path, "/tmp/a.mp4");
 }
 
-TEST(SinkRegistry, RefusesWithTheNearestName) {
+TEST(SinkRegistry, SuggestsTheNearestName) {
     EXPECT_EQ(
         refusal("a.mp4:crt=18"),
         "a.mp4 has no parameter 'crt'; its parameters are codec, crf, bitrate, preset, tune, gop, pixels; did you "
@@ -74,7 +74,7 @@ TEST(SinkRegistry, RefusesWithTheNearestName) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(SinkRegistry, EncodersAreRefusedWithReasons) {
+TEST(SinkRegistry, RejectsEncodersWithAReason) {
     const TemporaryFolder folder;
     const Shape shape{1, 48, 64, 3};
     std::string message;
@@ -94,7 +94,7 @@ TEST(SinkRegistry, EncodersAreRefusedWithReasons) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(SinkRegistry, PicturesComeBackFromEveryEnding) {
+TEST(SinkRegistry, ReadsBackEveryImageFormat) {
     const TemporaryFolder folder;
     const Shape shape{1, 45, 63, 3};
     const auto frame = smooth_frame(shape, 0);
@@ -111,7 +111,7 @@ TEST(SinkRegistry, PicturesComeBackFromEveryEnding) {
     EXPECT_LT(std::filesystem::file_size(folder / "c.jpg"), std::filesystem::file_size(folder / "a.JPG"));
 }
 
-TEST(SinkRegistry, VideosComeBackFromEveryEnding) {
+TEST(SinkRegistry, ReadsBackEveryVideoFormat) {
     const TemporaryFolder folder;
     const Shape shape{1, 64, 96, 3};
     std::vector<Bytes> frames;
@@ -129,7 +129,7 @@ TEST(SinkRegistry, VideosComeBackFromEveryEnding) {
     }
 }
 
-TEST(SinkRegistry, TheTableOfMp4IsBeforeTheFrames) {
+TEST(SinkRegistry, PutsTheIndexOfMp4First) {
     const TemporaryFolder folder;
     const Shape shape{1, 64, 96, 3};
     for (const auto* name : {"a.mp4", "b.mov"}) {
@@ -152,7 +152,7 @@ TEST(SinkRegistry, TheTableOfMp4IsBeforeTheFrames) {
 
 #endif
 
-TEST(SinkRegistry, NothingIsAPatternBehindFile) {
+TEST(SinkRegistry, DoesNotParsePathsAfterFile) {
     const TemporaryFolder folder;
     for (const std::string name : {"a%d.png", "a%04d.png", "%d%d.png", "b:quality=3.png", "tcp:%d.png"}) {
         const auto text = literal_sink(folder / name);
@@ -167,7 +167,7 @@ TEST(SinkRegistry, NothingIsAPatternBehindFile) {
     EXPECT_EQ(literal_sink(""), "");
 }
 
-TEST(SinkRegistry, StandardOutputTakesRawBytes) {
+TEST(SinkRegistry, WritesRawBytesToStandardOutput) {
     EXPECT_EQ(parse_sink("-").values.text("format"), "y4m");
     EXPECT_EQ(parse_sink("-:format=bgr").values.text("format"), "bgr");
     const Shape frame{1, 4, 4, 3};

@@ -9,7 +9,7 @@ using namespace testing;
 
 constexpr std::size_t count = 100;
 
-// What reading to the end and taking a part gives is what the part alone has to be.
+// Reference for a range: read everything and take the part.
 void expect_part(const std::string& text, const Reading& whole, double start, std::optional<double> duration) {
     SCOPED_TRACE(fmt::format("{} from {} for {}", text, start, duration.value_or(-1)));
     const auto part = read_video(text, {.start_seconds = start, .duration_seconds = duration});
@@ -47,7 +47,7 @@ protected:
     std::string path_ = folder_ / GetParam().file;
 };
 
-TEST_P(Range, IsExactToTheFrame) {
+TEST_P(Range, IsExact) {
     const auto whole = read_video(path_);
     ASSERT_EQ(whole.frames.size(), count) << whole.message;
     for (const double start : {0.0, 0.02, 0.04, 0.4, 0.44, 1.16, 2.0, 2.04, 3.93, 3.96, 4.0, 400.0})
@@ -56,7 +56,7 @@ TEST_P(Range, IsExactToTheFrame) {
     expect_part(path_, whole, 0, 0.5);
 }
 
-TEST_P(Range, GoesToAndFro) {
+TEST_P(Range, SeeksBackAndForth) {
     const auto whole = read_video(path_);
     ASSERT_EQ(whole.frames.size(), count);
     const auto source = open_source(path_, {.seekable = true});
@@ -78,7 +78,7 @@ TEST_P(Range, GoesToAndFro) {
     EXPECT_TRUE(source->read(image.view(), time)) << "and comes back";
 }
 
-TEST_P(Range, BeginsAgainInALoop) {
+TEST_P(Range, LoopsWithinTheRange) {
     const auto looped =
         read_video(path_, {.loop = true, .start_seconds = 3.6, .duration_seconds = 0.2}, 12);  // five frames of it
     const auto whole = read_video(path_);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Kind{"y4m", "a.y4m", "-pix_fmt yuv420p"}),
     ::testing::PrintToStringParamName());
 
-TEST(Range, OfASourceThatCannotSeekReadsUpToThere) {
+TEST(Range, ReadsUpToTheStartWithoutSeeking) {
     const std::string camera = "synth:size=32x24:fps=10:frames=20";
     const auto whole = read_video(camera);
     for (const double start : {0.1, 1.0, 1.9, 2.0}) expect_part(camera, whole, start, std::nullopt);
@@ -120,7 +120,7 @@ TEST(Range, OfASourceThatCannotSeekReadsUpToThere) {
     }
 }
 
-TEST(Range, OfRawBytesIsExactToTheFrame) {
+TEST(Range, IsExactForRawBytes) {
     const TemporaryFolder folder;
     const Shape shape{1, 24, 32, 3};
     std::vector<Bytes> frames;
@@ -143,7 +143,7 @@ TEST(Range, OfRawBytesIsExactToTheFrame) {
 }
 
 // 18 frames whose lines have parameters are as long as 19 whose lines have none.
-TEST(Range, OfY4mThatIsNotAsItSeemsIsReadUpToThere) {
+TEST(Range, ReadsUpToTheStartOfY4mWithFrameParameters) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 1};
     std::string bytes = "YUV4MPEG2 W8 H6 F25:1 Cmono\n";
@@ -159,7 +159,7 @@ TEST(Range, OfY4mThatIsNotAsItSeemsIsReadUpToThere) {
         expect_part(folder / "a.y4m", whole, start, std::nullopt);
 }
 
-TEST(Range, BehindTheEndSaysSo) {
+TEST(Range, ReportsAStartBehindTheEnd) {
     const auto reading = read_video("synth:size=32x24:fps=10:frames=20", {.start_seconds = 2});
     EXPECT_EQ(reading.error, ErrorCode::no_input);
     EXPECT_NE(reading.message.find("ends before 2 s"), std::string::npos) << reading.message;

@@ -20,7 +20,7 @@ std::string refusal(const std::string& text, ErrorCode code = ErrorCode::usage) 
     return message;
 }
 
-TEST(SourceRegistry, EveryKindIsExplainedAndNamedOnce) {
+TEST(SourceRegistry, EveryKindHasAHelpTextAndAUniqueName) {
     std::set<std::string_view> names;
     for (const auto& kind : source_registry()) {
         EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
@@ -34,7 +34,7 @@ TEST(SourceRegistry, EveryKindIsExplainedAndNamedOnce) {
     }
 }
 
-TEST(SourceRegistry, TellsKindsByPrefixByPathAndByEnding) {
+TEST(SourceRegistry, FindsKindsByPrefixPathAndExtension) {
     EXPECT_EQ(kind_of("-"), "stdin");
     EXPECT_EQ(kind_of("synth"), "synth");
     EXPECT_EQ(kind_of("synth:size=64x48"), "synth");
@@ -60,21 +60,21 @@ TEST(SourceRegistry, TellsKindsByPrefixByPathAndByEnding) {
     EXPECT_EQ(kind_of(folder / "img%d.png"), "png") << "it is there, whatever its name";
 }
 
-TEST(SourceRegistry, ImagesOfFoldersAreKindsOfTheirOwn) {
+TEST(SourceRegistry, ImageExtensionsBelongToImageKinds) {
     for (const auto& kind : source_registry()) {
         const bool images = kind.name == "png" || kind.name == "image";
         for (const auto ending : kind.endings) EXPECT_EQ(is_image_name("a" + std::string(ending)), images) << ending;
     }
 }
 
-TEST(SourceRegistry, ExamplesAreOfTheirKind) {
+TEST(SourceRegistry, ExamplesMatchTheirKind) {
     for (const auto& kind : source_registry()) {
-        if (kind.name == "folder") continue;  // not without the folder
+        if (kind.name == "folder") continue;  // only matches an existing folder
         for (const auto example : kind.examples) EXPECT_EQ(kind_of(std::string(example)), kind.name) << example;
     }
 }
 
-TEST(SourceRegistry, ReadsPathAndParameters) {
+TEST(SourceRegistry, ParsesPathAndParameters) {
     const auto raw = parse_source("raw:a:b=c:d.bgr:size=3x4:fps=10");
     EXPECT_EQ(raw.path, "a:b=c:d.bgr");
     EXPECT_EQ(raw.values.size("size"), (std::pair{3, 4}));
@@ -86,7 +86,7 @@ TEST(SourceRegistry, ReadsPathAndParameters) {
     EXPECT_EQ(parse_source("file://a.mp4").path, "a.mp4");
 }
 
-TEST(SourceRegistry, KnowsWhichFilesAreReadAndWritten) {
+TEST(SourceRegistry, ListsFilesReadAndWritten) {
     EXPECT_EQ(files_read_by("-"), std::vector<std::string>{"-"});
     EXPECT_EQ(files_read_by("raw:a.bgr:size=1x1"), std::vector<std::string>{"a.bgr"});
     EXPECT_EQ(files_read_by("file://a.mp4"), std::vector<std::string>{"a.mp4"});
@@ -97,7 +97,7 @@ TEST(SourceRegistry, KnowsWhichFilesAreReadAndWritten) {
     EXPECT_TRUE(files_written_by("a.mp4").empty());
 }
 
-TEST(SourceRegistry, RefusesWithTheNearestName) {
+TEST(SourceRegistry, SuggestsTheNearestName) {
     EXPECT_EQ(refusal("synth:sice=64x48"),
               "synth has no parameter 'sice'; its parameters are size, fps, noise, objects, seed, frames, truth; did "
               "you mean 'size'?");

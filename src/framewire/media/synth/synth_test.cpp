@@ -27,7 +27,7 @@ std::vector<nlohmann::json> read_lines(const std::string& path) {
     return lines;
 }
 
-TEST(Arithmetic, IsWhatItSays) {
+TEST(Arithmetic, ComputesSinesRootsAndQuotients) {
     using namespace synth;
     for (int turn = 0; turn < 65536; turn += 97)
         EXPECT_NEAR(static_cast<double>(sine(turn)) / 4096, std::sin(turn * 2 * 3.14159265358979 / 65536), 0.002)
@@ -43,7 +43,7 @@ TEST(Arithmetic, IsWhatItSays) {
     EXPECT_EQ(floor_divide(17, 16), 1);
 }
 
-TEST(Noise, HasItsDeviationAndNoBias) {
+TEST(Noise, HasTheRequestedDeviationAndNoBias) {
     const Shape shape{1, 400, 400, 3};
     const Bytes gray(static_cast<std::size_t>(shape.bytes()), 128);
     for (const int sigma : {1, 6, 20}) {
@@ -64,8 +64,8 @@ TEST(Noise, HasItsDeviationAndNoBias) {
 class SynthOnBackends : public kit::BackendTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(SynthOnBackends);
 
-// Odd widths, and strides of a GPU's that are theirs.
-TEST_P(SynthOnBackends, FramesOfARunAreThoseThatAreRead) {
+// Odd widths, and the strides of the GPU's memory.
+TEST_P(SynthOnBackends, CapturedFramesEqualReadFrames) {
     auto& executor = kit::executor(GetParam());
     for (const auto* text : {"synth:size=321x181:frames=90:objects=9", "synth:size=64x48:noise=0:objects=3:frames=40",
                              "synth:size=1x1:frames=2", "synth:size=320x180:fps=2:objects=40:frames=30"}) {
@@ -77,7 +77,7 @@ TEST_P(SynthOnBackends, FramesOfARunAreThoseThatAreRead) {
         FrameTime time, time_captured;
         int number = 0;
         for (; read->read(want.view(), time); ++number) {
-            // Some are read by hand in between: the picture on a GPU is behind then.
+            // Some frames are read on the host in between: then the picture on the GPU is outdated.
             if (number % 7 == 3) {
                 ASSERT_TRUE(captured->read(frame.fill_on_host(), time_captured));
             } else {
@@ -96,8 +96,8 @@ TEST_P(SynthOnBackends, FramesOfARunAreThoseThatAreRead) {
     }
 }
 
-// These very bytes on every machine: a change of the picture is a change of this number, on purpose.
-TEST(Synth, GivesTheSameBytesEverywhere) {
+// The same bytes on every machine: a deliberate change of the picture changes this number.
+TEST(Synth, IsReproducible) {
     const auto reading = read_video("synth:size=320x180:frames=60");
     EXPECT_EQ(reading.frames.size(), 60U);
     EXPECT_EQ(reading.info.shape, (Shape{1, 180, 320, 3}));
@@ -108,17 +108,17 @@ TEST(Synth, GivesTheSameBytesEverywhere) {
     EXPECT_NE(checksum(read_video("synth:size=320x180:frames=60:seed=2").frames), checksum(reading.frames));
 }
 
-TEST(Synth, IsStillWithoutFiguresAndNoise) {
+TEST(Synth, IsStaticWithoutFiguresAndNoise) {
     const auto reading = read_video("synth:size=97x61:noise=0:objects=0:frames=5:fps=50");
     ASSERT_EQ(reading.frames.size(), 5U);
     for (const auto& frame : reading.frames) EXPECT_EQ(frame, reading.frames[0]);
     EXPECT_DOUBLE_EQ(reading.times[4].seconds, 0.08);
-    // A picture, not a surface: many colours, dark and bright ones.
+    // A picture and not a plain surface: many colours, dark and bright ones.
     std::set<std::uint8_t> values(reading.frames[0].begin(), reading.frames[0].end());
     EXPECT_GT(values.size(), 128U);
 }
 
-TEST(Synth, TellsTheTrueBoxesOfWhatMoves) {
+TEST(Synth, WritesTheTrueBoxesOfMovingObjects) {
     const TemporaryFolder folder;
     const auto reading =
         read_video("synth:size=320x180:noise=0:objects=5:fps=10:frames=80:truth=" + (folder / "truth.jsonl"));
@@ -147,7 +147,7 @@ TEST(Synth, TellsTheTrueBoxesOfWhatMoves) {
             for (int row = y; row < y + h; ++row)
                 for (int column = x; column < x + w; ++column) inside[static_cast<std::size_t>(row * 320 + column)] = 1;
         }
-        // What differs from the empty room by more than the detector's threshold is in a box, all of it.
+        // All pixels that differ from the empty room by more than the detector's threshold are inside a box.
         int outside = 0, changed = 0;
         for (std::size_t pixel = 0; pixel < inside.size(); ++pixel) {
             int difference = 0;
@@ -158,13 +158,13 @@ TEST(Synth, TellsTheTrueBoxesOfWhatMoves) {
             ++changed;
             outside += !inside[pixel];
         }
-        EXPECT_LE(outside, changed / 50) << "frame " << number;  // half-covered edges
+        EXPECT_LE(outside, changed / 50) << "frame " << number;  // partly covered edge pixels
         EXPECT_GE(changed, line["objects"].empty() ? 0 : 1) << "frame " << number;
     }
     EXPECT_EQ(ids, (std::set<int>{1, 2, 3, 4, 5}));
 }
 
-TEST(Synth, TruthAppearsWhenTheSourceIsClosed) {
+TEST(Synth, TruthFileAppearsWhenTheSourceIsClosed) {
     const TemporaryFolder folder;
     {
         const auto source = open_source("synth:size=16x16:truth=" + (folder / "t.jsonl"));
@@ -178,7 +178,7 @@ TEST(Synth, TruthAppearsWhenTheSourceIsClosed) {
     EXPECT_EQ(read_video("synth:size=16x16:truth=" + (folder / "no/t.jsonl")).error, ErrorCode::io);
 }
 
-TEST(Synth, TakesAnySize) {
+TEST(Synth, AcceptsAnySize) {
     for (const auto* size : {"1x1", "1x200", "200x1", "2x3", "333x17", "17x333"}) {
         const auto reading = read_video(fmt::format("synth:size={}:objects=64:frames=40:fps=2", size));
         EXPECT_FALSE(reading.error) << size << reading.message;
@@ -186,7 +186,7 @@ TEST(Synth, TakesAnySize) {
     }
 }
 
-TEST(Synth, RefusesWhatItDoesNotKnow) {
+TEST(Synth, RejectsUnknownParameters) {
     for (const auto* text : {"synth:sice=1x1", "synth:size=0x0", "synth:noise=51", "synth:noise=-1", "synth:objects=65",
                              "synth:fps=0", "synth:frames=0", "synth:seed=x", "synth:size"})
         EXPECT_EQ(error_of([&] { open_source(text); }), ErrorCode::usage) << text;

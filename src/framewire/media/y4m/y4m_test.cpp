@@ -22,7 +22,7 @@ Y4mHeader parse(std::string_view line) {
     return parse_y4m_header(line, "test", std::int64_t{max_side_px} * max_side_px);
 }
 
-TEST(Y4mHeader, IsRead) {
+TEST(Y4mHeader, IsParsed) {
     const auto header = parse("YUV4MPEG2 W1921 H1081 F30000:1001 Ip A1:1 C420jpeg XYSCSS=420JPEG XCOLORRANGE=FULL");
     EXPECT_EQ(header.width, 1921);
     EXPECT_EQ(header.height, 1081);
@@ -34,7 +34,7 @@ TEST(Y4mHeader, IsRead) {
     EXPECT_EQ(header.picture_bytes(), 1921 * 1081 + 2 * 961 * 541);
 }
 
-TEST(Y4mHeader, SaysTheShapeOfPixels) {
+TEST(Y4mHeader, HasThePixelAspectRatio) {
     const auto aspect = [](const std::string& token) {
         const auto ratio = parse("YUV4MPEG2 W8 H6 " + token).pixel_aspect;
         return std::pair{ratio.numerator, ratio.denominator};
@@ -44,7 +44,7 @@ TEST(Y4mHeader, SaysTheShapeOfPixels) {
         EXPECT_EQ(aspect(token), (std::pair<std::int64_t, std::int64_t>{1, 1})) << token;
 }
 
-TEST(Y4mHeader, KnowsItsColourSpaces) {
+TEST(Y4mHeader, SupportsColourSpaces) {
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6").format, AV_PIX_FMT_YUV420P);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 C420mpeg2").chroma, AVCHROMA_LOC_LEFT);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 C420paldv").chroma, AVCHROMA_LOC_TOPLEFT);
@@ -54,13 +54,13 @@ TEST(Y4mHeader, KnowsItsColourSpaces) {
     EXPECT_TRUE(parse("YUV4MPEG2 W7 H6 Cmono").coding.full_range);
     EXPECT_FALSE(parse("YUV4MPEG2 W7 H6 C444").coding.full_range);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F0:0").rate.value(), 25);
-    // Such as every sink takes: terms within a billion.
+    // Every sink accepts terms up to a billion.
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000000000000000:300000000000000000").rate.numerator, 30);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 30);
 }
 
 // Every rate that is read can be written.
-TEST(Y4mHeader, RatesOfHugeTermsAreMadeSmall) {
+TEST(Y4mHeader, ReducesRatesWithHugeTerms) {
     const auto rate = [](std::string_view text) {
         const auto read = parse(fmt::format("YUV4MPEG2 W8 H6 F{}", text)).rate;
         return std::pair{read.numerator, read.denominator};
@@ -71,7 +71,7 @@ TEST(Y4mHeader, RatesOfHugeTermsAreMadeSmall) {
     EXPECT_EQ(rate("9223372036854775807:1"), (std::pair<std::int64_t, std::int64_t>{25, 1}));
 }
 
-TEST(Y4mHeader, RefusesWhatItCannotRead) {
+TEST(Y4mHeader, RejectsInvalidHeaders) {
     for (const auto* line :
          {"", "YUV4MPEG", "YUV4MPEG2", "YUV4MPEG2 W8", "YUV4MPEG2 H8", "YUV4MPEG2 W0 H8", "YUV4MPEG2 W-8 H8",
           "YUV4MPEG2 W16385 H8", "YUV4MPEG2 W99999999999999999999 H8", "YUV4MPEG2 W8x H8", "YUV4MPEG2 W8 H8 C420p11",
@@ -80,7 +80,7 @@ TEST(Y4mHeader, RefusesWhatItCannotRead) {
     EXPECT_EQ(error_of([&] { parse_y4m_header("YUV4MPEG2 W100 H100", "test", 9'999); }), ErrorCode::no_input);
 }
 
-TEST(Y4mHeader, KnowsTheColourSpacesOfFfmpeg) {
+TEST(Y4mHeader, SupportsColourSpacesOfFfmpeg) {
     EXPECT_EQ(parse("YUV4MPEG2 W9 H6 C411").picture_bytes(), 54 + 2 * 3 * 6);
     EXPECT_EQ(parse("YUV4MPEG2 W7 H6 C444alpha").picture_bytes(), 42 * 4);
     EXPECT_EQ(parse("YUV4MPEG2 W7 H5 C420p10 XYSCSS=420P10").picture_bytes(), 2 * (35 + 2 * 12));
@@ -92,15 +92,15 @@ TEST(Y4mHeader, KnowsTheColourSpacesOfFfmpeg) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// What FFmpeg's pipes write is read as FFmpeg reads it.
-TEST(Y4m, EveryPixelFormatThatFfmpegWritesIsRead) {
+// Output of FFmpeg's pipes is read as FFmpeg reads it.
+TEST(Y4m, ReadsEveryPixelFormatThatFfmpegWrites) {
     const TemporaryFolder folder;
     for (const std::string format :
          {"yuv411p",   "yuv420p",   "yuv422p",   "yuv444p",   "yuva444p",  "yuv420p9",  "yuv422p9",
           "yuv444p9",  "yuv420p10", "yuv422p10", "yuv444p10", "yuv420p12", "yuv422p12", "yuv444p12",
           "yuv420p14", "yuv422p14", "yuv444p14", "yuv420p16", "yuv422p16", "yuv444p16", "gray",
           "gray9",     "gray10",    "gray12",    "gray16"}) {
-        // FFmpeg writes half samples of chroma where deep pictures are of odd widths, and cannot read them itself.
+        // For deep pictures with odd widths, FFmpeg writes half chroma samples, which it cannot read itself.
         const bool deep = format.back() >= '0' && format.back() <= '9';
         const std::string size = deep ? "68x51" : "67x51";
         ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=rate=25:size=" + size + " -frames:v 3 -vf gblur=sigma=5,format=" +
@@ -112,7 +112,7 @@ TEST(Y4m, EveryPixelFormatThatFfmpegWritesIsRead) {
         ASSERT_EQ(mine.frames.size(), 3U) << format;
         ASSERT_EQ(theirs.frames.size(), 3U) << format;
         ASSERT_EQ(mine.info.shape, theirs.info.shape) << format;
-        EXPECT_GT(psnr(mine.frames[2], theirs.frames[2]), 30) << format;  // chroma may be sited otherwise
+        EXPECT_GT(psnr(mine.frames[2], theirs.frames[2]), 30) << format;  // the chroma position may differ
         const auto source = open_source(folder / "a.y4m", {.seekable = true});
         ASSERT_TRUE(source->seek(2.0 / 25)) << format;
         HostImage image(source->info().shape);
@@ -125,7 +125,7 @@ TEST(Y4m, EveryPixelFormatThatFfmpegWritesIsRead) {
 
 #endif
 
-TEST(Y4m, EndsWhereItIsCutOff) {
+TEST(Y4m, ReadsUpToTheTruncation) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 1};
     const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2)};
@@ -136,7 +136,7 @@ TEST(Y4m, EndsWhereItIsCutOff) {
         write_file(folder / "cut.y4m", whole.data(), bytes);
         const auto reading = read_video(folder / "cut.y4m");
         if (bytes + 1 < header_bytes) {
-            // Parts of a header may be a smaller one's; what follows never is.
+            // A truncated header may be valid for a smaller picture; the data that follow never are.
             EXPECT_TRUE(reading.frames.empty()) << bytes;
             continue;
         }
@@ -149,20 +149,20 @@ TEST(Y4m, EndsWhereItIsCutOff) {
     }
 }
 
-TEST(Y4m, RefusesEndlessLines) {
+TEST(Y4m, RejectsEndlessLines) {
     const TemporaryFolder folder;
     write_file(folder / "a.y4m", "YUV4MPEG2 W8 H8 X" + std::string(100'000, 'x'));
     EXPECT_EQ(read_video(folder / "a.y4m").error, ErrorCode::no_input);
 }
 
-TEST(Y4m, IsReadFromAPipeThatComesInPieces) {
+TEST(Y4m, ReadsAPipeInSmallChunks) {
     const TemporaryFolder folder;
     const Shape shape{1, 60, 80, 1};
     std::vector<Bytes> frames;
     for (std::uint64_t number = 0; number < 5; ++number) frames.push_back(random_frame(shape, number));
     write_video(folder / "a.y4m", shape, frames);
     const auto bytes = read_file(folder / "a.y4m");
-    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // whatever its name
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // under any name
     std::jthread writer([&] {
         std::ofstream pipe(folder / "pipe", std::ios::binary);
         for (std::size_t at = 0; at < bytes.size(); at += 1999) {
@@ -174,7 +174,7 @@ TEST(Y4m, IsReadFromAPipeThatComesInPieces) {
     EXPECT_EQ(read_video(folder / "pipe").frames, frames);
 }
 
-TEST(Y4m, AStopEndsAWaitForAPipe) {
+TEST(Y4m, StopEndsTheWaitForAPipe) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
     std::stop_source stop;
@@ -204,8 +204,8 @@ std::string header_of(const std::string& path) {
     return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
 }
 
-// Bytes without any order are such as no way over BGR gives back.
-TEST(Y4m, PicturesThatNobodyTouchedStayAsTheyAre) {
+// Random bytes do not survive a conversion to BGR and back.
+TEST(Y4m, KeepsUnfilteredPicturesExactly) {
     const TemporaryFolder folder;
     const auto in = folder / "in.y4m", out = folder / "out.y4m";
     for (const std::string form :
@@ -237,7 +237,7 @@ TEST(Y4m, PicturesThatNobodyTouchedStayAsTheyAre) {
         }
         sink->finish();
         EXPECT_TRUE(read_file(out) == bytes);
-        // They stay while others are read, and are what images are made of.
+        // They stay valid while others are read, and images are made from them.
         const auto images = read_video(in).frames;
         ASSERT_EQ(images.size(), pictures.size());
         for (std::size_t number = 0; number < images.size(); ++number) {
@@ -248,7 +248,7 @@ TEST(Y4m, PicturesThatNobodyTouchedStayAsTheyAre) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
+TEST(Y4m, InterpretsColoursAsFfmpegDoes) {
     const TemporaryFolder folder;
     for (const auto* format : {"yuv420p", "yuvj420p", "yuv422p", "yuv444p", "gray"}) {
         const auto y4m = folder / "a.y4m";
@@ -264,15 +264,15 @@ TEST(Y4m, IsUnderstoodAsFfmpegMeansIt) {
     }
 }
 
-// The pictures of a file, without the line that begins it.
+// The pictures of a file, without its header line.
 Bytes pictures_in(const std::string& path) {
     const auto bytes = read_file(path);
     const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'});
     return end == bytes.end() ? Bytes() : Bytes(end + 1, bytes.end());
 }
 
-// What no filter touched is written as FFmpeg's own program writes it.
-TEST(Y4m, WritesPicturesAsTheirMediumHasThem) {
+// Unfiltered pictures are written as FFmpeg's own program writes them.
+TEST(Y4m, KeepsTheFormatOfUnfilteredPictures) {
     struct Case {
         const char *pixels, *tag, *range;
     };
@@ -298,8 +298,8 @@ TEST(Y4m, WritesPicturesAsTheirMediumHasThem) {
 }
 #endif
 
-// What a filter touched: of the medium's form, or the one that is asked for, and read back as it was.
-TEST(Y4m, WritesImagesInTheMediumsForm) {
+// Filtered images have the medium's format, or the requested one, and are read back unchanged.
+TEST(Y4m, WritesImagesInTheFormatOfTheMedium) {
     struct Case {
         const char *keys, *header;
         ChromaSiting siting{};
@@ -337,7 +337,7 @@ TEST(Y4m, WritesImagesInTheMediumsForm) {
     }
 }
 
-TEST(Y4m, WritesFullColourWhereNoMediumSaysOtherwise) {
+TEST(Y4m, Writes444WithoutAMedium) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 3};
     write_video(folder / "a.y4m", shape, {random_frame(shape, 1)});

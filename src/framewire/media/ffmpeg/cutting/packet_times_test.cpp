@@ -19,7 +19,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(PacketTimes, AreThoseOfDecodedFrames) {
+TEST_F(PacketTimes, EqualTheTimesOfDecodedFrames) {
     for (const auto& [name, encoding] : {std::pair{"b.mp4", "-c:v libx264 -g 20 -bf 3"},
                                          {"open.mkv", "-c:v libx264 -x264-params open-gop=1:keyint=20:bframes=3"},
                                          {"late.ts", "-c:v libx264 -g 20 -bf 3 -output_ts_offset 95000"},
@@ -40,11 +40,11 @@ TEST_F(PacketTimes, AreThoseOfDecodedFrames) {
     }
 }
 
-TEST_F(PacketTimes, AreUnknownWherePacketsDoNotTell) {
+TEST_F(PacketTimes, AreUnknownIfPacketsAreAmbiguous) {
     EXPECT_NE(frame_times_of(clip("old.avi", "-c:v mpeg4 -bf 2"), {}).unknown, "");
     EXPECT_NE(frame_times_of("lavfi:testsrc2=size=64x48", {}).unknown, "");
     EXPECT_NE(frame_times_of("synth:size=16x16", {}).unknown, "") << "endless";
-    // Of a recording in two, put one behind the other, times go back.
+    // Two concatenated recordings: the times go back.
     auto bytes = read_file(clip("one.ts", "-c:v libx264 -g 20"));
     const auto other = read_file(clip("other.ts", "-c:v libx264 -g 20 -mpegts_flags +initial_discontinuity"));
     bytes.insert(bytes.end(), other.begin(), other.end());
@@ -53,7 +53,7 @@ TEST_F(PacketTimes, AreUnknownWherePacketsDoNotTell) {
     EXPECT_EQ(error_of([&] { frame_times_of(folder_ / "none.mp4", {}); }), ErrorCode::no_input);
 }
 
-TEST_F(PacketTimes, OfFramesWithoutPacketsAreEven) {
+TEST_F(PacketTimes, AreEvenForFramesWithoutPackets) {
     const auto times = frame_times_of(clip("a.y4m", "-pix_fmt yuv420p"), {});
     ASSERT_EQ(times.seconds.size(), 100u);
     EXPECT_EQ(times.entries.size(), 100u);

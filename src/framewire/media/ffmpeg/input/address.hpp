@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// What FFmpeg opens, and how.
+/// Address that FFmpeg opens, with its options.
 struct FfmpegAddress {
     enum class Kind { file, network, camera, generator };
     /// Kind of content that a file name allows.

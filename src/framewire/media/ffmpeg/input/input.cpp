@@ -426,7 +426,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     return std::nullopt;
 }
 
-// Where one transport stream follows another, the continuity counters jump, and the demuxer marks one of the last
+// If one transport stream follows another, the continuity counters jump, and the demuxer marks one of the last
 // packets before the splice as corrupt. That packet is intact; a real loss lies within a stream. So a marked packet is
 // only suspected, and counted if no splice follows soon.
 void FfmpegInput::take_splice(AVPacket& packet) {

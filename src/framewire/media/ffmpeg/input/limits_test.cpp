@@ -1,4 +1,4 @@
-// What a file holds may lead to other files; none is followed but that of a playlist that is named as one.
+// A file's content may refer to other files, which are read only if the file is named as a playlist.
 #include "framewire/media/media_testing.hpp"
 
 namespace framewire {
@@ -6,7 +6,7 @@ namespace limits_test {
 
 using namespace testing;
 
-// A folder with a video that nobody asked for, and what leads to it.
+// A folder with a video that was not requested, and files that refer to it.
 class Limits : public ::testing::Test {
 protected:
     Limits() {
@@ -27,7 +27,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Limits, APlaylistUnderAnotherNameIsRefused) {
+TEST_F(Limits, RejectsAPlaylistUnderAnotherName) {
     for (const auto* name :
          {"a.mp4", "a.mkv", "a.ts", "a.jpg", "a.JPEG", "a.webp", "a.tif", "a", "a.txt", "a.m3u8.mp4"}) {
         write_hls(name);
@@ -43,7 +43,7 @@ TEST_F(Limits, APlaylistUnderAnotherNameIsRefused) {
     }
 }
 
-TEST_F(Limits, APlaylistThatIsNamedSoIsFollowed) {
+TEST_F(Limits, FollowsAPlaylistWithItsExtension) {
     for (const auto* name : {"a.m3u8", "a.M3U"}) {
         write_hls(name);
         const auto reading = read_video(folder_ / name);
@@ -56,7 +56,7 @@ TEST_F(Limits, APlaylistThatIsNamedSoIsFollowed) {
     EXPECT_EQ(read_video(folder_ / "a.mpd").frames.size(), 10U);
 }
 
-TEST_F(Limits, APlaylistIsOfTheKindOfItsName) {
+TEST_F(Limits, RejectsAPlaylistOfAnotherKind) {
     write_concat("a.m3u8");
     write_hls("a.ffconcat");
     write_hls("a.mpd");
@@ -67,8 +67,8 @@ TEST_F(Limits, APlaylistIsOfTheKindOfItsName) {
     }
 }
 
-// A text file as the picture of a terminal, a script within a playlist, a server.
-TEST_F(Limits, APlaylistLeadsToMediaAlone) {
+// Text files that FFmpeg would render as a terminal, scripts in a playlist, and servers.
+TEST_F(Limits, APlaylistRefersToMediaOnly) {
     write_file(folder_ / "words.ts", "These are words, many of them.\n");
     write_concat("script.ts");
     for (const auto* part : {"words.ts", "script.ts", "http://127.0.0.1:1/a.ts", "tcp://127.0.0.1:1/a.ts"}) {
@@ -79,21 +79,21 @@ TEST_F(Limits, APlaylistLeadsToMediaAlone) {
     }
 }
 
-TEST_F(Limits, AnImageIsReadByDemuxersOfImages) {
+TEST_F(Limits, ImagesUseImageDemuxersOnly) {
     std::filesystem::copy(folder_ / "secret.ts", folder_ / "a.jpg");
     const auto video = read_video(folder_ / "a.jpg");
     EXPECT_EQ(video.error, ErrorCode::no_input);
     EXPECT_NE(video.message.find("is no image: it holds MPEG-TS"), std::string::npos) << video.message;
     const auto want = read_video(folder_ / "secret.jpg").frames;
     ASSERT_EQ(want.size(), 1U);
-    // Images under the names of other images, and of videos.
+    // Images with the extensions of other images and of videos.
     for (const auto* name : {"b.webp", "b.bmp", "b.mp4"}) {
         std::filesystem::copy(folder_ / "secret.jpg", folder_ / name);
         EXPECT_EQ(read_video(folder_ / name).frames, want) << name;
     }
 }
 
-TEST_F(Limits, ADescriptionOfASessionIsRefused) {
+TEST_F(Limits, RejectsSessionDescriptions) {
     write_file(folder_ / "a.mp4",
                "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n"
                "a=rtpmap:96 H264/90000\n");

@@ -1,4 +1,4 @@
-// Network sources and sinks, against a small server of the test's own on the loopback interface.
+// Network sources and sinks, with a small server in the test on the loopback interface.
 #include "framewire/media/media_testing.hpp"
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ public:
             bytes -= static_cast<std::size_t>(put);
         }
     }
-    // Keeps the connection open without a word, until the server is taken down.
+    // Keeps the connection open without sending anything until the server stops.
     void stall() const {
         std::promise<void> down;
         const std::stop_callback on_stop(stop_, [&] { down.set_value(); });
@@ -87,7 +87,7 @@ private:
             char buffer[1024];
             pollfd asking{socket, POLLIN, 0};
             while (request.find("\r\n\r\n") == std::string::npos && request.size() < 65536) {
-                if (::poll(&asking, 1, 1000) <= 0) break;  // who speaks plain TCP asks for nothing
+                if (::poll(&asking, 1, 1000) <= 0) break;  // a plain TCP client sends no request
                 const auto got = ::recv(socket, buffer, sizeof buffer, 0);
                 if (got <= 0) break;
                 request.append(buffer, static_cast<std::size_t>(got));
@@ -120,7 +120,7 @@ Bytes clip() {
 
 constexpr std::string_view endless = "HTTP/1.1 200 OK\r\nContent-Type: video/mp2t\r\nConnection: close\r\n\r\n";
 
-TEST(Http, AFileIsReadWhole) {
+TEST(Http, ReadsAWholeFile) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(
@@ -132,7 +132,7 @@ TEST(Http, AFileIsReadWhole) {
     EXPECT_EQ(reading.frames.size(), clip_frames);
 }
 
-TEST(Http, APasswordFromAFileReachesTheServerAndNoName) {
+TEST(Http, SendsAPasswordFromAFileButDoesNotShowIt) {
     const TemporaryFolder folder;
     std::ofstream(folder / "secret") << "Tr0ub 4dor\n";
     const auto bytes = clip();
@@ -163,7 +163,7 @@ TEST(Http, APasswordFromAFileReachesTheServerAndNoName) {
     EXPECT_NE(request.find("Basic bWU6VHIwdWIgNGRvcg=="), std::string::npos) << request;  // me:Tr0ub 4dor
 }
 
-TEST(Http, AFileThatBreaksOffGoesOnWhereItWas) {
+TEST(Http, ResumesAnInterruptedFile) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int number) {
         std::size_t begin = 0;
@@ -183,7 +183,7 @@ TEST(Http, AFileThatBreaksOffGoesOnWhereItWas) {
     EXPECT_GE(server.connections(), 3);
 }
 
-TEST(Http, ABroadcastThatDiesIsOpenedAgainAndAtLastLost) {
+TEST(Http, ReopensALostBroadcastUntilRetriesEnd) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int number) {
         if (number >= 2) return;  // gone for good
@@ -204,7 +204,7 @@ TEST(Http, ABroadcastThatDiesIsOpenedAgainAndAtLastLost) {
     EXPECT_LT(milliseconds_since(begin), 15'000);
 }
 
-TEST(Http, ASilentServerIsLostInTime) {
+TEST(Http, TimesOutOnASilentServer) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(endless);
@@ -217,14 +217,14 @@ TEST(Http, ASilentServerIsLostInTime) {
     EXPECT_LT(milliseconds_since(begin), 9'000);
 }
 
-TEST(Http, AServerThatNeverAnswersIsNoInput) {
+TEST(Http, RejectsAServerThatNeverAnswers) {
     const HttpServer server([](const Connection& connection, int) { connection.stall(); });
     const auto begin = Clock::now();
     EXPECT_EQ(read_video(server.url(), {.timeout = 500ms}).error, ErrorCode::no_input);
     EXPECT_LT(milliseconds_since(begin), 8'000);
 }
 
-TEST(Http, WhatIsNotThereIsNoInput) {
+TEST(Http, RejectsAMissingResource) {
     const HttpServer server([](const Connection& connection, int) {
         connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     });
@@ -233,8 +233,8 @@ TEST(Http, WhatIsNotThereIsNoInput) {
     EXPECT_EQ(read_video("nosuchprotocol://127.0.0.1/", {.timeout = 2s}).error, ErrorCode::no_input);
 }
 
-// What a server says may not lead to files of this machine, whatever carries its words.
-TEST(Http, APlaylistLeadsToNoFile) {
+// A server's response must not refer to local files, in any form.
+TEST(Http, APlaylistCannotReferToLocalFiles) {
     const TemporaryFolder folder;
     const auto bytes = clip();
     write_file(folder / "secret.ts", bytes.data(), bytes.size());
@@ -258,12 +258,12 @@ TEST(Http, APlaylistLeadsToNoFile) {
         EXPECT_TRUE(reading.error) << scheme;
         EXPECT_TRUE(reading.frames.empty()) << scheme;
         if (scheme == std::string_view("tcp")) continue;
-        part = "part.ts";  // to the server it may
+        part = "part.ts";  // a reference to the server is allowed
         EXPECT_EQ(read_video(url, {.timeout = 5s}).frames.size(), clip_frames);
     }
 }
 
-TEST(Network, NamesAreToldWithoutCredentials) {
+TEST(Network, NamesHaveNoCredentials) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
@@ -291,7 +291,7 @@ TEST(Network, NamesAreToldWithoutCredentials) {
     }
 }
 
-// The pictures of an MJPEG camera, whose parts begin with `head`, the first one with `first`.
+// Pictures of an MJPEG camera; parts start with `head`, the first part with `first`.
 Bytes multipart(const std::vector<Bytes>& pictures, std::string_view first, std::string_view head) {
     Bytes body(first.begin(), first.end());
     for (std::size_t number = 0; number < pictures.size(); ++number) {
@@ -302,7 +302,7 @@ Bytes multipart(const std::vector<Bytes>& pictures, std::string_view first, std:
     return body;
 }
 
-TEST(Http, CamerasThatLabelTheirPicturesLooselyAreRead) {
+TEST(Http, ReadsCamerasWithLooseMultipartHeaders) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=160x120:rate=25 -frames:v 20 -c:v mjpeg " + (folder / "%d.jpg")));
     std::vector<Bytes> pictures;
@@ -329,8 +329,8 @@ TEST(Http, CamerasThatLabelTheirPicturesLooselyAreRead) {
     }
 }
 
-// More than sockets hold, of which a recording has taken one frame.
-TEST(Http, ABroadcastIsReadAheadForWhoWantsEveryFrame) {
+// Sends more than socket buffers hold, while a recording has read one frame only.
+TEST(Http, ReadsABroadcastAheadIfEveryFrameIsKept) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i \"nullsrc=size=640x480:rate=25,geq=lum='255*random(1)':cb=128:cr=128\" -frames:v 60 "
@@ -343,7 +343,7 @@ TEST(Http, ABroadcastIsReadAheadForWhoWantsEveryFrame) {
         connection.send("HTTP/1.1 200 OK\r\nContent-Type: video/x-matroska\r\nConnection: close\r\n\r\n");
         connection.send_bytes(bytes.data(), bytes.size());
         sent.set_value();
-        has_been_sent.get_future().wait_for(60s);  // decoders keep the last frames until the end
+        has_been_sent.get_future().wait_for(60s);  // decoders withhold the last frames until the end
     });
     const auto source = open_source(server.url(), {.timeout = 20s, .retries = 0, .every_frame = true});
     ASSERT_TRUE(source->info().live);
@@ -358,7 +358,7 @@ TEST(Http, ABroadcastIsReadAheadForWhoWantsEveryFrame) {
     }
 }
 
-TEST(Http, AStopEndsABlockedRead) {
+TEST(Http, StopEndsABlockedRead) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(endless);
@@ -377,17 +377,17 @@ TEST(Http, AStopEndsABlockedRead) {
         stop.request_stop();
     });
     ASSERT_TRUE(source->read(image.view(), time));
-    reads.set_value();  // without a stop it would read what has come and wait for more
+    reads.set_value();  // without a stop request it would read everything and wait for more
     while (source->read(image.view(), time)) {
     }
     stopper.join();
     EXPECT_LT(milliseconds_since(stopped), 20'000);
 }
 
-TEST(Http, AStopEndsOpening) {
+TEST(Http, StopEndsOpening) {
     std::stop_source stop;
     const HttpServer server([&](const Connection& connection, int) {
-        stop.request_stop();  // it has asked, and waits for the answer
+        stop.request_stop();  // the request was sent, and the client waits for the response
         connection.stall();
     });
     const auto begin = Clock::now();
@@ -395,7 +395,7 @@ TEST(Http, AStopEndsOpening) {
     EXPECT_LT(milliseconds_since(begin), 20'000);
 }
 
-TEST(Udp, WhatIsSentIsReceived) {
+TEST(Udp, ReceivesWhatWasSent) {
     const auto url = fmt::format("udp://127.0.0.1:{}", 20'000 + ::getpid() % 20'000);
     constexpr auto frame_period = 20ms;
     std::jthread sender([&](const std::stop_token& stop) {
@@ -413,7 +413,7 @@ TEST(Udp, WhatIsSentIsReceived) {
     EXPECT_EQ(reading.info.shape, shape);
 }
 
-TEST(Sinks, ThatNobodyTakesAreIoErrors) {
+TEST(Sinks, FailWithAnIoErrorIfNobodyListens) {
     for (const auto* url : {"tcp://127.0.0.1:1", "rtmp://127.0.0.1:1/live/x", "rtsp://127.0.0.1:1/x"})
         EXPECT_EQ(error_of([&] { open_sink(url, shape, {25, 1}, {.timeout = 2s}); }), ErrorCode::io) << url;
 }

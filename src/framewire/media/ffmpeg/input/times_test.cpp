@@ -1,4 +1,4 @@
-// Files whose times do not begin at 0: what comes of them begins at 0 all the same.
+// Files whose timestamps do not start at 0: those of the source do.
 #include "framewire/media/media_testing.hpp"
 
 #include <bit>
@@ -30,7 +30,7 @@ protected:
     std::string path_ = folder_ / GetParam().file;
 };
 
-TEST_P(Times, AreFromTheStart) {
+TEST_P(Times, CountFromTheStart) {
     const auto reading = read_video(path_);
     EXPECT_FALSE(reading.error) << reading.message;
     ASSERT_EQ(reading.times.size(), count);
@@ -38,7 +38,7 @@ TEST_P(Times, AreFromTheStart) {
         EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) * step_seconds, 0.002) << number;
 }
 
-TEST_P(Times, CutOffItIsLost) {
+TEST_P(Times, TruncatedFileIsLost) {
     const auto whole = read_file(path_);
     write_file(path_, whole.data(), whole.size() * 3 / 4);
     const auto reading = read_video(path_);
@@ -57,9 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Shifted{"avi", "a.avi", "-c:v mjpeg"}),
     ::testing::PrintToStringParamName());
 
-TEST(Times, OfTransportStreamsAreFromTheStartToo) {
+TEST(Times, OfTransportStreamsCountFromTheStart) {
     const TemporaryFolder folder;
-    // Two hours short of where its clock of 33 bits begins again.
+    // Two hours before the 33-bit clock wraps around.
     for (const auto* offset : {"5", "-5", "88243"}) {
         ASSERT_TRUE(
             ffmpeg(fmt::format("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v {} -c:v libx264 -bf 3 -g 10 "
@@ -73,7 +73,7 @@ TEST(Times, OfTransportStreamsAreFromTheStartToo) {
     }
 }
 
-TEST(Times, BeyondAllReasonAreNotBelieved) {
+TEST(Times, ImpossibleTimesAreIgnored) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 4 -vf 'setpts=if(gte(N\\,2)\\,4e13+N\\,N)' "
@@ -86,8 +86,8 @@ TEST(Times, BeyondAllReasonAreNotBelieved) {
         EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) * step_seconds, 0.002) << number;
 }
 
-// FFmpeg writes how late a Matroska file ends, mkvmerge how long it takes from its first time on.
-TEST(Times, AMatroskaLengthMayBeCountedFromTheStart) {
+// FFmpeg writes the end time of a Matroska file, mkvmerge the duration from its first timestamp.
+TEST(Times, AMatroskaDurationMayCountFromTheFirstTimestamp) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg(fmt::format("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v {} -c:v ffv1 -output_ts_offset 1 {}",

@@ -10,8 +10,8 @@ namespace companions_test {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// Packet times in milliseconds per kind of stream, as ffprobe reads them. Subtitles without words, which MP4 has in
-// between, are left out.
+// Packet times in milliseconds per kind of stream, as ffprobe reads them. Empty subtitles, which MP4 inserts, are
+// skipped.
 std::map<std::string, std::vector<long>> packet_times_of(const TemporaryFolder& folder, const std::string& path) {
     const auto list = folder / "packets.csv";
     EXPECT_EQ(std::system(("timeout 60 ffprobe -v error -show_entries packet=codec_type,pts_time,size -of csv=p=0 " +
@@ -33,7 +33,7 @@ std::map<std::string, std::vector<long>> packet_times_of(const TemporaryFolder& 
     return times;
 }
 
-// The film `medium` once more, with a sink that puts out what it holds back that often.
+// Re-encodes `medium` with a sink that writes its buffers out at the given interval.
 void copy_film(const std::string& medium, const std::string& target, std::chrono::milliseconds held_back) {
     const auto source = open_source(medium);
     const auto sink = open_sink(
@@ -51,8 +51,8 @@ struct Film {
 
 class LateStreams : public ::testing::TestWithParam<Film> {};
 
-// Sound that begins after 0.8 s, and words after 2 s, where the container has room for them.
-TEST_P(LateStreams, HaveTheSameTimesHoweverOftenTheyAreFlushed) {
+// Audio that starts after 0.8 s, and subtitles after 2 s, in containers that support them.
+TEST_P(LateStreams, KeepTheirTimesForAnyFlushInterval) {
     const auto& film = GetParam();
     const TemporaryFolder folder;
     write_file(folder / "s.srt", "1\n00:00:02,000 --> 00:00:03,000\nhello\n");
@@ -89,9 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Film{"in.mov", "pcm_s16le", "mov_text", ".mov"}, Film{"in.mkv", "ac3", "srt", ".mkv"},
                       Film{"in.ts", "aac", "", ".ts"}, Film{"in.ts", "mp2", "", ".ts"}));
 
-TEST(LastPicture, IsShownAsLongAsInItsFile) {
+TEST(LastPicture, HasTheDurationOfItsFile) {
     const TemporaryFolder folder;
-    // 10 pictures of 0.04 s and one of 5 s, in files that tell so by durations and by their lengths alone.
+    // 10 pictures of 0.04 s and one of 5 s, in files that declare it by frame durations or by the total duration only.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 11 -c:v libx264 -bf 0 " + (folder / "even.mp4")));
     ASSERT_TRUE(ffmpeg("-i " + (folder / "even.mp4") +
@@ -121,15 +121,15 @@ TEST(LastPicture, IsShownAsLongAsInItsFile) {
     }
 }
 
-// Chunks of 0 bytes mean "the picture before, once more".
-TEST(LastPicture, OfAviMayBeRepeatedByNullFrames) {
+// Chunks of 0 bytes mean that the previous picture is repeated.
+TEST(LastPicture, OfAviIsRepeatedByNullFrames) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mjpeg " + (folder / "a.avi")));
     auto bytes = read_file(folder / "a.avi");
-    // The last three pictures in the index, and their chunks, become empty: what they held becomes a chunk of rubbish.
+    // The last three index entries, and their chunks, become empty; the old content becomes a junk chunk.
     const auto find_all = [&](std::string_view text) {
         std::vector<std::size_t> places;
-        constexpr std::string_view pictures = "movi";  // behind the header, which names the chunks as well
+        constexpr std::string_view pictures = "movi";  // behind the header, which contains the chunk names too
         for (auto at = std::search(bytes.begin(), bytes.end(), pictures.begin(), pictures.end());
              (at = std::search(at, bytes.end(), text.begin(), text.end())) != bytes.end(); ++at)
             places.push_back(static_cast<std::size_t>(at - bytes.begin()));
@@ -157,7 +157,7 @@ TEST(LastPicture, OfAviMayBeRepeatedByNullFrames) {
     EXPECT_NEAR(reading.times.back().duration_seconds, 0.4, 1e-6);
     write_file(folder / "cut.avi", bytes.data(), bytes.size() / 2);
     EXPECT_EQ(read_video(folder / "cut.avi").error, ErrorCode::source_lost);
-    // All bytes are there, but the index has the second half of the pictures beyond the end.
+    // The file is complete, but the second half of its index points beyond the end.
     bytes = whole;
     for (std::size_t picture = 5; picture < 10; ++picture) set_number(chunks[10 + picture] + 8, 0x7fffff00);
     write_file(folder / "outside.avi", bytes.data(), bytes.size());

@@ -15,7 +15,7 @@ constexpr std::string_view segment_ending = ".ts";
 constexpr const char* unfinished_playlist = ".tmp";  // FFmpeg writes this file and renames it when it is closed
 constexpr const char* end_of_playlist = "#EXT-X-ENDLIST";
 
-// What a playlist from an earlier run lists.
+// Content of a playlist from an earlier run.
 struct OldPlaylist {
     bool finished = false;
     std::vector<std::string> segments;  // paths of the segments in its folder

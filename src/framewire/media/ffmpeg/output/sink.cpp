@@ -395,7 +395,7 @@ private:
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
     std::int64_t pictures_ = 0;  // video packets
-    // Whether longest_held_back_ is measured with the clock or in the recording's time. A muxer writes different bytes
+    // longest_held_back_ is measured with the clock, not in the recording's time. A muxer writes different bytes
     // depending on when it is flushed, so recording time is needed for reproducible files. The clock is used if runs
     // differ anyway (live input), and for MP4, which is rewritten at the end.
     bool by_clock_ = false;

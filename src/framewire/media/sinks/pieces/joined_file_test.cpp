@@ -24,7 +24,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(JoinedFile, HasTheLinesOfAll) {
+TEST_F(JoinedFile, ConcatenatesLines) {
     write_file(folder_ / "0.jsonl", "{\"a\":1}\n{}\n");
     write_file(folder_ / "1.jsonl", "");
     write_file(folder_ / "2.jsonl", "{\"b\":2}\n");
@@ -37,7 +37,7 @@ TEST_F(JoinedFile, HasTheLinesOfAll) {
     EXPECT_EQ(error_of([&] { join_files(parts(".jsonl", 3), folder_ / "all.jsonl", {}); }), ErrorCode::io);
 }
 
-TEST_F(JoinedFile, HasTheFramesOfAll) {
+TEST_F(JoinedFile, ConcatenatesFrames) {
     const Shape shape{1, 13, 17, 3};
     std::vector<Bytes> frames;
     for (int frame = 0; frame < 7; ++frame) frames.push_back(smooth_frame(shape, frame));
@@ -64,7 +64,7 @@ void write_arrays(const std::string& path, NpyValues kind, int first, int count)
     file.finish();
 }
 
-TEST_F(JoinedFile, HasTheArraysOfAll) {
+TEST_F(JoinedFile, ConcatenatesArrays) {
     const auto check = [&](auto value, NpyValues kind) {
         using Value = decltype(value);
         write_arrays<Value>(folder_ / "0.npy", kind, 0, 3);
@@ -77,7 +77,7 @@ TEST_F(JoinedFile, HasTheArraysOfAll) {
     check(std::int32_t{1}, NpyValues::int32);
 }
 
-TEST_F(JoinedFile, RefusesBrokenArrays) {
+TEST_F(JoinedFile, RejectsTruncatedArrays) {
     write_arrays<float>(folder_ / "0.npy", NpyValues::float32, 0, 3);
     const auto good = read_file(folder_ / "0.npy");
     const auto with = [&](const Bytes& bytes) {

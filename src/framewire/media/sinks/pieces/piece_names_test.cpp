@@ -10,7 +10,7 @@ namespace piece_names_test {
 
 using namespace testing;
 
-TEST(PieceNames, AreThoseOfStrftimeAndOfNothingElse) {
+TEST(PieceNames, MatchOnlyStrftimeResults) {
     const auto names = PieceNames::parse("rec/cam-%Y%m%d-%H%M%S.mp4");
     for (const auto* name : {"cam-20261122-235959.mp4", "cam-20261122-235959-2.mp4", "cam-20261122-000000-17.mp4"})
         EXPECT_TRUE(names.matches(name)) << name;
@@ -22,7 +22,7 @@ TEST(PieceNames, AreThoseOfStrftimeAndOfNothingElse) {
     EXPECT_TRUE(PieceNames::parse("100%%-%F_%T.y4m").matches("100%-2026-11-22_10:00:00.y4m"));
 }
 
-TEST(PieceNames, AreFree) {
+TEST(PieceNames, FreePathIsUnused) {
     const TemporaryFolder folder;
     const auto names = PieceNames::parse(folder / "p-%Y-%H%M%S.avi");
     const auto now = std::chrono::system_clock::now();
@@ -35,7 +35,7 @@ TEST(PieceNames, AreFree) {
     EXPECT_EQ(names.free_path(now), first.substr(0, first.size() - 4) + "-3.avi") << "one is being written there";
 }
 
-TEST(PieceNames, FindPiecesAndNothingElse) {
+TEST(PieceNames, FindSegmentsOnly) {
     const TemporaryFolder folder;
     const auto names = PieceNames::parse(folder / "p-%H%M%S.avi");
     for (const auto* name :
@@ -52,7 +52,7 @@ TEST(PieceNames, FindPiecesAndNothingElse) {
     EXPECT_EQ(found, (std::vector<std::string>{"p-100000.avi", "p-090000.avi", "p-110000.avi.part"}));
 }
 
-TEST(PieceNames, RefuseWhatTheyDoNotKnow) {
+TEST(PieceNames, RejectUnknownConversions) {
     std::string message;
     const auto code_of = [&](const std::string& path) { return error_of([&] { PieceNames::parse(path); }, &message); };
     EXPECT_EQ(code_of("out.mp4"), ErrorCode::usage);
@@ -64,7 +64,7 @@ TEST(PieceNames, RefuseWhatTheyDoNotKnow) {
     EXPECT_EQ(code_of("%Y/out-%H.mp4"), ErrorCode::usage);
 }
 
-TEST(Amounts, AreReadWithTheirUnits) {
+TEST(Amounts, AreParsedWithUnits) {
     EXPECT_EQ(seconds_of("90"), 90);
     EXPECT_EQ(seconds_of("1.5h"), 5400);
     EXPECT_EQ(seconds_of("10m"), 600);

@@ -10,12 +10,12 @@ using namespace testing;
 
 constexpr Shape shape{1, 48, 64, 3};
 
-// Each frame of another gray, so that one knows it again.
+// Each frame has a different gray value that identifies it.
 Bytes numbered_frame(int number) {
     return Bytes(static_cast<std::size_t>(shape.bytes()), static_cast<std::uint8_t>(20 + number));
 }
 
-// Frames at 10 a second.
+// Frames at 10 per second.
 void record(const std::string& target, int frames, const SegmentOptions& segments) {
     const auto sink = open_sink(target, shape, {10, 1}, {.segments = segments});
     for (int number = 0; number < frames; ++number)
@@ -30,7 +30,7 @@ std::vector<std::string> pieces(const TemporaryFolder& folder) {
     return paths;
 }
 
-TEST(Segments, HaveEveryFrameOnceAndTheirTimeInTheirName) {
+TEST(Segments, ContainEachFrameOnceAndAreNamedByTime) {
     const TemporaryFolder folder;
     record(folder / "cam-%Y%m%d-%H%M%S.y4m", 75, {.seconds = 2});
     const auto paths = pieces(folder);
@@ -46,13 +46,13 @@ TEST(Segments, HaveEveryFrameOnceAndTheirTimeInTheirName) {
     EXPECT_EQ(next, 75);
 }
 
-TEST(Segments, AreNumberedWhereTimesAreTheSame) {
+TEST(Segments, AreNumberedIfTimesAreEqual) {
     const TemporaryFolder folder;
     record(folder / "cam-%Y.y4m", 45, {.seconds = 1});
     EXPECT_EQ(folder.names().size(), 5U);
 }
 
-TEST(Segments, OldestGoAndOtherFilesStay) {
+TEST(Segments, OldestAreRemovedAndOtherFilesStay) {
     const TemporaryFolder folder;
     write_file(folder / "cam-notes.y4m", "mine");
     write_file(folder / "cam-20200101-000000.y4m", std::string(100'000, 'x'));
@@ -64,7 +64,7 @@ TEST(Segments, OldestGoAndOtherFilesStay) {
     auto names = folder.names();
     EXPECT_EQ(names.size(), 4U);
     EXPECT_FALSE(std::filesystem::exists(folder / "cam-20200101-000000.y4m"));
-    // A piece has ten frames of 9222 bytes.
+    // A segment has ten frames of 9222 bytes.
     record(target, 60, {.seconds = 1, .keep_bytes = 200'000});
     EXPECT_EQ(PieceNames::parse(target).existing().size(), 2U);
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-notes.y4m"));
@@ -76,7 +76,7 @@ TEST(Segments, OldestGoAndOtherFilesStay) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(Segments, AreOfFilesOfVideo) {
+TEST(Segments, RejectOtherTargets) {
     const TemporaryFolder folder;
     for (const auto* target : {"a-%H.png", "a-%H.m3u8"})
         EXPECT_EQ(error_of([&] { record(folder / target, 1, {.seconds = 1}); }), ErrorCode::usage) << target;
@@ -85,7 +85,7 @@ TEST(Segments, AreOfFilesOfVideo) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Segments, BeginWithAKeyFrameAndPlay) {
+TEST(Segments, StartWithAKeyFrameAndPlay) {
     const TemporaryFolder folder;
     record(folder / "cam-%H%M%S.mp4", 35, {.seconds = 1});
     const auto paths = pieces(folder);
