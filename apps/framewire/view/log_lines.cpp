@@ -46,8 +46,8 @@ void show_log_lines(LogLevel least) {
                         const auto line = fmt::format("{}framewire: {}{}{}: {}\n", terminal ? "\r\x1b[K" : "",
                                                       coloured ? colour(level) : "", to_string(level),
                                                       coloured ? "\x1b[m" : "", shown_text(text));
-                        std::fwrite(line.data(), 1, line.size(),
-                                    stderr);  // a single write, because the progress bar writes there too
+                        // A single write, because the progress bar writes there too.
+                        std::fwrite(line.data(), 1, line.size(), stderr);
                     }});
 }
 

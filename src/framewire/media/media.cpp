@@ -1,3 +1,8 @@
+// The public entry points. open_source() wraps what a kind opens: first the time range, then the loop around it, so
+// that a looping source repeats its range.
+//
+//    kind.open -> RangeSource (start, duration, seekable) -> LoopingSource (loop)
+
 #include "framewire/media/media.hpp"
 
 #include "framewire/core/error.hpp"

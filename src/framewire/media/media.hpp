@@ -12,6 +12,19 @@
 #include <string>
 #include <vector>
 
+/// Reading and writing of media. A source delivers frames as BGR or gray bytes with their times, and a sink accepts
+/// them:
+///
+/// @code
+/// const auto source = framewire::open_source("clip.mp4");
+/// const auto& info = source->info();
+/// const auto sink = framewire::open_sink("copy.mkv", info.shape, info.rate);
+/// framewire::HostImage image(info.shape);
+/// for (framewire::FrameTime time; source->read(image.view(), time);) sink->write(image.view(), time);
+/// sink->finish();
+/// @endcode
+///
+/// A source or sink is used from one thread at a time. Different ones are independent of each other.
 namespace framewire {
 
 /// How a source is opened. The defaults suit files, cameras and the network.
@@ -106,21 +119,21 @@ struct SinkOptions {
     bool replace = false;     ///< see OutputFileOptions
     bool once_only = false;   ///< see OutputFileOptions
     SegmentOptions segments{};
-    std::optional<double>
-        begin_seconds{};       ///< the source time that is 0 in the output; default: that of the first frame
+    /// The source time that is 0 in the output; default: that of the first frame.
+    std::optional<double> begin_seconds{};
     double start_seconds = 0;  ///< SourceOptions::start_seconds, for the time code of the first frame
     /// The most of a recording, in recorded time, that a killed process loses in addition to what its encoder buffers.
     std::chrono::milliseconds longest_held_back{500};
-    std::optional<MediumFile>
-        medium{};             ///< file whose audio, subtitles, chapters and metadata are copied to the output
+    /// File whose audio, subtitles, chapters and metadata are copied to the output.
+    std::optional<MediumFile> medium{};
     bool audio = true;        ///< if false, the audio is not copied
     bool to_the_end = false;  ///< copied streams may continue after the last frame, as in the medium
     /// Bound of the difference stream that the frames come from: no byte differs more from the frame that was encoded.
     /// A recording of such a source is then lossless unless its mode or threshold is given, so that errors do not add
     /// up.
     std::optional<int> source_threshold{};
-    PictureFacts
-        facts{};  ///< colour format, rate and similar facts of the medium, as far as the frames still have them
+    /// Colour format, rate and similar facts of the medium, as far as the frames still have them.
+    PictureFacts facts{};
 
     /// The part of these options that concerns the output file.
     OutputFileOptions file_options() const { return {stop, replace, once_only}; }

@@ -62,8 +62,8 @@ ValueWords value_words(const std::string& value, const ProgramInfo& program) {
         const auto part = rest.substr(0, rest.find_first_of("| "));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
         const auto kind = kind_of(part);
-        if (result.kind == Kind::nothing || kind == Kind::files)
-            result.kind = kind;  // file completion also offers folders
+        // File completion also offers folders.
+        if (result.kind == Kind::nothing || kind == Kind::files) result.kind = kind;
         for (auto& name : names_of(part, program)) result.words.push_back(std::move(name));
         if (const auto word = literal(part); !word.empty()) result.words.emplace_back(word);
     }

@@ -66,7 +66,7 @@ void ShownCamera::tell_changed() const {
 
 // A shrinking counter was restarted: drop the old samples.
 double RateSince::operator()(double total) {
-    if (!samples_.empty() && total < samples_.back().total) samples_.clear();  // it is counted anew
+    if (!samples_.empty() && total < samples_.back().total) samples_.clear();  // the counter restarted
     samples_.push_back({Clock::now(), total});
     if (samples_.size() > most_samples) samples_.pop_front();
     const double seconds = milliseconds(samples_.front().at, samples_.back().at) / 1000;

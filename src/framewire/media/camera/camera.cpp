@@ -1,3 +1,6 @@
+// V4L2 cameras. Everything a driver reports is treated with caution: strings may lack a terminator, enumerations may
+// never end, and controls may have impossible values. All ioctls go through DeviceControl, which tests replace.
+
 #include "framewire/media/camera/camera.hpp"
 
 #include "framewire/core/error.hpp"

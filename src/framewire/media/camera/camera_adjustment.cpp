@@ -1,3 +1,12 @@
+// Maps the four settings of an Adjustment to V4L2 controls:
+//
+//    setting     least  neutral  most      control
+//    brightness  -255      0      255      V4L2_CID_BRIGHTNESS
+//    contrast       0      1        4      V4L2_CID_CONTRAST
+//    saturation     0      1        4      V4L2_CID_SATURATION
+//    gain           0      1        8      V4L2_CID_GAIN
+//                  min  default   max      value of the control
+
 #include "framewire/media/camera/camera_adjustment.hpp"
 
 #include "framewire/filters/adjust/adjust.hpp"

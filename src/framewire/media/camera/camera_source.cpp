@@ -1,3 +1,5 @@
+// The source kind for V4L2 cameras: FFmpeg reads the frames, and CameraDevice controls the picture.
+
 #include "framewire/core/error.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/media/sources/source_kind.hpp"

@@ -1,3 +1,17 @@
+// Conversion between FFmpeg's frames and framewire's images. The fast paths cover the formats of common codecs and
+// cameras:
+//
+//    frame                             to_image()                 to_frame()
+//    8-bit planar YUV, gray            YuvToImage                 ImageToYuv
+//    NV12                              YuvToImage                 ImageToYuv
+//    10-bit planar YUV, gray, P010     YuvToImage                 libswscale
+//    BGR0                              bgr0_to_bgr()              bgr_to_bgr0()
+//    BGR24                             row copy                   libswscale
+//    others, other sizes, bottom-up    libswscale                 libswscale
+//
+// libswscale has its own conventions: it warns about YUVJ formats, treats gray as full range, and accesses memory
+// beyond the end of rows; the code around it makes up for these.
+
 #include "framewire/media/conversion/colour.hpp"
 
 #include "framewire/colour/bgr0/bgr0.hpp"

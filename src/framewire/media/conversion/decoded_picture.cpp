@@ -1,3 +1,6 @@
+// Native frames that are moved without decoding to BGR: a crop or mirrored picture can be written to a sink with the
+// same format without any conversion loss.
+
 #include "framewire/media/conversion/decoded_picture.hpp"
 
 #include "framewire/filters/geometry/pixel_moves.hpp"

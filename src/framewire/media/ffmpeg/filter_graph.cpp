@@ -1,3 +1,5 @@
+// libavfilter is loaded at run time, because only GIF output needs it and it brings further libraries along.
+
 #include "framewire/media/ffmpeg/filter_graph.hpp"
 
 #include "framewire/core/late_library/late_library.hpp"

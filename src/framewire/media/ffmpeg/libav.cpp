@@ -1,3 +1,6 @@
+// FFmpeg's log as a source of information. It reports damage that its API does not, and the reason behind an error
+// number. Lines are attributed to the thread that logs them, and damage to the decoder that logs it.
+
 #include "framewire/media/ffmpeg/libav.hpp"
 
 #include "framewire/core/late_library/late_library.hpp"

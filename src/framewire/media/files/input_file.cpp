@@ -1,3 +1,6 @@
+// Two ways to read. Regular files are read with pread() in parallel chunks, at positions that do not affect each
+// other. Pipes and standard input are polled, so that a stop request ends the wait within stop_poll_ms.
+
 #include "framewire/media/files/input_file.hpp"
 
 #include "framewire/core/error.hpp"

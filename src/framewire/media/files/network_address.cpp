@@ -1,3 +1,6 @@
+// Secrets in URLs. The command line of a process is visible to all users, so credentials can be given as {file:PATH}
+// or {env:NAME}, which this function replaces when the source is opened.
+
 #include "framewire/media/files/network_address.hpp"
 
 #include "framewire/core/error.hpp"

@@ -15,10 +15,10 @@ namespace framewire {
 /// How an output file is opened.
 struct OutputFileOptions {
     std::stop_token stop{};  ///< ends waits for the reader of a pipe
-    bool replace =
-        false;  ///< an existing file of that name is replaced when this one is complete; if false, it is an error
-    bool once_only =
-        false;  ///< the input cannot be read again: the remains of a killed run are kept under another name
+    /// An existing file of that name is replaced when this one is complete. If false, an existing file is an error.
+    bool replace = false;
+    /// The input cannot be read again, as from a camera: the remains of a killed run are kept under another name.
+    bool once_only = false;
 };
 
 /// Writes bytes to a file that gets its name only when it is complete: the bytes go to NAME.part beside it, which

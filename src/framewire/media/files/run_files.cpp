@@ -1,3 +1,6 @@
+// Output files are compared by device and inode, because different paths, symbolic links and hard links can denote the
+// same file, and writing to an input would destroy it.
+
 #include "framewire/media/files/run_files.hpp"
 
 #include "framewire/core/error.hpp"

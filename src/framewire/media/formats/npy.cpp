@@ -1,3 +1,10 @@
+// NumPy's file format 1.0 (numpy.lib.format): magic, version, the length of a header text, the text, and the values.
+//
+//    93 'NUMPY' 01 00 | length (2 bytes) | {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), } spaces \n |
+//    values
+//
+// The header has a fixed size, so that it can be overwritten when the number of arrays is known.
+
 #include "framewire/media/formats/npy.hpp"
 
 #include "framewire/core/error.hpp"

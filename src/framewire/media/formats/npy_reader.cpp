@@ -1,3 +1,6 @@
+// Reads NumPy's format 1.0 to 3.0 from untrusted bytes: the header is parsed as a restricted Python literal, and all
+// sizes are checked against the number of bytes before memory is allocated.
+
 #include "framewire/media/formats/npy_reader.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,6 @@
+// Model files of linear window classifiers. The format is detected from the first bytes, so that a file can have any
+// name.
+
 #include "framewire/media/formats/window_model_file.hpp"
 
 #include "framewire/core/error.hpp"

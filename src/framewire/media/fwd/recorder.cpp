@@ -1,3 +1,10 @@
+// Recording on a separate thread:
+//
+//    sender: add(), add_picture() -> waiting_ (bounded) -> work() -> Packer (keyframes only) -> Writer -> disk
+//
+// Delta frames arrive encoded, as they are sent. Keyframes arrive as pictures and are encoded on the recorder's
+// thread, because viewers that already receive the stream do not need them.
+
 #include "framewire/media/fwd/recorder.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,6 @@
+// Encodes frames of any source as a difference stream in a file. `reference_` is R, the picture that a reader of the
+// file has after each frame; the packers update it, so errors do not accumulate over frames.
+
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters/fields.hpp"

@@ -1,3 +1,6 @@
+// Compositing on black in the stored values, not in linear light, because viewers do it this way and the result must
+// look like theirs.
+
 #include "framewire/media/images/alpha.hpp"
 
 namespace framewire {

@@ -1,3 +1,6 @@
+// A folder of images is sorted by the bytes of the names, so that the order does not depend on the locale or on the
+// file system.
+
 #include "framewire/media/images/image_folder.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,6 @@
+// PNG through libpng's simplified API, which converts every colour type and bit depth to 8-bit BGR or gray. Two things
+// are added: the orientation in eXIf chunks, and a stop request that ends a long decode.
+
 #include "framewire/media/images/png.hpp"
 
 #include "framewire/core/buffer.hpp"

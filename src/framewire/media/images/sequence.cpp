@@ -1,3 +1,6 @@
+// Image sequences: many files as one source, and one source as many files. Each image is opened when its turn comes,
+// so a sequence of any length needs the memory of one image.
+
 #include "framewire/media/images/sequence.hpp"
 
 #include "framewire/core/buffer.hpp"

@@ -1,3 +1,6 @@
+// TIFF through libtiff's RGBA reader, which handles strips, tiles and all compressions. FFmpeg reads TIFF too, but
+// only the first page, no tiles, and 16-bit CMYK wrongly.
+
 #include "framewire/media/images/tiff.hpp"
 
 #include "framewire/core/buffer.hpp"

@@ -1,3 +1,12 @@
+// EXIF data are a small TIFF file: a header with the byte order and the offset of a directory, whose entries have 12
+// bytes.
+//
+//    header     "II*\0" or "MM\0*" | offset of the directory (4 bytes)
+//    directory  number of entries (2 bytes) | entries
+//    entry      tag (2) | type (2) | count (4) | value or its offset (4)
+//
+// Offsets and counts come from the file, so each is checked before it is used.
+
 #include "framewire/media/orientation/exif.hpp"
 
 #include <algorithm>

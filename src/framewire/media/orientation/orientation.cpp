@@ -1,3 +1,11 @@
+// The eight orientations as a transposition followed by two mirrors. EXIF's numbers, with the stored F and how it is
+// displayed:
+//
+//    1  as stored             5  transposed
+//    2  mirrored across       6  rotated by 90 degrees clockwise
+//    3  rotated by 180        7  transposed, then rotated by 180
+//    4  mirrored down         8  rotated by 90 degrees counterclockwise
+
 #include "framewire/media/orientation/orientation.hpp"
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// Frames without a header. Because every row is at a known position of the file, read_own() delivers no bytes but a
+// RawPicture, whose rows the filters read themselves in parallel.
+
 #include "framewire/media/raw/raw.hpp"
 
 #include "framewire/core/error.hpp"

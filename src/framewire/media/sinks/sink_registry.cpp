@@ -1,3 +1,6 @@
+// Parses sink texts. The difficulty is the colon: it separates parameters, but may also be part of a path or URL. A
+// colon ends the path only if the text before it identifies a kind and the text after it starts with `key=`.
+
 #include "framewire/media/sinks/sink_registry.hpp"
 
 #include "framewire/core/error.hpp"

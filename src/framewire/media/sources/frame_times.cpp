@@ -1,3 +1,6 @@
+// Frame times by the cheapest method that is exact: the index of a `.fwd` file, the packets of a video, or the
+// constant rate of everything else.
+
 #include "framewire/media/sources/frame_times.hpp"
 
 #include "framewire/media/fwd/fwd.hpp"

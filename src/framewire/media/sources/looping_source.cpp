@@ -1,3 +1,9 @@
+// Endless repetition of a source that ends.
+//
+//    pass      1        2        3
+//    index     0 1 2    3 4 5    6 7 8      first_index_ + index within the pass
+//    seconds   0 ...    follows one frame period after the last frame of the previous pass
+
 #include "framewire/media/sources/looping_source.hpp"
 
 #include "framewire/core/error.hpp"

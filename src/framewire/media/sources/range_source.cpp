@@ -1,3 +1,6 @@
+// A time range of a source. seek() of the source itself is tried first; a source that cannot seek is read from its
+// start, and the first frame of the range, which is then already read, waits in skipped_.
+
 #include "framewire/media/sources/range_source.hpp"
 
 #include "framewire/core/buffer.hpp"

@@ -1,3 +1,6 @@
+// Finds the kind of a source text. Prefixes are checked first ("synth:", "raw:"), then each kind's own test and
+// extensions, in the order of the table; the last kind accepts everything.
+
 #include "framewire/media/sources/source_registry.hpp"
 
 #include "framewire/core/error.hpp"

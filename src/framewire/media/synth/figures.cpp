@@ -217,8 +217,8 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
 void Figures::draw_person(const Pose& pose) {
     const auto key = pose.figure->key;
     const auto& shirt = one_of(clothes, hash(key, 4));
-    const auto& trousers =
-        one_of(clothes, hash(key, 4) + (std::uint64_t{5} << 33));  // never the same colour as the shirt
+    // Never the same colour as the shirt.
+    const auto& trousers = one_of(clothes, hash(key, 4) + (std::uint64_t{5} << 33));
     const auto& skin = one_of(skins, hash(key, 6));
     const auto& hair = one_of(hairs, hash(key, 7));
     const auto shoe = rgb(48, 42, 40);

@@ -37,6 +37,8 @@ SensorNoise::SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths) : s
     }
 }
 
+// Each row starts at a hashed position of the table: frames differ although the table is made only once, and rows can
+// be computed in any order.
 void SensorNoise::add(HostView<const std::uint8_t> clean, std::int64_t frame, HostView<std::uint8_t> out) const {
     if (table_.empty()) {
         copy(clean, out);

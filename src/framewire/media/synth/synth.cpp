@@ -1,3 +1,8 @@
+// The synthetic camera as a Source: a static room, moving figures and sensor noise. All arithmetic is in integers, so
+// a text gives the same bytes on every machine, on the CPU and on a GPU.
+//
+//    room (once) + figures (per frame, on the CPU) = picture;  picture + noise (CPU or GPU) = frame
+
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"

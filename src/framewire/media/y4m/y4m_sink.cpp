@@ -1,3 +1,6 @@
+// Writes y4m: a header line, then per frame the line "FRAME" and the planes without padding. The header declares
+// subsampling, chroma position and range, as FFmpeg reads them.
+
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/conversion/decoded_picture.hpp"
@@ -122,8 +125,8 @@ private:
     bool takes(const AVFrame& picture) const {
         std::string assumed;
         auto other = yuv_info(picture, coding_of(picture, assumed));
-        if (other && other->format.chroma == ChromaSampling::s444)
-            other->siting = info_.siting;  // 4:4:4 has no chroma position
+        // 4:4:4 has no chroma position.
+        if (other && other->format.chroma == ChromaSampling::s444) other->siting = info_.siting;
         if (other != info_) return false;
         for (int plane = 0; plane < info_.planes(); ++plane)
             if (picture.linesize[plane] < info_.plane_row_bytes(plane)) return false;

@@ -1,3 +1,6 @@
+// Reads y4m. A frame's planes are read into a pooled buffer that serves as the native frame, so a sink with the same
+// format writes them without conversion.
+
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters/numbers.hpp"

@@ -13,8 +13,8 @@ namespace framewire {
 /// Video file that was made from one time range of a source.
 struct VideoPart {
     std::string path;
-    double begin_seconds =
-        0;  ///< time in the joined file that is 0 here; whole seconds, which every time base represents exactly
+    /// Time in the joined file that is 0 here; whole seconds, which every time base represents exactly.
+    double begin_seconds = 0;
 };
 
 /// Joins files with one extension (`.mp4`, `.mkv`, `.avi` ...) that open_sink() wrote with the same options, packet by

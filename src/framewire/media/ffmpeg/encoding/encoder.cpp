@@ -1,3 +1,9 @@
+// Video encoder for images, native frames and planes. The three entry points differ in how the frame gets its pixels:
+//
+//    encode()         images are converted into a frame that is reused
+//    encode_own()     the frame refers to the decoder's buffers
+//    encode_planes()  the frame refers to planes that framewire converted
+
 #include "framewire/media/ffmpeg/encoding/encoder.hpp"
 
 extern "C" {

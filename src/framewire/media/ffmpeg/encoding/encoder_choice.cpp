@@ -1,3 +1,6 @@
+// Maps user choices to encoder settings. FFmpeg's encoders name the same concept differently (crf, cq, qp,
+// global_quality), and their defaults are often unsuitable; this file is the only one that knows individual encoders.
+
 #include "framewire/media/ffmpeg/encoding/encoder_choice.hpp"
 
 #include "framewire/core/text/nearest_name.hpp"

@@ -1,3 +1,5 @@
+// Uploads NV12 frames for VA-API encoders, which cannot read host memory.
+
 #include "framewire/media/ffmpeg/encoding/hardware_frames.hpp"
 
 extern "C" {

@@ -1,3 +1,6 @@
+// Opens sources with FFmpeg's demuxers: options per protocol, limits on what may be opened, and error messages that
+// name the cause.
+
 #include "framewire/media/ffmpeg/input/demuxer.hpp"
 
 #include "framewire/core/log.hpp"

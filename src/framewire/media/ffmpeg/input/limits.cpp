@@ -1,3 +1,12 @@
+// What FFmpeg may open, by the kind of address:
+//
+//    address           demuxers                                     protocols
+//    file, video       media demuxers without playlists and sdp     file
+//    file, image       image demuxers                               file
+//    file, playlist    also the one that its extension names        file, crypto, data
+//    network           all; HLS and DASH from HTTP servers only     its own and those below it, never file
+//    camera, lavfi     not limited: they are not files
+
 #include "framewire/media/ffmpeg/input/limits.hpp"
 
 #include "framewire/media/ffmpeg/libav.hpp"

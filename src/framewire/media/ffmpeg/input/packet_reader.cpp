@@ -1,3 +1,11 @@
+// Decouples reception from processing:
+//
+//    network or driver -> run() on its thread -> held_ (up to 64 MiB of encoded packets) -> read() -> decoder
+//
+// If the buffer is full, a source whose packets are all decodable on their own loses its oldest packets (a camera with
+// raw or JPEG frames). Other sources have to wait, because dropping a packet would damage the frames that depend on
+// it.
+
 #include "framewire/media/ffmpeg/input/packet_reader.hpp"
 
 #include "framewire/core/log.hpp"

@@ -1,3 +1,11 @@
+// Turns restarting timestamps into one continuous clock:
+//
+//    as read     100 101 102 |   0   1   2 |  50  51
+//    placed      100 101 102 | 103 104 105 | 106 107
+//    offset        0         | 103         |  56
+//
+// (for packets with a duration of one tick).
+
 #include "framewire/media/ffmpeg/input/splices.hpp"
 
 extern "C" {

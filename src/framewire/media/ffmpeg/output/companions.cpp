@@ -107,8 +107,8 @@ constexpr std::string_view time_code_key = "timecode";
 bool is_about_the_file(std::string_view key) {
     static constexpr std::array<std::string_view, 6> keys{"major_brand", "minor_version", "compatible_brands",
                                                           "encoder",     "software",      "duration"};
-    static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_",
-                                                                "_statistics_"};  // written by mkvmerge
+    // Written by mkvmerge.
+    static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_", "_statistics_"};
     const auto lower = lower_case(key);
     return std::ranges::find(keys, lower) != keys.end() || lower == time_code_key || lower == "rotate" ||
            std::ranges::any_of(statistics, [&](auto beginning) { return lower.starts_with(beginning); });

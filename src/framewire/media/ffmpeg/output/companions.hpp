@@ -78,8 +78,8 @@ private:
     double start_seconds_;
     std::string name_;
     SourceOptions source_options_;
-    Interrupt interrupt_{
-        std::stop_token()};  // never stopped: frames that were read get their audio even after a stop request
+    // Never stopped: frames that were read get their audio even after a stop request.
+    Interrupt interrupt_{std::stop_token()};
     std::optional<FfmpegDemuxer> demuxer_;
     std::vector<Stream> streams_;  // one per stream of the file
     PacketPointer packet_ = make_packet();

@@ -1,3 +1,6 @@
+// Files of an HLS recording. FFmpeg opens and closes them through two callbacks, which replace its own file access by
+// OutputFile, so that every file appears complete and no existing file is lost before its replacement is ready.
+
 #include "framewire/media/ffmpeg/output/hls_files.hpp"
 
 #include "framewire/core/error.hpp"
@@ -71,8 +74,8 @@ void remove_left_segments(const std::filesystem::path& playlist) {
     const auto folder = folder_of(playlist);
     for (const auto& name :
          names_of(folder, playlist.stem().string(), "-0123456789", fmt::format("{}.part", segment_ending)))
-        OutputFile((folder / name).replace_extension().string(),
-                   {.replace = true});  // the constructor removes the leftover
+        // The constructor removes the leftover.
+        OutputFile((folder / name).replace_extension().string(), {.replace = true});
 }
 
 void remove_files(const std::vector<std::string>& paths) {

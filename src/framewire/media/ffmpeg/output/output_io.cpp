@@ -1,3 +1,5 @@
+// AVIOContext over OutputFile. FFmpeg is C code, so exceptions stop at the callbacks and are rethrown by the caller.
+
 #include "framewire/media/ffmpeg/output/output_io.hpp"
 
 #include "framewire/core/error.hpp"

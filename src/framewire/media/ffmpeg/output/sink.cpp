@@ -135,8 +135,8 @@ public:
             // Write fragments that can be played on their own, so that a recording survives a crash at any time.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
-            if (options.begin_seconds)
-                movie_ticks_ = fine_clock.den;  // milliseconds would shift all frames of a joined part
+            // Milliseconds would shift all frames of a joined part.
+            if (options.begin_seconds) movie_ticks_ = fine_clock.den;
             dictionary.set("movie_timescale", movie_ticks_);
         }
         if (muxer == "hls") {

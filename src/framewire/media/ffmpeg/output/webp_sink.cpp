@@ -1,3 +1,6 @@
+// WebP files. Still images and animations use different encoders, and the choice depends on whether a second frame
+// comes.
+
 #include "framewire/media/ffmpeg/output/webp_sink.hpp"
 
 #include "framewire/core/buffer.hpp"

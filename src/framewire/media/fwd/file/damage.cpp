@@ -1,3 +1,5 @@
+// Damage reports are for people, so only the first ones are logged; the counters are for the exit status.
+
 #include "framewire/media/fwd/file/damage.hpp"
 
 #include "framewire/core/error.hpp"

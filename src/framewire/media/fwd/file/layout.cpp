@@ -1,3 +1,6 @@
+// Serialization of `.fwd` files. Fields are appended and parsed byte by byte, so the format does not depend on the
+// host's byte order or on struct padding, and parsing never reads past a span.
+
 #include "framewire/media/fwd/file/layout.hpp"
 
 #include "framewire/core/error.hpp"
@@ -18,9 +21,8 @@ constexpr std::array<std::uint8_t, 8> magic{0x89, 'F', 'W', 'D', '\r', '\n', 0x1
 constexpr std::array<std::uint8_t, 4> frame_begins{0xf5, 'F', 'W', 0xa3}, index_begins{0xf5, 'F', 'W', 0x5c};
 constexpr std::array<std::uint8_t, 4> file_ends{0xf5, 'F', 'W', '.'};
 constexpr std::uint32_t whole_flag = 1;
-constexpr std::size_t check_at = 4,
-                      checked_from =
-                          8;  // offsets of the checksum, and of the bytes that it covers, in a frame and in the index
+// Offsets of the checksum, and of the bytes that it covers, in a frame and in the index.
+constexpr std::size_t check_at = 4, checked_from = 8;
 constexpr std::size_t most_number_bytes = 4;       // longest number in a directory
 constexpr std::int64_t longest_term = 0x7fffffff;  // of fractions
 

@@ -17,6 +17,21 @@
 #include <string>
 #include <vector>
 
+// Structure of a file:
+//
+//    0                                                          end
+//    | header | header copy | frame 0 | frame 1 | ... | index | trailer |
+//
+// A frame is self-contained in terms of bytes: a mark to search for, a checksum of header and directory, the packed
+// bytes of the difference stream, and a checksum per coded block.
+//
+//    +0   F5 46 57 A3       +16  time (8 bytes)
+//    +4   checksum          +24  size D of kind, threshold and directory
+//    +8   number            +28  1: keyframe, 0: delta frame
+//    +12  packed bytes P    +32  P packed bytes, then 4 bytes per coded block
+//
+// Index and trailer are written by finish(), so a file of a killed process ends after some frame and is still
+// readable.
 namespace framewire::fwd {
 
 using Bytes = std::vector<std::uint8_t>;

@@ -1,3 +1,6 @@
+// Writes frames so that the file is usable after every write(): each frame is complete in itself, and
+// OutputFile::mark_whole() keeps the file if the process fails before finish().
+
 #include "framewire/media/fwd/file/writer.hpp"
 
 #include "framewire/core/error.hpp"

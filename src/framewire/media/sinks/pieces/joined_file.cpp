@@ -1,3 +1,6 @@
+// Joins the outputs of consecutive time ranges. Lines, raw frames and y4m are concatenated; arrays are concatenated
+// along their first dimension; video files are joined packet by packet (join_videos()).
+
 #include "framewire/media/sinks/pieces/joined_file.hpp"
 
 #include "framewire/core/error.hpp"

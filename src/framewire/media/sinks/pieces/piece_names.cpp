@@ -1,3 +1,6 @@
+// Names of segments. The pattern is used in both directions: strftime() makes a name from a time, and the token list
+// recognizes names that it can have made, so that other files in the folder are never removed.
+
 #include "framewire/media/sinks/pieces/piece_names.hpp"
 
 #include "framewire/core/error.hpp"

@@ -30,8 +30,9 @@ public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
         : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
         options_.to_the_end = false;
-        options_.replace = false;                                 // names are chosen to be unused
-        piece_ = open(WallClock::now(), options_.start_seconds);  // fails early if the destination cannot be written
+        options_.replace = false;  // names are chosen to be unused
+        // Fails early if the destination cannot be written.
+        piece_ = open(WallClock::now(), options_.start_seconds);
     }
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
