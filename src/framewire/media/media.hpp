@@ -132,7 +132,7 @@ struct SinkOptions {
     /// A recording of such a source is then lossless unless its mode or threshold is given, so that errors do not add
     /// up.
     std::optional<int> source_threshold{};
-    /// Colour format, rate and similar facts of the medium, as far as the frames still have them.
+    /// Colour coding, subsampling and pixel aspect of the medium, as far as they still apply to the frames.
     PictureFacts facts{};
 
     /// The part of these options that concerns the output file.

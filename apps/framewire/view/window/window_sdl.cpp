@@ -1,3 +1,6 @@
+// The window on SDL 2. Every call of SDL runs on the window's thread (WindowThread::run()), because SDL's video
+// functions belong to one thread and because a lost X display blocks that thread forever.
+
 #include "view/window/window.hpp"
 
 #include "framewire/core/error.hpp"
@@ -114,6 +117,7 @@ struct Window::State {
         window = made(sdl().SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                              fit_width, fit_height, SDL_WINDOW_RESIZABLE),
                       "window");
+        // Prefer a GPU renderer, but machines without one work, too.
         renderer.reset(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
         panels.emplace(*renderer);
@@ -129,6 +133,7 @@ struct Window::State {
         const auto& [shape, texture] = pictures[place.picture];
         const auto& room = place.area;
         const auto of_width = static_cast<float>(shape.width), of_height = static_cast<float>(shape.height);
+        // The picture is centred in its area; `from` and `to` select a vertical part of both.
         const float scale = std::min(room.width / of_width, room.height / of_height);
         const auto share = static_cast<float>(place.to - place.from);
         const SDL_FRect to{
@@ -161,6 +166,7 @@ struct Window::State {
     bool handle(const SDL_Event& event) {
         if (event.type == SDL_QUIT) return false;
         stirred = true;
+        // Characters come as text input, which respects the keyboard layout; other keys by name.
         if (event.type == SDL_TEXTINPUT) keys.emplace_back(event.text.text);
         if (event.type == SDL_KEYDOWN)
             if (const auto name = name_of(event.key.keysym.sym); !name.empty()) keys.emplace_back(name);
@@ -174,6 +180,7 @@ struct Window::State {
         return true;
     }
 
+    // Texture of one picture with its shape.
     struct Picture {
         Shape shape{};
         std::unique_ptr<SDL_Texture, Destroy> texture{};
@@ -188,8 +195,10 @@ struct Window::State {
     int width = 1, height = 1;
     std::vector<std::string> keys;
     std::optional<Click> click, pointer;
+    // Input since take_stirred().
     bool stirred = false;
     bool full = false;
+    // For wake(), the only member that other threads call.
     std::mutex mutex;
     std::condition_variable changed;
     bool woken = false;

@@ -2,9 +2,9 @@
 // cameras:
 //
 //    frame                             to_image()                 to_frame()
-//    8-bit planar YUV, gray            YuvToImage                 ImageToYuv
+//    8-bit 4:2:0, 4:2:2, 4:4:4, gray   YuvToImage                 ImageToYuv
 //    NV12                              YuvToImage                 ImageToYuv
-//    10-bit planar YUV, gray, P010     YuvToImage                 libswscale
+//    the same at 10 bits, P010         YuvToImage                 libswscale
 //    BGR0                              bgr0_to_bgr()              bgr_to_bgr0()
 //    BGR24                             row copy                   libswscale
 //    others, other sizes, bottom-up    libswscale                 libswscale

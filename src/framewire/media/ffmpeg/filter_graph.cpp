@@ -1,4 +1,4 @@
-// libavfilter is loaded at run time, because only GIF output needs it and it brings further libraries along.
+// FFmpeg's filters, for the palettes of GIF. libavfilter is loaded at run time, because no other format needs it.
 
 #include "framewire/media/ffmpeg/filter_graph.hpp"
 

@@ -31,6 +31,7 @@ public:
 
     NpyHeader read() {
         NpyHeader header;
+        // All three keys are required, and each may occur only once.
         bool has_descr = false, has_order = false, has_shape = false;
         const auto once = [&](bool& has) {
             if (has) refuse();
@@ -166,10 +167,12 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
     for (const auto side : header.shape) {
         longer_than_one += side > 1;
         const auto factor = static_cast<std::uint64_t>(side);
+        // A crafted shape could overflow the product.
         if (factor != 0 && expected_bytes > std::numeric_limits<std::uint64_t>::max() / factor)
             fail(ErrorCode::no_input, "{} has a shape of more values than there can be", name);
         expected_bytes *= factor;
     }
+    // With at most one dimension longer than 1, both orders are the same.
     if (header.fortran_order && longer_than_one > 1)
         fail(ErrorCode::no_input, "{} is in Fortran's order; C's is read", name);
     if (expected_bytes > data.size()) fail_on_bytes(data.size(), expected_bytes, name);
@@ -180,6 +183,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
             data.subspan(values.size())};
 }
 
+// Bytes behind the array are an error here, because they mean that the shape is wrong.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     auto [array, behind] = parse_first_npy(bytes, name);
     if (!behind.empty()) {
@@ -194,6 +198,7 @@ std::string parse_npy_text(std::span<const std::uint8_t> bytes, const std::strin
     const auto data = bytes.subspan(header.bytes);
     std::string_view length = header.type;
     std::uint64_t text_bytes = 0;
+    // "|S123" is a byte string of length 123.
     const bool is_text = length.starts_with("|S") && (length.remove_prefix(2), true);
     if (!is_text || take_number(length, text_bytes) != std::errc() || !length.empty() || !header.shape.empty())
         fail(ErrorCode::no_input, "{} has an array of type '{}' of {} dimensions where a text is needed", name,

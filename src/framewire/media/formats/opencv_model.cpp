@@ -220,6 +220,7 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
         for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<double>(i);
     if (index.size() != alpha.size()) svm.broken("index");
 
+    // The weights are the sum of the support vectors, each with its coefficient.
     std::vector<double> sum(vectors.front().size());
     for (std::size_t i = 0; i < alpha.size(); ++i) {
         if (!(index[i] >= 0 && index[i] < static_cast<double>(vectors.size()))) svm.broken("index");
@@ -228,6 +229,7 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
         for (std::size_t value = 0; value < sum.size(); ++value) sum[value] += sign * alpha[i] * vector[value];
     }
     sum.push_back(-sign * function.number("rho"));
+    // With the bias appended, a vector that is one value short has the right length: reject it here.
     if (static_cast<std::int64_t>(sum.size()) == window_shape(like).count())
         svm.refuse("its vectors have {} values, one too few", sum.size() - 1);
     return with_weights(std::move(like), {sum.begin(), sum.end()}, name);

@@ -23,6 +23,7 @@ namespace {
 // Frame times are sums of fractions: two this close are equal.
 constexpr double same_fwd_time_s = 1e-6;
 
+// Reads frames and keeps the decoder's picture, to which delta frames are applied.
 class FwdSource final : public Source {
 public:
     FwdSource(const std::string& path, const SourceOptions& options) : reader_(path, options) {
@@ -41,6 +42,7 @@ public:
         validate(image, info_.shape, "the image to read into");
         while (reader_.next(frame_)) {
             const auto seconds = reader_.seconds(frame_.place.ticks);
+            // After a seek, frames between the keyframe and the target are decoded but not delivered.
             if (!decode() || seconds < wanted_seconds_ - same_fwd_time_s) continue;
             copy(std::as_const(picture_).view(), image);
             time = {frame_.number, seconds, Clock::now()};
@@ -72,6 +74,7 @@ private:
         } else if (frame_.lost > 0) {
             std::ranges::fill(damaged_, std::uint8_t{1});  // it is unknown which blocks the lost frames changed
         }
+        // The decoder extends this set by the blocks that are predicted from blocks in it.
         auto left_out = damaged_;
         for (std::size_t i = 0; i < frame_.blocks.size(); ++i)
             if (frame_.broken[i]) left_out[static_cast<std::size_t>(frame_.blocks[i].block)] = 1;
@@ -183,6 +186,7 @@ bool is_fwd(const std::string& path) {
 
 }  // namespace
 
+// The table entry for recordings. Unfinished files have another extension, so the content decides, too.
 SourceKind fwd_source() {
     return {.name = "fwd",
             .form = "PATH",

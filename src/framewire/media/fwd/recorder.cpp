@@ -1,9 +1,9 @@
 // Recording on a separate thread:
 //
-//    sender: add(), add_picture() -> waiting_ (bounded) -> work() -> Packer (keyframes only) -> Writer -> disk
+//    sender: add(), add_picture() -> waiting_ (bounded) -> work() -> Writer -> disk
 //
-// Delta frames arrive encoded, as they are sent. Keyframes arrive as pictures and are encoded on the recorder's
-// thread, because viewers that already receive the stream do not need them.
+// Frames arrive encoded, as they are sent. If the recording needs a keyframe that no viewer needs, it arrives as a
+// picture instead and is encoded on the recorder's thread, so that the sender does not spend time on it.
 
 #include "framewire/media/fwd/recorder.hpp"
 

@@ -83,6 +83,7 @@ private:
         if (!std::exchange(warned_, true))
             log_warning("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
                         to_string(info_.shape));
+        // PictureConverter scales and converts between gray and BGR.
         HostImage other(shape);
         if (!image_->read(other.view(), ignored)) return false;
         auto frame = make_frame(shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24, shape.width, shape.height);
@@ -124,6 +125,7 @@ public:
         const auto bytes = encode_(image);
         file_->write(bytes.data(), bytes.size());
         bytes_ += static_cast<std::int64_t>(bytes.size());
+        // Each image of a sequence is complete at once; a single image waits for finish().
         if (pattern_) file_->finish();
         ++frames_;
     }
@@ -153,6 +155,7 @@ private:
 
 }  // namespace
 
+// Only the file name is parsed; percent signs in folders are literal.
 std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
     SequencePattern pattern;
     const auto slash = text.rfind('/');
@@ -186,6 +189,7 @@ std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
     return pattern;
 }
 
+// `%04d` pads with zeros to four digits; longer numbers are written in full.
 std::string SequencePattern::path(std::int64_t number) const {
     return fmt::format("{}{}{:0{}}{}", folder_, before_, number, digits_, after_);
 }

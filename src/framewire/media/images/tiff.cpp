@@ -1,5 +1,5 @@
-// TIFF through libtiff's RGBA reader, which handles strips, tiles and all compressions. FFmpeg reads TIFF too, but
-// only the first page, no tiles, and 16-bit CMYK wrongly.
+// TIFF through libtiff's RGBA reader, which handles strips, tiles, pages and all compressions. FFmpeg reads only what
+// libtiff cannot convert: a single picture in strips, such as one of floats (open_tiff_source() then returns null).
 
 #include "framewire/media/images/tiff.hpp"
 

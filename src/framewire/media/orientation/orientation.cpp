@@ -1,5 +1,5 @@
-// The eight orientations as a transposition followed by two mirrors. EXIF's numbers, with the stored F and how it is
-// displayed:
+// The eight orientations as a transposition followed by two mirrors. EXIF's numbers, and
+// the operation that gives the displayed picture:
 //
 //    1  as stored             5  transposed
 //    2  mirrored across       6  rotated by 90 degrees clockwise

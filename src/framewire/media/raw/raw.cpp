@@ -1,5 +1,5 @@
-// Frames without a header. Because every row is at a known position of the file, read_own() delivers no bytes but a
-// RawPicture, whose rows the filters read themselves in parallel.
+// Frames without a header. Because every row is at a known position of the file, read_own() of a regular
+// file delivers a RawPicture instead of bytes, whose rows the filters read themselves in parallel.
 
 #include "framewire/media/raw/raw.hpp"
 
@@ -78,6 +78,7 @@ private:
 };
 
 // Source of frames without a header.
+// Source of frames without a header. The frame count is known only if the file consists of whole frames.
 class RawSource final : public Source {
 public:
     RawSource(const std::string& path, SourceInfo info, const SourceOptions& options)
@@ -203,6 +204,7 @@ std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOpti
 
 }  // namespace
 
+// The table entry for raw files.
 SourceKind raw_source() {
     using Type = ParameterInfo::Type;
     return {.name = "raw",
@@ -223,6 +225,7 @@ SourceKind raw_source() {
             .reads = reads_path};
 }
 
+// BGR cannot be written to a gray format without choosing a conversion, which is left to the user.
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, int channels, const Shape& frame,
                                     const SinkOptions& options) {
     if (channels < frame.channels)

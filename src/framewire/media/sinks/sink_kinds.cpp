@@ -21,6 +21,7 @@ namespace {
 
 #ifdef FRAMEWIRE_FFMPEG
 
+// One function for all formats that FFmpeg's muxers write.
 constexpr auto open_with_muxer = open_ffmpeg_sink;
 
 // Opens still images, or an animation if WebP gets several frames.
@@ -70,6 +71,7 @@ std::vector<ParameterInfo> encoder_parameters() {
     };
 }
 
+// Parameter of lossy image formats.
 std::vector<ParameterInfo> quality_parameter() {
     using Type = ParameterInfo::Type;
     return {{.name = "quality",
@@ -91,6 +93,7 @@ std::vector<ParameterInfo> standard_output_parameters() {
     return parameters;
 }
 
+// Opens `-` as y4m or raw bytes, and rejects parameters of the other format.
 std::unique_ptr<Sink> open_standard_output(const SinkCall& call, const Shape& frame, Rational rate,
                                            const SinkOptions& options) {
     const auto& format = call.values.text("format");

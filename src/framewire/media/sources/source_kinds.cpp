@@ -45,6 +45,7 @@ constexpr auto open_graph = nullptr, open_address = nullptr;
 
 #endif
 
+// Opens a file that is known to be an image or a playlist.
 std::unique_ptr<Source> open_file(const SourceCall& call, const SourceOptions& options) {
     return open_with_ffmpeg(call.path, options);
 }
@@ -92,6 +93,7 @@ std::vector<std::string> reads_sequence(const SourceCall& call) {
 
 namespace {
 
+// Opens a local file with FFmpeg; fails in a build without it.
 std::unique_ptr<Source> open_by_ffmpeg(const std::string& path, const SourceOptions& options) {
 #ifdef FRAMEWIRE_FFMPEG
     return open_ffmpeg_source({path, "file:" + path, "", FfmpegAddress::Kind::file, contents_of(path)}, options);
@@ -120,6 +122,7 @@ void fail_without_ffmpeg(const std::string& text) {
          address_without_credentials(text));
 }
 
+// The table entry for filter graphs of FFmpeg.
 SourceKind lavfi_source() {
     return {.name = "lavfi",
             .form = "lavfi:GRAPH",
@@ -130,6 +133,8 @@ SourceKind lavfi_source() {
             .open = open_graph};
 }
 
+// The table entry for streams of framewire servers. It lets the registry recognize their addresses; the session opens
+// them, because this library does not depend on the network library.
 SourceKind stream_source() {
     return {.name = "stream",
             .form = "tcp://HOST:PORT/NAME, tls://..., ws://..., wss://...",
@@ -144,6 +149,7 @@ SourceKind stream_source() {
             }};
 }
 
+// The table entry for all other URLs.
 SourceKind network_source() {
     return {.name = "network",
             .form = "rtsp://..., http://..., udp://..., srt://...",
@@ -155,6 +161,7 @@ SourceKind network_source() {
             .open = open_address};
 }
 
+// The table entry for folders of images.
 SourceKind folder_source() {
     return {.name = "folder",
             .form = "FOLDER",
@@ -170,6 +177,7 @@ SourceKind folder_source() {
             .reads = reads_folder};
 }
 
+// The table entry for numbered images.
 SourceKind sequence_source() {
     return {.name = "sequence",
             .form = "img%04d.png",
@@ -185,6 +193,7 @@ SourceKind sequence_source() {
             .reads = reads_sequence};
 }
 
+// The table entry for PNG files, which are read without FFmpeg.
 SourceKind png_source() {
     return {.name = "png",
             .form = "PATH",
@@ -199,6 +208,7 @@ SourceKind png_source() {
             .reads = reads_path};
 }
 
+// The table entry for other image formats.
 SourceKind image_source() {
     return {.name = "image",
             .form = "PATH",
@@ -212,6 +222,7 @@ SourceKind image_source() {
             .reads = reads_path};
 }
 
+// The table entry for playlists, the only files that may refer to other files.
 SourceKind playlist_source() {
     return {.name = "playlist",
             .form = "PATH",
@@ -225,6 +236,7 @@ SourceKind playlist_source() {
             .reads = reads_path};
 }
 
+// The table entry for everything else. It matches any text and must be the last one in the registry.
 SourceKind video_source() {
     return {.name = "video",
             .form = "PATH",

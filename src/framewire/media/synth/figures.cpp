@@ -11,6 +11,7 @@
 namespace framewire::synth {
 namespace {
 
+// Colours of people and things, chosen by hash.
 constexpr std::array<Colour, 8> clothes = {rgb(198, 70, 60),  rgb(52, 96, 150), rgb(226, 176, 70), rgb(70, 130, 96),
                                            rgb(150, 90, 150), rgb(44, 52, 70),  rgb(222, 120, 70), rgb(70, 150, 160)};
 constexpr std::array<Colour, 4> skins = {rgb(236, 196, 164), rgb(206, 152, 112), rgb(150, 100, 70), rgb(104, 70, 52)};
@@ -41,6 +42,7 @@ Figures::Figures(const Camera& camera, std::uint64_t seed, int count)
 
 // Chooses kind, speed and route of a figure from the seed.
 Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
+    // The kinds repeat every five figures; every tenth figure is a robot.
     constexpr std::array<Kind, 5> cast = {Kind::person, Kind::cat, Kind::ball, Kind::person, Kind::balloon};
     const auto key = hash(seed, 20, static_cast<std::uint64_t>(number));
     Figure figure{number + 1, cast[static_cast<std::size_t>(number % 5)], key, 250'000 + number * 800'000, {}};
@@ -54,6 +56,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
         case Kind::balloon: speed = 620 * mm; break;
         case Kind::robot: speed = 450 * mm; break;
     }
+    // Figures of one kind differ in speed by up to a quarter.
     speed = speed * (90 + pick(hash(key, 1), 25)) / 100;
 
     // The route crosses the picture through two points in the room and returns through two others.
@@ -105,6 +108,7 @@ Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const
 
 const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const std::uint8_t> room,
                                             HostView<std::uint8_t> picture) {
+    // The areas of the previous frame change because they are restored, those of this one because they are drawn.
     changed_ = {camera_.height_px(), 0};
     add_changed_rows();
     restore(room, picture);
@@ -112,6 +116,7 @@ const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const
     poses_.clear();
     touched_.clear();
     for (const auto& figure : figures_) poses_.push_back(pose_at(figure, time_us));
+    // Painter's algorithm: furthest first. The id decides between equal depths, so that the order is reproducible.
     std::sort(poses_.begin(), poses_.end(),
               [](const Pose& a, const Pose& b) { return a.z != b.z ? a.z > b.z : a.figure->id < b.figure->id; });
     for (const auto& pose : poses_) {
@@ -183,6 +188,7 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
         case Kind::person: draw_person(pose); break;
         case Kind::cat: draw_cat(pose); break;
         case Kind::ball: {
+            // The height over one bounce is a parabola.
             constexpr std::int64_t radius = 150 * mm, bounce_us = 760'000;
             const auto part = time_us % bounce_us * 1024 / bounce_us;
             const auto height = radius + 620 * mm * 4 * part * (1024 - part) / (1024 * 1024);
@@ -224,6 +230,7 @@ void Figures::draw_person(const Pose& pose) {
     const auto shoe = rgb(48, 42, 40);
     const auto scale = 92 + pick(hash(key, 8), 16);  // per cent
     const auto cm = scale * 10 * mm / 100;
+    // Legs and arms swing with the stride; the body rises twice per stride.
     const auto swing = sine(pose.stride) * 26 * cm / 4096;
     const auto lift = std::max<std::int64_t>(0, sine(pose.stride + 16384)) * 7 * cm / 4096;
     const auto lift_other = std::max<std::int64_t>(0, -sine(pose.stride + 16384)) * 7 * cm / 4096;
@@ -292,6 +299,7 @@ void Figures::draw_shadow(std::int64_t radius) {
         for (int x = left; x < right; ++x) {
             const auto dx = (std::int64_t{x} * 16 + 8 - middle_x) * 256 / radius_x;
             const auto squared = dx * dx + dy * dy;
+            // Shadows fall on the floor only, not on other figures.
             if (squared >= 65536 || owner_.view().row(0, y)[x]) continue;
             const auto level = 256 - (65536 - squared) * 24 / 65536;
             auto* pixel = picture_.row(0, y) + std::ptrdiff_t{x} * 3;
@@ -359,6 +367,7 @@ void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const C
         pixel[0] = to_byte(pixel[0] + (((colour.b * level >> 8) - pixel[0]) * covered >> 4));
         pixel[1] = to_byte(pixel[1] + (((colour.g * level >> 8) - pixel[1]) * covered >> 4));
         pixel[2] = to_byte(pixel[2] + (((colour.r * level >> 8) - pixel[2]) * covered >> 4));
+        // A pixel belongs to the figure that covers at least half of it.
         if (covered >= 8) owner[x] = id;
     }
 }

@@ -27,12 +27,15 @@ struct Solid {
     std::int64_t left = 0, right = 0, top = 0, bottom = 0;
 };
 
+// A point of the room, in units of 1/16 mm.
 struct Point {
     Length x, y, z;
 };
 
+// Visible face of a box.
 enum class Face : std::uint8_t { front, side, top };
 
+// A ray from the camera; at(z) is its point at depth z.
 struct Ray {
     std::int64_t x, y;  // slopes, times 65536
     Point at(Length z) const { return {x * z >> 16, y * z >> 16, z}; }
@@ -51,6 +54,7 @@ constexpr Point window_middle{left_x, -100 * mm, 5600 * mm};
 constexpr Point lamp_bulb{-80 * mm, -250 * mm, 6600 * mm};
 constexpr Length rug_x0 = -1750 * mm, rug_x1 = 1150 * mm, rug_z0 = 4350 * mm, rug_z1 = 6050 * mm;
 
+// Colours of the side walls and of painted wood.
 constexpr Colour cream = rgb(216, 208, 194);
 constexpr Colour white_paint = rgb(232, 229, 222);
 
@@ -71,6 +75,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     std::vector<Solid> solids;
     const auto add = [&](const Solid& solid) { solids.push_back(solid); };
 
+    // The sofa: seat, back, two arms, two cushions, two pillows, feet.
     const auto sofa = rgb(84, 106, 132);
     const auto sofa_light = rgb(98, 121, 148);
     add(box(-2250, -450, 90, 300, 6050, 6900, sofa, Finish::fabric));
@@ -83,6 +88,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     add(box(-1060, -700, 440, 780, 6500, 6600, rgb(176, 84, 66), Finish::fabric));
     for (const int x : {-2200, -560}) add(box(x, x + 60, 0, 90, 6080, 6140, rgb(70, 48, 34), Finish::wood));
 
+    // The table with four legs, two books and a cup.
     const auto walnut = rgb(124, 82, 52);
     add(box(-1750, -750, 370, 415, 5250, 5780, walnut, Finish::wood));
     for (const int x : {-1720, -830})
@@ -91,6 +97,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     add(box(-1380, -1150, 440, 462, 5410, 5550, rgb(60, 104, 110)));
     add(box(-980, -890, 415, 520, 5450, 5540, rgb(226, 222, 214)));
 
+    // The shelf: back, sides, five boards, and books on four of them.
     const auto oak = rgb(142, 102, 66);
     add(box(1050, 2250, 0, 1900, 6960, 6990, rgb(92, 64, 42), Finish::wood));
     add(box(1050, 1085, 0, 1900, 6600, 6960, oak, Finish::wood));
@@ -116,10 +123,12 @@ std::vector<Solid> furniture(std::uint64_t seed) {
         }
     }
 
+    // The floor lamp: pole, foot and shade.
     add(box(-95, -65, 30, 1500, 6585, 6615, rgb(58, 54, 50)));
     add(ellipse(-80, 18, 170, 24, 6600, rgb(58, 54, 50), Finish::plain));
     add(box(-270, 110, 1500, 1830, 6500, 6640, rgb(246, 226, 186), Finish::glow));
 
+    // The plant: pot, leaves at random positions, and stem.
     add(box(2130, 2470, 0, 330, 5550, 5890, rgb(178, 102, 70)));
     for (std::uint64_t leaf = 0; leaf < 26; ++leaf) {
         const auto draw = hash(seed, 2, leaf);
@@ -272,6 +281,7 @@ private:
         return std::clamp<std::int64_t>(std::min(edge, bar) * 256 / (36 * mm), 0, 256);
     }
 
+    // Wooden floor with the rug, shadows of the furniture and the sun.
     Sample floor(const Point& point) const {
         // Planks run along z, each row shifted by its own offset.
         constexpr Length plank_width = 150 * mm, plank_length = 1300 * mm;
@@ -281,12 +291,14 @@ private:
             hash(seed_, 4, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(shifted / plank_length));
         const auto grain = smooth_noise(plank, point.x, point.z, 9 * mm, 260 * mm) +
                            smooth_noise(plank + 1, point.x, point.z, 31 * mm, 520 * mm);
+        // Wood grain in two scales; the gaps between planks are darker.
         auto level = 208 + pick(plank, 34) + (grain - 255) * 26 / 256;
         const auto across = point.x - row * plank_width;
         if (across < 3 * mm || shifted % plank_length < 4 * mm) level = level * 170 / 256;
         auto colour = rgb(186, 138, 94);
         auto thing = 16 + static_cast<std::uint32_t>(plank & 0xffff);
 
+        // The rug, with a border and a pattern of diamonds.
         if (point.x > rug_x0 && point.x < rug_x1 && point.z > rug_z0 && point.z < rug_z1) {
             const auto inside = std::min({point.x - rug_x0, rug_x1 - point.x, point.z - rug_z0, rug_z1 - point.z});
             const auto diamond = (std::abs((point.x - rug_x0) % (360 * mm) - 180 * mm) +
@@ -322,6 +334,7 @@ private:
 
     static bool inside(Length value, Length from, Length to) { return value > from && value < to; }
 
+    // Back wall with a skirting board and two pictures.
     Sample back_wall(const Point& point) const {
         const auto height = floor_y - point.y;
         auto level = 236 - corner_shade(height) - corner_shade(point.y - ceiling_y) - corner_shade(point.x - left_x) -

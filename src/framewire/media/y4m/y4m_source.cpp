@@ -108,6 +108,7 @@ std::optional<std::string> read_line(InputFile& file) {
     return line;
 }
 
+// Source of a y4m stream from a file, a pipe or standard input.
 class Y4mSource final : public Source {
 public:
     Y4mSource(const std::string& path, const SourceOptions& options) : file_(path, options.stop) {
@@ -152,6 +153,7 @@ public:
     bool seek(double seconds) override {
         if (!info_.frames) return false;
         const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
+        // Frames have equal sizes, so their positions are computed from the end.
         const auto from = file_.position_bytes(), to = file_.length_bytes() - (*info_.frames - frame) * frame_bytes();
         if (!file_.go_to(to)) return false;
         // If FRAME lines have parameters, the frame count was a coincidence: check that a frame starts here.
@@ -210,6 +212,7 @@ private:
         return frame;
     }
 
+    // Deleter for a buffer pool.
     struct FreePool {
         void operator()(AVBufferPool* pool) const noexcept { av_buffer_pool_uninit(&pool); }
     };
@@ -245,6 +248,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::optional<bool> full_range;
+    // Tag C decides; XYSCSS is used only without it.
     const Layout* layout = nullptr;
     const Layout* other_layout = &layouts[0];  // if there is no tag C
     while (!line.empty()) {
@@ -286,6 +290,7 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
     if (!layout) layout = other_layout;
     header.format = layout->format;
     header.chroma = layout->chroma;
+    // y4m has no tag for the matrix, and its range tag is optional.
     header.coding = assumed_coding(header.height);
     const bool mono = is_gray(layout->format);
     header.coding.full_range = full_range.value_or(mono);
@@ -300,12 +305,14 @@ std::unique_ptr<Source> open_y4m_source(const std::string& path, const SourceOpt
 
 namespace {
 
+// Opens a path for both kinds of sources below.
 std::unique_ptr<Source> open_y4m(const SourceCall& call, const SourceOptions& options) {
     return open_y4m_source(call.path, options);
 }
 
 }  // namespace
 
+// The table entry for `-`.
 SourceKind standard_input_source() {
     return {.name = "stdin",
             .form = "-",
@@ -317,6 +324,7 @@ SourceKind standard_input_source() {
             .reads = reads_path};
 }
 
+// The table entry for y4m files and named pipes.
 SourceKind y4m_source() {
     return {.name = "y4m",
             .form = "PATH",

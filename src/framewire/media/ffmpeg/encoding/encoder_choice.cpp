@@ -217,6 +217,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     if (encoder.id == AV_CODEC_ID_FFV1 || encoder.id == AV_CODEC_ID_TIFF || encoder.id == AV_CODEC_ID_BMP)
         if (frame.channels == 1 && takes(encoder, AV_PIX_FMT_GRAY8)) return AV_PIX_FMT_GRAY8;
     if (encoder.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;
+    // Lossless WebP.
     if (choice.quality == 100 && takes(encoder, AV_PIX_FMT_BGRA)) return AV_PIX_FMT_BGRA;
     static constexpr std::array wanted{AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, AV_PIX_FMT_VAAPI, AV_PIX_FMT_YUVJ420P,
                                        AV_PIX_FMT_YUV444P, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24,
@@ -226,6 +227,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     // Preference: for lossless codecs RGB formats, which lose nothing; otherwise 4:2:0, which all players support.
     const auto* descriptor = avcodec_descriptor_get(encoder.id);
     const bool lossless = descriptor && !(descriptor->props & AV_CODEC_PROP_LOSSY);
+    // Neither padding nor cropping: frames of odd size use 4:4:4.
     if (odd) {
         if (takes(encoder, AV_PIX_FMT_YUV444P)) return AV_PIX_FMT_YUV444P;
         fail(ErrorCode::usage, "the encoder {} takes even sizes only, not {}x{}", encoder.name, frame.width,

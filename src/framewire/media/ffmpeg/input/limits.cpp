@@ -1,4 +1,4 @@
-// What FFmpeg may open, by the kind of address:
+// FFmpeg may open, depending on the kind of address (the demuxers in `never` excepted):
 //
 //    address           demuxers                                     protocols
 //    file, video       media demuxers without playlists and sdp     file

@@ -38,6 +38,7 @@ constexpr double longest_seconds = 1e9;
 // Matroska rounds to milliseconds.
 constexpr double least_live_step_s = 0.001;
 
+// input_ is null while loss_ is set (a live source is away) and after giving up.
 class FfmpegSource final : public Source {
 public:
     FfmpegSource(FfmpegAddress address, const SourceOptions& options)
@@ -72,6 +73,7 @@ public:
     std::int64_t damaged() const override { return input_ ? input_->damaged() : 0; }
 
 private:
+    // Result of next_frame(): a frame in frame_, no frame because the source is away, or the end.
     enum class Next { frame, away, none };
 
     // Reads a frame into `image`; without `with_image` the conversion is skipped if the native frame is available.
@@ -94,6 +96,7 @@ private:
         keep_own(image.shape());
         if (with_image || !own_) convert(*frame_, input_->orientation(*frame_), image);
         ++index_;
+        // Keep the frame, because losses are drawn over it.
         if (input_->live() && options_.draw_loss) {
             last_orientation_ = input_->orientation(*frame_);
             std::swap(last_, frame_);
@@ -317,6 +320,7 @@ private:
     // Tries to reconnect: until it succeeds or gives up, or just once if losses are drawn as frames.
     Next come_back() {
         while (!is_given_up()) {
+            // Do not wait beyond the time limit.
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(loss_->give_up - Clock::now());
             const auto pause = std::min(loss_->pause, left);
             ++loss_->attempts;
@@ -350,6 +354,7 @@ private:
             if (progress == Progress::stopped) return Next::none;
             if (progress == Progress::frame) {
                 loss_.reset();
+                // The next frame's time must include the gap.
                 rejoining_ = true;
                 warned_of_size_ = false;
                 log_info("{}: back again", address_.name);
@@ -472,11 +477,13 @@ private:
             }
         }
         const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+        // Deeper pictures are reduced to 8 bits when they are converted.
         if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
             log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
         if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
         if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
         facts.pixel_aspect = input_->pixel_aspect(*frame_);
+        // The pixel aspect ratio is that of the displayed picture.
         if (input_->orientation(*frame_).transposed)
             std::swap(facts.pixel_aspect.numerator, facts.pixel_aspect.denominator);
         return facts;

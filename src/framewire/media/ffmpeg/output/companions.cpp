@@ -410,6 +410,7 @@ void Companions::give(AVFormatContext& output, const Put& put) {
     auto& packet = *packet_;
     auto& stream = streams_[static_cast<std::size_t>(packet.stream_index)];
     const auto& out = *output.streams[stream.out];
+    // From the file's time to the output's, in the stream's own ticks to avoid rounding errors.
     const auto shift = std::llround(shift_seconds_ / av_q2d(stream.in->time_base));
     if (packet.pts != AV_NOPTS_VALUE) packet.pts = av_sat_sub64(packet.pts, shift);
     if (packet.dts != AV_NOPTS_VALUE) packet.dts = av_sat_sub64(packet.dts, shift);

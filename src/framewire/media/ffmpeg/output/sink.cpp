@@ -73,6 +73,15 @@ AVRational clock_of(const Plan& plan, Rational rate) {
     return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
 }
 
+// The life of a frame:
+//
+//    begin_frame()  timestamp, gap filling
+//    encoder_       encode, with delay; delivers packets in decoding order
+//    mux()          companion packets that are due, then the video packet
+//    put_out()      at intervals: the muxer's buffers to the file
+//
+// finish() flushes the encoder, adds the remaining companion packets and chapters, writes the trailer, and for MP4
+// rewrites the file.
 class FfmpegSink final : public Sink {
 public:
     FfmpegSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)

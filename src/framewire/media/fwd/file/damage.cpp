@@ -1,4 +1,5 @@
-// Damage reports are for people, so only the first ones are logged; the counters are for the exit status.
+// Only the first places of damage are logged, so that a badly damaged file does not fill the log; all damaged frames
+// are counted.
 
 #include "framewire/media/fwd/file/damage.hpp"
 

@@ -15,6 +15,7 @@ namespace framewire::fwd::plain {
 
 using Bytes = std::vector<std::uint8_t>;
 
+/// Throws std::runtime_error unless the condition holds.
 inline void require(bool true_of_it, const char* what) {
     if (!true_of_it) throw std::runtime_error(what);
 }
@@ -64,6 +65,7 @@ inline File read_plain(const Bytes& bytes) {
         require(at <= bytes.size() && count <= bytes.size() - at, "the file ends too early");
     };
     require_bytes(0, 144);
+    /// Both copies of the header.
     require(std::equal(bytes.begin(), bytes.begin() + 64, bytes.begin() + 64), "the header's copy");
     for (const auto copy : {std::size_t{0}, std::size_t{64}}) {
         require(std::memcmp(bytes.data() + copy,
@@ -85,6 +87,7 @@ inline File read_plain(const Bytes& bytes) {
     }
     file.began_us = u64(40);
 
+    /// Frames, up to the first mark that is not a frame's.
     std::size_t at = 128;
     Bytes picture(static_cast<std::size_t>(file.shape.bytes()));
     for (; std::memcmp(bytes.data() + at,
@@ -102,6 +105,7 @@ inline File read_plain(const Bytes& bytes) {
         require(whole == (packed[0] % 2 == 1), "a frame is not of its kind");
         require(whole || !file.frames.empty(), "no picture to begin with");
         picture = delta::unpack_reference(file.shape, packed, picture);
+        /// The directory: odd numbers count skipped blocks, even ones are the sizes of coded blocks.
         auto block_at = at + 32 + directory_bytes, check_at = at + 32 + packed_bytes;
         for (std::size_t i = 2; i < directory_bytes;) {
             std::uint32_t number = 0;
@@ -124,6 +128,7 @@ inline File read_plain(const Bytes& bytes) {
         require_bytes(at, 4);
     }
 
+    /// The index, whose checksum covers everything behind it up to the trailer.
     const auto index = at;
     require(std::memcmp(bytes.data() + at,
                         "\xf5"
@@ -143,6 +148,7 @@ inline File read_plain(const Bytes& bytes) {
             if (bytes[at++] < 0x80) return value;
         }
     };
+    /// The entries must agree with the frames.
     std::uint64_t offset = 128, ticks = 0, step = 0;
     for (const auto& frame : file.frames) {
         const auto size = number(), change = number();
@@ -154,6 +160,7 @@ inline File read_plain(const Bytes& bytes) {
         offset += size / 2;
     }
     require(at == end && bytes.size() == end + 16, "the index's end");
+    /// The trailer.
     require(u64(end) == index && u32(end + 8) == crc(bytes, end, end + 8) &&
                 std::memcmp(bytes.data() + end + 12,
                             "\xf5"

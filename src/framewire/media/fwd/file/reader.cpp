@@ -22,6 +22,7 @@ namespace {
 constexpr std::int64_t search_bytes = 1 << 16;
 // Base of the limit on bytes examined as candidate headers during one search: a file made of false marks is abandoned.
 constexpr std::int64_t least_budget_bytes = 16 << 20;
+// Bounds of the read-ahead, which is otherwise the size of the previous frame.
 constexpr std::int64_t least_read_bytes = 1024, most_read_bytes = 1 << 20;
 
 // Number of blocks in a directory: those numbers that are even (sizes; odd ones count skipped blocks).
@@ -42,6 +43,7 @@ Reader::Reader(const std::string& path, const SourceOptions& options) : file_(pa
         fail(ErrorCode::no_input, "{} is no regular file; .fwd files are read at any place", path);
     read_both_headers(options);
     grid_ = delta::BlockGrid(header_.shape);
+    // Frames that declare more cannot be valid, so no memory is allocated for them.
     packed_limit_ = delta::max_packed_bytes(header_.shape);
     find_index();
 }
@@ -94,6 +96,7 @@ bool Reader::read_index(std::int64_t offset, const std::function<void(const Inde
     if (head.size() < index_head_bytes || !std::ranges::equal(head.first(4), index_mark())) return false;
     const auto check = u32_at(head, 4), frames = u32_at(head, 8), bytes = u32_at(head, 12);
     if (offset + static_cast<std::int64_t>(index_head_bytes) + bytes != last) return false;
+    // The checksum is computed while the entries are read, so the index is never in memory as a whole.
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(head.data() + 8, 8);
     if (!file_.go_to(offset + static_cast<std::int64_t>(index_head_bytes))) return false;
@@ -164,6 +167,7 @@ bool Reader::read_head(std::int64_t offset, Frame& frame) {
 // Finds the next frame header and reports what was skipped.
 bool Reader::next_head(Frame& frame) {
     const auto from = position_.offset;
+    // The budget grows with the rest of the file, so that intact files are always read completely.
     search_budget_bytes_ = least_budget_bytes + 64 * (file_.length_bytes() - from);
     auto at = from;
     while (!file_.stopped() && at < end_ && !read_head(at, frame)) {
@@ -209,6 +213,7 @@ std::optional<std::int64_t> Reader::find_mark(std::int64_t from) {
         const auto found = std::search(bytes.begin(), bytes.end(), mark.begin(), mark.end());
         if (found != bytes.end()) return from + (found - bytes.begin());
         if (std::ssize(bytes) <= overlap) break;
+        // Chunks overlap by three bytes, because a mark may cross their border.
         from += std::ssize(bytes) - overlap;
     }
     return std::nullopt;
@@ -249,6 +254,7 @@ bool Reader::read_blocks(Frame& frame) {
         return false;
     const auto checks = record.subspan(frame_head_bytes + packed_bytes);
     frame.broken.assign(frame.blocks.size(), 0);
+    // Blocks are checked in parallel.
     std::atomic<bool> intact = true;
     for_checks(frame.blocks, media_threads(), [&](std::size_t block, std::uint32_t check) {
         if (check == u32_at(checks, block * check_bytes)) return;
@@ -259,6 +265,7 @@ bool Reader::read_blocks(Frame& frame) {
     return true;
 }
 
+// Frames whose blocks do not fit together are reported, counted as lost, and skipped.
 bool Reader::next(Frame& frame) {
     std::int64_t lost = 0;
     while (next_head(frame)) {
@@ -299,6 +306,7 @@ bool Reader::go_to(double to_seconds) {
         return seconds_wanted < seconds(one.at.ticks);
     });
     if (picture != all.begin()) --picture;
+    // Stay if the current position is between the keyframe and the target: decoding on is shorter.
     if (picture->at.offset < position_.offset && seconds(position_.last_ticks) < to_seconds) return true;
     for (Frame frame;; --picture) {
         position_ = {picture->at.offset, picture->number, -1};

@@ -62,6 +62,7 @@ PieceNames PieceNames::parse(const std::string& path) {
     names.format_ = spelt_out(name.substr(0, dot));
     names.ending_ = name.substr(dot);
 
+    // Conversions with their number of digits and range; %S may be 60 in a leap second.
     static constexpr std::array<std::pair<char, Digits>, 8> known{{{'Y', {4, 1, 9999}},
                                                                    {'y', {2, 0, 99}},
                                                                    {'m', {2, 1, 12}},
@@ -142,6 +143,7 @@ std::vector<Piece> PieceNames::existing() const {
     for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
          entry.increment(error)) {
         const auto name = entry->path().filename().string();
+        // Remains of killed processes count as segments, so that they are removed in time, too.
         const bool unfinished = name.ends_with(unfinished_ending) &&
                                 matches(std::string_view(name).substr(0, name.size() - unfinished_ending.size()));
         if (!unfinished && !matches(name)) continue;
