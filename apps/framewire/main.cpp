@@ -1,3 +1,6 @@
+// The program framewire. Subcommands register themselves with the command line and set `chosen` if they are named;
+// main() then runs it and maps errors to exit codes (the values of ErrorCode).
+
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 

@@ -64,8 +64,10 @@ public:
     Option option(const std::string& names, int& target, const std::string& help);
     Option option(const std::string& names, std::int64_t& target, const std::string& help);
     Option option(const std::string& names, double& target, const std::string& help);
+    /// Optional numbers have no default; without the option the target stays empty.
     Option option(const std::string& names, std::optional<int>& target, const std::string& help);
     Option option(const std::string& names, std::optional<std::int64_t>& target, const std::string& help);
+    /// The option may be repeated; its values are appended.
     Option option(const std::string& names, std::vector<std::string>& target, const std::string& help);
     /// Declares an option that calls `take` for each text given.
     Option option(const std::string& names, const std::function<void(const std::string&)>& take,

@@ -1,3 +1,5 @@
+// The subcommand detect: moving objects as records, annotated video, masks or labels; one source, or a batch.
+
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"

@@ -1,3 +1,5 @@
+// Keeps the headers of the JSON library, which are slow to compile, out of the other files of the program.
+
 #include "commands/json.hpp"
 
 #include <nlohmann/json.hpp>

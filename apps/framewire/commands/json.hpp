@@ -20,7 +20,9 @@ class Json {
 public:
     struct Member;
 
+    /// Makes null.
     Json(std::nullptr_t = nullptr);
+    /// Makes a string.
     Json(std::string_view text);
     Json(const std::string& text) : Json(std::string_view(text)) {}
     Json(const char* text) : Json(std::string_view(text)) {}

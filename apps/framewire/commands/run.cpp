@@ -1,3 +1,5 @@
+// The subcommand run: sources through filters to files, pipes or network addresses; one source, or a batch.
+
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
 #include "commands/work.hpp"

@@ -95,6 +95,7 @@ session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
         options.events = read.events;
         options.cameras = std::move(read.cameras);
     }
+    // Options on the command line override the configuration.
     for (const auto& set : listener) set(options.listener);
     for (const auto& set : live) set(options.live);
     for (const auto& set : events) set(options.events);
@@ -160,6 +161,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
                  option.name());
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     auto options = flags.options(stop);
+    // Tokens and certificates are prepared before cameras are opened, so that a mistake is reported at once.
     const auto access = prepare_access(flags.access, options.listener);
     tell_access(access, options.listener);
     session::CamerasJob job(options);

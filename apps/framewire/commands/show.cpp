@@ -1,3 +1,5 @@
+// The subcommand show: local sources through filters, in a window.
+
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/access_options.hpp"

@@ -1,3 +1,9 @@
+// The subcommand view: difference streams in a window, or one of them to a file.
+//
+//    --no-window        one stream, recorded or only counted
+//    one URL            fails if the server is missing
+//    several URLs       missing servers are retried
+
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
 #include "options/access_options.hpp"

@@ -1,3 +1,9 @@
+// Common parts of subcommands with outputs: signals, and the question whether existing files may be replaced.
+//
+//    outputs exist, -y      replaced
+//    outputs exist, -n      nothing is done, exit code 0
+//    outputs exist          asked on a terminal, otherwise Error{io}
+
 #include "commands/work.hpp"
 #include "signals/stop_signals.hpp"
 #include "view/log_lines.hpp"

@@ -1,3 +1,5 @@
+// Options for access control, on the server's and on the viewer's side.
+
 #include "options/access_options.hpp"
 
 #include "framewire/core/error.hpp"
@@ -13,6 +15,7 @@
 
 namespace framewire::app {
 
+// Certificates are either generated (--tls) or given (--tls-cert with --tls-key), not both.
 void add_access_options(Command& command, session::AccessOptions& options) {
     const auto token = command
                            .option("--token-file", options.token_file,
@@ -30,6 +33,7 @@ void add_access_options(Command& command, session::AccessOptions& options) {
     key.type_name("FILE").needs(certificate);
 }
 
+// A token from a file or the environment is never printed.
 void tell_access(const session::Access& access, const net::ListenerOptions& listener) {
     if (!access.fingerprint.empty()) log_info("the certificate is {}", access.fingerprint);
     if (access.token_file.empty()) return;
@@ -53,6 +57,7 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
         log_warning("the token can be read on its way to {}: there is no TLS", to_string(address.server));
 }
 
+// Only a source that is a stream of another server needs credentials.
 void EntryFlags::apply(session::InputOptions& input) const {
     if (session::relayed_stream(input.source)) {
         net::ClientOptions client;

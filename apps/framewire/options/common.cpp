@@ -1,3 +1,5 @@
+// Options that several subcommands share.
+
 #include "options/common.hpp"
 #include "options/parameter_options.hpp"
 
@@ -81,6 +83,7 @@ void add_rate_option(Command& command, CommonOptions& options, session::InputOpt
         .shown_default("max");
 }
 
+// Written to standard error, because standard output may carry data.
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures) {
     if (options.times && !figures.steps.empty()) fmt::print(stderr, "{}", to_table(figures.steps));
 }

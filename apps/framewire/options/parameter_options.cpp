@@ -1,3 +1,6 @@
+// Options from parameter descriptions, so that the command line, configuration files and the control API share names,
+// ranges, defaults and help.
+
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/text/excerpt.hpp"

@@ -1,3 +1,5 @@
+// Options for recordings in segments.
+
 #include "options/recording_options.hpp"
 
 #include "framewire/core/parameters/amounts.hpp"

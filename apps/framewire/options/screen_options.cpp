@@ -1,3 +1,5 @@
+// Options of the window.
+
 #include "options/screen_options.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,6 @@
+// Signals as stop requests. Jobs end at the next frame and complete their outputs; a user who does not want to wait
+// sends a second signal.
+
 #include "signals/stop_signals.hpp"
 
 #include "framewire/core/error.hpp"

@@ -1,3 +1,5 @@
+// Log lines of the program on standard error.
+
 #include "view/log_lines.hpp"
 
 #include "view/shown_text.hpp"

@@ -1,3 +1,5 @@
+// The manual page, in the man(7) macros: fixed sections, and options, sources and filters from the program itself.
+
 #include "commands/help/pages.hpp"
 
 #include "framewire/core/parameters/info.hpp"

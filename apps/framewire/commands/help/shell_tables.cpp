@@ -1,3 +1,5 @@
+// Parameter tables of filters and sources, in the common subset of bash and zsh.
+
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
 

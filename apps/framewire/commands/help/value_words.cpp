@@ -1,3 +1,6 @@
+// Completion of option values. The placeholder in the help is the only description of a value's form, so it is parsed
+// here: options need no separate completion.
+
 #include "commands/help/value_words.hpp"
 
 #include "framewire/media/sources/source_registry.hpp"

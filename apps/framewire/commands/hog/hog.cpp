@@ -1,3 +1,6 @@
+// The subcommand hog (Dalal and Triggs 2005) in three modes: descriptors by default, detection with --people, training
+// with --train. One set of options serves all modes; the dispatch below rejects those of another mode.
+
 #include "commands/commands.hpp"
 #include "commands/hog/hog_describe.hpp"
 #include "commands/hog/hog_flags.hpp"

@@ -1,3 +1,5 @@
+// hog without --people and --train: descriptors as NumPy arrays.
+
 #include "commands/hog/hog_describe.hpp"
 
 #include "commands/json.hpp"

@@ -1,3 +1,5 @@
+// hog --people: windows of a trained linear model in a pyramid of image sizes, grouped to people.
+
 #include "commands/hog/hog_people.hpp"
 
 #include "commands/json.hpp"

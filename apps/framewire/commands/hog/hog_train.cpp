@@ -1,3 +1,5 @@
+// hog --train: a linear model from folders of positive and negative images, optionally with cross-validation.
+
 #include "commands/hog/hog_train.hpp"
 
 #include "commands/json.hpp"

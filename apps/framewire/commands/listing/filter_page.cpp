@@ -1,3 +1,6 @@
+// Documentation pages of filters. Summary, parameters and examples come from the registry; formulas and references are
+// in `definitions`.
+
 #include "commands/listing/filter_page.hpp"
 #include "commands/listing/parameter_page.hpp"
 

@@ -1,3 +1,5 @@
+// The common part of the subcommands filters and sources.
+
 #include "commands/listing/listing.hpp"
 #include "commands/json.hpp"
 

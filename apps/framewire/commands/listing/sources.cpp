@@ -1,3 +1,5 @@
+// The subcommand sources.
+
 #include "commands/commands.hpp"
 #include "commands/json.hpp"
 #include "commands/listing/listing.hpp"

@@ -1,3 +1,5 @@
+// A local source in the window, played by a ShowJob.
+
 #include "view/camera/local_camera.hpp"
 
 #include "framewire/core/time/seconds.hpp"

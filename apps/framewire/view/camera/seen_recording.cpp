@@ -1,3 +1,6 @@
+// Recording of the window's pictures. The file is opened with the first picture, whose shape it needs, and timestamps
+// are those of display, because that is what the user saw.
+
 #include "view/camera/seen_recording.hpp"
 
 #include "framewire/core/error.hpp"

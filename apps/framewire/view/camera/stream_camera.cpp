@@ -1,3 +1,6 @@
+// A stream in the window. With one stream, connect() makes the job before the window opens, and errors end the
+// program. With several, each camera retries on its own thread, so that one missing server does not affect the others.
+
 #include "view/camera/stream_camera.hpp"
 
 #include "framewire/core/error.hpp"
@@ -33,6 +36,7 @@ StreamCamera::StreamCamera(session::ReceiveOptions options) : options_(std::move
     };
 }
 
+// The job is replaced at each retry, so readers hold a reference.
 std::shared_ptr<session::ReceiveJob> StreamCamera::job() const {
     const std::lock_guard lock(mutex_);
     return job_;
@@ -102,6 +106,7 @@ Rational StreamCamera::rate() const {
     return at ? at->state().stream.rate : Rational{30, 1};
 }
 
+// Reports, in this order: ended, never connected, or lost.
 std::string StreamCamera::trouble() const {
     if (over()) return failure_text().empty() ? "ended" : "ended: " + failure_text();
     std::string missing;
@@ -115,6 +120,7 @@ std::string StreamCamera::trouble() const {
     return {};  // the stream of a still scene may be silent
 }
 
+// `raw` is the bandwidth of uncompressed frames at the stream's rate.
 std::vector<Figure> StreamCamera::figures() {
     const auto at = job();
     if (!at) return {{"stream", options_.url}};

@@ -1,3 +1,6 @@
+// The panel with sliders and filter switches. It has no state: it shows the camera's settings and returns requests, so
+// it also follows changes by other clients.
+
 #include "view/panels/panels.hpp"
 #include "view/shown_text.hpp"
 

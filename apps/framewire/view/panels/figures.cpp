@@ -1,3 +1,5 @@
+// The panel with statistics and plots.
+
 #include "view/panels/panels.hpp"
 #include "view/shown_text.hpp"
 

@@ -1,3 +1,5 @@
+// Arrangement of pictures in the window.
+
 #include "view/screen/layout.hpp"
 
 #include <algorithm>
@@ -37,6 +39,7 @@ std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int he
     return cells;
 }
 
+// In the split view the original covers the left half of the result.
 void add_places(std::vector<Place>& places, std::size_t picture, const Area& area, Comparison comparison) {
     switch (comparison) {
         case Comparison::none: places.push_back({.picture = picture, .area = area}); break;

@@ -80,6 +80,7 @@ void Screen::State::watch() {
     int draws = 1;  // draws still to be made
     while (!is_over()) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(draw_due - Clock::now());
+        // Wait for the next draw if one is due, otherwise for an event.
         const auto longest = draws > 0 ? std::clamp(left, std::chrono::milliseconds(0), longest_wait) : longest_wait;
         if (!window->wait(longest) || !take_input()) return;
         if (window->take_stirred()) draws = settling_draws;

@@ -1,3 +1,5 @@
+// Input of the camera window. Keys are looked up in the table of keys.cpp; unknown keys are ignored.
+
 #include "view/screen/saved_files.hpp"
 #include "view/screen/screen_state.hpp"
 
@@ -80,12 +82,14 @@ bool Screen::State::leave() {
     return true;
 }
 
+// A click enlarges a camera, or returns to the grid.
 void Screen::State::take_click(const Click& click) {
     if (large) return show_large({});
     for (const auto& cell : cells())
         if (cell.area.has(click.x, click.y)) return show_large(cell.number);
 }
 
+// The enlarged camera also becomes the one of the panel.
 void Screen::State::show_large(std::optional<std::size_t> number) {
     if (!several() || (number && *number >= cameras.size())) return;
     if (number) selected = *number;
@@ -121,12 +125,14 @@ void Screen::State::lead(KeyAction action) {
     }
 }
 
+// Seeks all sources that can.
 void Screen::State::seek_by(double seconds) {
     bool any = false;
     each_playing([&](auto& job) { any |= job.seek_by(seconds); });
     say(any ? "" : "a live source has no other time");
 }
 
+// The job limits the speed, so the message shows the job's value.
 void Screen::State::set_speed(double speed) {
     each_playing([&](auto& job) { job.set_speed(speed); });
     say(fmt::format("speed {:.2f}", cameras.front().camera->playing()->state().speed));

@@ -15,9 +15,11 @@
 
 namespace framewire::app {
 
+/// Everything behind Screen; used on the window's thread, except `failure` and `over`.
 struct Screen::State {
     State(ScreenOptions options_, std::stop_source stop_) : options(std::move(options_)), stop(std::move(stop_)) {}
 
+    /// A camera and the history of its statistics.
     struct Shown {
         std::unique_ptr<ShownCamera> camera;
         FigureCourse course;
@@ -28,32 +30,45 @@ struct Screen::State {
         Area area;
     };
 
+    /// True once the window should close.
     bool is_over() const;
+    /// Runs the loop until is_over() or the user closes the window.
     void watch();
     /// Uploads new pictures to the window; returns false if there are none.
     bool take_pictures();
+    /// Adds current statistics to the histories and updates the title.
     void sample();
+    /// The visible cameras with their areas.
     std::vector<Cell> cells() const;
+    /// Aspect ratio (width / height) of a cell.
     double aspect() const;
+    /// Draws pictures and panels.
     void draw();
     void draw_panels(const std::vector<Cell>& seen);
     void draw_over(const Cell& cell);
     void draw_camera_panel();
+    /// Shows the playback state, or statistics of a single stream, in the title.
     void set_title();
 
     // Input handling.
     bool take_input();
+    /// Handles one key; returns false if the window should close.
     bool take_key(std::string_view key);
     bool act(KeyAction action, std::string_view key);
+    /// Closes help, large view, full screen or the window, whichever comes first; false for the window.
     bool leave();
     void take_click(const Click& click);
+    /// Shows one camera alone, or all of them.
     void show_large(std::optional<std::size_t> number);
+    /// The camera under the mouse, otherwise the selected one.
     std::optional<std::size_t> under_pointer() const;
+    /// Controls playback.
     void lead(KeyAction action);
     void seek_by(double seconds);
     void set_speed(double speed);
     void save_pictures();
     void switch_recording();
+    /// Sends a control request to the camera of the panel.
     void order(const session::ControlOrder& wanted);
     /// Shows a message for a short time; an empty one shows the position of the sources.
     void say(std::string words);
@@ -62,8 +77,10 @@ struct Screen::State {
         for (const auto& shown : cameras)
             if (auto* job = shown.camera->playing()) body(*job);
     }
+    /// True if the pictures can be paused and sought; either all cameras or none are of that kind.
     bool plays() const { return cameras.front().camera->playing() != nullptr; }
     bool several() const { return cameras.size() > 1; }
+    /// The camera of the panel.
     ShownCamera& chosen() const { return *cameras[large.value_or(selected)].camera; }
 
     ScreenOptions options;

@@ -1,3 +1,6 @@
+// Dear ImGui on an SDL renderer, without ImGui's SDL backends. Three things are needed: a font texture, mouse events,
+// and drawing of triangle lists.
+
 #include "view/window/imgui_layer.hpp"
 
 #include "view/window/sdl_functions.hpp"

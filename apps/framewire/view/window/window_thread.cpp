@@ -1,3 +1,13 @@
+// Survives the loss of an X display.
+//
+//    caller                     window's thread                   Xlib
+//    run(work) ---------------> serve_calls(): work() ----------> ...
+//    waits for `changed`                                          I/O error
+//              <--------------- park(): lost = true, never returns
+//    throws Error{io}
+//
+// If park() returned, Xlib would call exit() and recordings would stay incomplete.
+
 #include "view/window/window_thread.hpp"
 
 #include "framewire/core/error.hpp"
