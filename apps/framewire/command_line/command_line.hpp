@@ -30,10 +30,13 @@ public:
     Option& expected(int values);
 
     // Constraints on the value. The help shows them; other values are rejected with a message that quotes the text.
+    /// The value must be one of `values`, which also become the placeholder.
     Option& one_of(const std::vector<std::string>& values);
+    /// The number must be in least .. most.
     Option& within(int least, int most);
     Option& within(std::int64_t least, std::int64_t most);
     Option& within(double least, double most);
+    /// The number must be a whole number of at least 1.
     Option& positive();
     /// Adds a custom check: `problem` returns what is wrong with a text, or an empty string.
     Option& check(const std::function<std::string(const std::string&)>& problem);

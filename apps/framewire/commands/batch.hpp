@@ -68,7 +68,9 @@ struct PieceRequest {
     }
 
 private:
+    // Input with its time range, for messages.
     std::string shown_input() const;
+    // Output as listed in messages; parts of a cut video are listed in their folder.
     std::string shown_name(const std::string& name) const;
 };
 

@@ -88,6 +88,7 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
 
 }  // namespace
 
+// Records go to standard output by default; the other outputs are optional and can be combined.
 void add_detect(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("detect", "Moving objects as records, boxes drawn into a video, or masks");
     const auto flags = std::make_shared<DetectFlags>();

@@ -1,5 +1,5 @@
-// Options from parameter descriptions, so that the command line, configuration files and the control API share names,
-// ranges, defaults and help.
+// Options from parameter descriptions, so that the command line and configuration files share names, ranges, defaults
+// and help.
 
 #include "options/parameter_options.hpp"
 

@@ -25,6 +25,7 @@ public:
     int received() const { return received_; }
 
 private:
+    // The thread that reads signals.
     void receive();
 
     std::stop_source stop_;

@@ -204,6 +204,7 @@ std::string options_table(const ProgramInfo& program) {
 
 }  // namespace
 
+// Order: lists of names, generated functions, fixed functions.
 std::string bash_completion(const ProgramInfo& program) {
     std::vector<std::string> subcommands, filters, sources;
     for (const auto& command : program.subcommands) subcommands.push_back(command.name);

@@ -144,6 +144,7 @@ std::string fish_line(const OptionInfo& option, const std::string& condition, co
 
 }  // namespace
 
+// Order: variables and functions first, then the `complete` lines that use them.
 std::string fish_completion(const ProgramInfo& program) {
     std::string script(fish_begin);
     auto out = std::back_inserter(script);

@@ -185,6 +185,7 @@ void add_parameters(const std::vector<ParameterInfo>& parameters, std::string& p
 
 }  // namespace
 
+// Sections: name, synopsis, description, subcommands, sources, filters, exit status, examples, see also.
 std::string man_page(const ProgramInfo& program) {
     std::string page = fmt::format(
         ".\\\" Written by 'framewire help --man'.\n"

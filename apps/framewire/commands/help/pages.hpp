@@ -14,8 +14,11 @@ std::string man_page(const ProgramInfo& program);
 
 // Completion scripts: subcommands, options, their values where these are known words, and keys and choices inside
 // filters and sources.
+/// Completion script for bash.
 std::string bash_completion(const ProgramInfo& program);
+/// Completion script for zsh.
 std::string zsh_completion(const ProgramInfo& program);
+/// Completion script for fish.
 std::string fish_completion(const ProgramInfo& program);
 
 }  // namespace framewire::app

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = ValueWords::Kind;
 
+// Capital letters mark placeholders.
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
 // Kind of a placeholder. It may be followed by punctuation: FILE.json, FOLDER/.
@@ -59,6 +60,7 @@ CallWords call_words(std::string_view name, std::span<const ParameterInfo> param
 
 }  // namespace
 
+// "mean:RATE|FILE" gives the word "mean:" and the kind files. If several parts are kinds, files win.
 ValueWords value_words(const std::string& value, const ProgramInfo& program) {
     ValueWords result;
     for (std::string_view rest = value; !rest.empty();) {

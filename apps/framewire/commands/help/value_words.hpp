@@ -24,6 +24,7 @@ ValueWords value_words(const std::string& value, const ProgramInfo& program);
 
 /// Completion of a filter or source call: its name, then its keys and their choices.
 struct CallWords {
+    /// A parameter and its choices.
     struct Key {
         std::string_view name;
         std::vector<std::string_view> choices{};  ///< empty: any text or number

@@ -145,6 +145,7 @@ std::string zsh_specs(const CommandInfo& command, const ProgramInfo& program) {
 
 }  // namespace
 
+// The script works both as an autoloaded function and when it is sourced.
 std::string zsh_completion(const ProgramInfo& program) {
     std::string script(zsh_begin), cases;
     auto out = std::back_inserter(script);

@@ -89,6 +89,7 @@ void add_people_options(Command& command, PeopleFlags& flags) {
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
 }
 
+// --overlap and --neighbours each belong to one grouping method.
 PeopleParameters PeopleFlags::parameters_given() const {
     auto all = people_fields().from(given);
     if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;
@@ -103,6 +104,7 @@ PeopleParameters PeopleFlags::parameters_given() const {
 }
 
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
+    // At most one of the three outputs may go to standard output.
     session::require_one_standard_output({flags.output, people.annotate, flags.json ? "-" : ""},
                                          "-o (- without it), --annotate and --json");
     if (!may_write(files_of(options_of(flags, people, stop)), flags.common, stop)) return;

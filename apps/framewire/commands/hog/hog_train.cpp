@@ -124,6 +124,7 @@ void add_train_options(Command& command, TrainFlags& flags) {
         .type_name("FILE.csv");
 }
 
+// Options that have no effect on training are rejected.
 void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
     if (!may_write(files_of(options_of(flags, train, stop)), flags.common, stop)) return;
     if (!flags.input.filters.empty() || flags.common.frames || !flags.common.statistics_path.empty())

@@ -25,6 +25,7 @@ constexpr auto compiled_targets = static_cast<std::uint64_t>(HWY_TARGETS);
 
 std::vector<std::string> compiled_instruction_sets() { return names_of(compiled_targets); }
 
+// The model's name is in /proc/cpuinfo on x86; elsewhere it stays "unknown".
 CpuInfo cpu_info() {
     CpuInfo info{"unknown", std::thread::hardware_concurrency(),
                  names_of(static_cast<std::uint64_t>(hwy::SupportedTargets()) & compiled_targets)};

@@ -31,6 +31,7 @@ public:
     std::optional<std::string> take_problem();
 
 private:
+    // stop() with the mutex held.
     std::optional<std::string> finish();
 
     mutable std::mutex mutex_;

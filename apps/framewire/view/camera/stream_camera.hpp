@@ -30,7 +30,9 @@ public:
 
 private:
     void run() override;
+    // Runs one connection; returns false if a retry is worthwhile.
     bool try_once();
+    // Stores why there is no stream.
     void note(std::string missing);
     std::shared_ptr<session::ReceiveJob> job() const;
     void set_job(std::shared_ptr<session::ReceiveJob> job);

@@ -40,7 +40,9 @@ private:
         bool held = false;
     };
 
+    // Renders the font for a size, unless it is the current one.
     void make_font(int size_px);
+    // Appends a motion, or extends the last one.
     void queue_move(SDL_FPoint to);
     // Passes queued events to ImGui; returns true if the left button was pressed.
     bool take_queued();

@@ -60,7 +60,9 @@ public:
 
     /// Draws the available pictures, later ones over earlier ones, and over them what `panels` draws with ImGui calls.
     void draw(const std::vector<Place>& places, const std::function<void()>& panels);
+    /// Sets the window's title; unprintable characters and credentials are removed.
     void set_title(const std::string& title);
+    /// Switches between full screen and a normal window.
     void set_full_screen(bool full);
     bool full_screen() const;
 

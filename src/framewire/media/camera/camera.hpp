@@ -71,8 +71,11 @@ public:
     void set_control(std::uint32_t id, std::int64_t value) const;
 
 private:
+    // Reads name and driver; throws if the device does not capture video.
     void check_is_camera();
+    // The formats that the driver enumerates.
     std::vector<CameraFormat> formats() const;
+    // The controls with their current values.
     std::vector<CameraControl> controls() const;
 
     std::string path_;

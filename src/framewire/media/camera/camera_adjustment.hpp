@@ -30,6 +30,7 @@ private:
         std::optional<std::int64_t> set{};  // what this object has set it to
     };                                      // the value that this object last wrote
 
+    // Writes a setting to a control, unless it already has the value.
     void set(Control& control, double setting, double least, double neutral, double most);
 
     CameraDevice device_;

@@ -60,9 +60,12 @@ public:
     void to_frame(HostView<const std::uint8_t> image, AVFrame& frame);
 
 private:
+    // Format, size and coding of one side of a libswscale conversion.
     struct Side;
+    // Conversion by libswscale.
     void scale_to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
     void scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding);
+    // Makes the libswscale context for a conversion.
     void prepare(const Side& from, const Side& to);
     void scale(const AVFrame& from, std::uint8_t* const planes[4], const int strides_bytes[4]);
 

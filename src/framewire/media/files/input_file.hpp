@@ -46,7 +46,9 @@ public:
     std::int64_t length_bytes() const { return length_bytes_; }
 
 private:
+    // Reads what is available, at least one byte unless at the end.
     std::size_t fill(void* data, std::size_t bytes);
+    // Reads from a regular file in parallel.
     std::size_t fill_from_file(unsigned char* data, std::size_t bytes);
 
     std::string name_;

@@ -61,13 +61,21 @@ public:
     const std::string& name() const { return name_; }
 
 private:
+    // Opens a pipe or device.
     void open_directly(bool named_pipe);
+    // Opens a second, non-blocking description of a pipe.
     void open_unblocked();
+    // Creates and locks NAME.part.
     void open_part();
+    // Writes at least one byte.
     std::size_t write_some(const unsigned char* from, std::size_t bytes);
+    // Waits for space in a pipe.
     void wait_until_writable();
+    // Renames NAME.part to NAME.
     void appear(Ending ending);
+    // Closes the file, then releases the lock.
     void close_part() noexcept;
+    // Throws Error{io} for errno: "cannot DOING NAME: ...".
     [[noreturn]] void fail_io(const char* doing) const;
 
     std::string name_;  // as the user wrote it

@@ -40,8 +40,11 @@ public:
     std::int64_t bytes() const { return file_.bytes(); }
 
 private:
+    // Writes the header with the current count.
     void write_header();
+    // Size of one array.
     std::size_t array_bytes() const;
+    // Checks and writes one array.
     void append(const void* values, std::size_t count, NpyValues kind);
 
     OutputFile file_;

@@ -48,6 +48,7 @@ public:
     void limit_waiting(std::int64_t bytes) { limit_bytes_ = bytes; }
 
 private:
+    // A frame in the queue.
     struct Item {
         FrameTime time{};
         Bytes packed{};       // encoded frame, or else
@@ -56,9 +57,13 @@ private:
         std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
     };
 
+    // True if a frame must be dropped.
     bool is_refused(std::int64_t bytes, bool picture);
+    // Appends a frame to the queue.
     void put(Item item, bool picture);
+    // The thread.
     void work();
+    // Encodes a keyframe if needed, and writes the frame.
     void write(Item& item);
 
     Writer writer_;

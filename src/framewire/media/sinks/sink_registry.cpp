@@ -75,6 +75,7 @@ const std::vector<SinkKind>& sink_registry() {
     return kinds;
 }
 
+// "clip.mp4:crf=20" is a path with parameters, "file://clip.mp4:crf=20" a path with a colon.
 SinkCall parse_sink(const std::string& text) {
     const bool all_path = text.starts_with(literal_path_prefix);
     const auto whole = std::string_view(text).substr(all_path ? literal_path_prefix.size() : 0);

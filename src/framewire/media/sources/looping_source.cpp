@@ -50,6 +50,7 @@ public:
 
     // Total over all passes.
     std::int64_t damaged() const override { return damaged_before_ + (source_ ? source_->damaged() : 0); }
+    // Damage of an earlier pass counts, even if the current one is intact.
     void require_whole() const override {
         if (damage_before_) throw *damage_before_;
         if (source_) source_->require_whole();

@@ -44,6 +44,7 @@ public:
         return next(
             time, [&] { return source_->read_own(image, time); }, [&] { return image; });
     }
+    // A frame that was read while skipping is on the host, and is copied there.
     bool capture(Frame& frame, FrameTime& time) override {
         return next(
             time, [&] { return source_->capture(frame, time); }, [&] { return frame.fill_on_host(); });
@@ -96,6 +97,7 @@ private:
         return true;
     }
 
+    // Opens the source again for reading up to an earlier time.
     bool open_again() {
         if (!opens_again_) return false;
         source_.reset();  // release its files before they are opened again

@@ -112,6 +112,7 @@ std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOp
     return tiff ? std::move(tiff) : open_by_ffmpeg(path, options);
 }
 
+// PNG is read without FFmpeg.
 std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions& options) {
     if (lower_case(path).ends_with(".png")) return open_png_source(path, options);
     return open_with_ffmpeg(path, options);

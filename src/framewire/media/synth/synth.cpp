@@ -43,6 +43,7 @@ public:
         copy(std::as_const(room_).view(), picture_.view());
     }
 
+    // A source that is destroyed before its end still completes the file of true boxes.
     ~SynthSource() override {
         try {
             finish_truth();
@@ -125,6 +126,7 @@ private:
     std::int64_t index_ = 0;
 };
 
+// All parameters have defaults, so "synth" alone is a valid source.
 std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
     const auto [width, height] = values.size("size");
@@ -144,6 +146,7 @@ std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOp
 
 }  // namespace
 
+// The table entry for the synthetic camera.
 SourceKind synth_source() {
     using Type = ParameterInfo::Type;
     return {

@@ -228,6 +228,7 @@ private:
 
 }  // namespace
 
+// Chroma planes are rounded up for odd sizes; samples of more than 8 bits take two bytes.
 std::int64_t Y4mHeader::picture_bytes() const {
     const auto& descriptor = *av_pix_fmt_desc_get(format);
     std::int64_t samples = 0;

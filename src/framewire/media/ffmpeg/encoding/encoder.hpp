@@ -54,10 +54,14 @@ public:
     const AVCodecContext& context() const { return *context_; }
 
 private:
+    // Encodes frame_.
     void send(std::int64_t pts, const Deliver& deliver);
+    // Delivers packets that are ready.
     void drain(const Deliver& deliver);
 
+    // A new frame in the format of images.
     FramePointer empty_frame() const;
+    // Sets the colour tags of the output.
     void tag_as_encoded(AVFrame& frame) const;
 
     CodecPointer context_;

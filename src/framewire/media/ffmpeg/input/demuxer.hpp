@@ -26,10 +26,13 @@ public:
     AVFormatContext& format() const { return *format_; }
 
 private:
+    // Opens the source; retries unlabelled MJPEG streams with another demuxer.
     void open(const FfmpegAddress& address, const SourceOptions& options, Interrupt& interrupt,
               std::chrono::milliseconds patience);
+    // Replacement for FFmpeg's io_open that opens no other file.
     static int open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
                              AVDictionary** options);
+    // Throws Error{no_input} with the most specific reason.
     [[noreturn]] void fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,
                                 std::chrono::milliseconds patience) const;
 

@@ -64,29 +64,48 @@ public:
     const std::string& why_lost() const { return why_lost_; }
 
 private:
+    // Opens demuxer and decoder; also used to open them again.
     void open();
+    // Opens a decoder for the best video stream.
     void open_decoder();
+    // Resets splice detection, after opening and seeking.
     void begin_splices();
+    // Decodes one frame; at the first damage starts again on one thread.
     Progress next_now(AVFrame& frame);
+    // Decodes one frame and counts damage that the decoder reports.
     Progress next_decoded(AVFrame& frame);
+    // Also counts damage that only the log reveals.
     Progress next_counted(AVFrame& frame);
+    // Seeks without resetting the state of next().
     bool go_to(double seconds);
     bool has_frame_threads() const;
     bool is_unmarked() const;       // the decoder does not flag corrupt pictures
     bool checks_sums() const;       // the decoder drops pictures with a wrong checksum
     bool has_padded_alpha() const;  // the alpha channel is padding without meaning
+    // True if decoding on one thread could give other frames.
     bool may_begin_again() const;
+    // Reopens the file at the position where reading began.
     bool begin_again();
+    // Sends one packet to the decoder.
     std::optional<Progress> feed();
+    // Moves a packet to the continuous clock.
     void take_splice(AVPacket& packet);
+    // A packet is marked as corrupt; it may be an effect of a splice.
     void suspect();
+    // Counts the suspected packet as damage.
     void settle_suspicion();
+    // `end`, or `lost` if the file is truncated.
     Progress ended();
+    // Counts one piece of damage and keeps the first text.
     void note_damage(const std::string& text);
+    // Duration that the file declares, if a shorter one means truncation.
     std::optional<double> promised_seconds() const;
+    // Duration of the video stream, if the format declares it.
     std::optional<double> length_seconds() const;
     std::int64_t start_time() const;
+    // Frame rate by FFmpeg's guess, the average, or the default.
     Rational guess_rate() const;
+    // Extends the last frame to the end of the stream.
     void show_to_the_end(AVFrame& frame) const;
 
     SourceOptions options_;

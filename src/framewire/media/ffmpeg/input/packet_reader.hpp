@@ -38,9 +38,13 @@ private:
         std::int64_t start_time;
     };
 
+    // The thread.
     void run();
+    // Reads one packet, waiting for data.
     int read_packet(AVPacket& packet);
+    // Appends a packet to the buffer.
     bool add(Held held);
+    // Marks the end of the stream.
     void end(int result);
 
     AVFormatContext& format_;

@@ -59,17 +59,28 @@ private:
         std::size_t segment = 0;  // of the last packet read
     };
 
+    // Adds one stream to the output, or warns.
     void add(Stream& stream, AVFormatContext& output, const std::string& name);
+    // Logs which kinds of streams are not copied.
     void say_what_stays(const std::string& name) const;
+    // Sets the time code of the output's first frame.
     void copy_time_code(AVFormatContext& output, const std::string& name) const;
+    // Filter that removes ADTS headers from AAC.
     BsfPointer adts_filter(const Stream& stream) const;
 
+    // Makes packet_ the next packet to copy.
     bool read();
+    // Reads a packet of a copied stream.
     bool read_packet();
+    // Queues packet_ if its segment is not known yet.
     bool wait_for_pictures();
+    // True if a packet's segment is known.
     bool is_placed(const AVPacket& packet) const;
+    // Shifts a packet to its segment.
     void place(Stream& stream, AVPacket& packet) const;
+    // Output time of a packet.
     double seconds_of(const AVPacket& packet) const;
+    // Passes packet_ on.
     void give(AVFormatContext& output, const Put& put);
 
     MediumFile medium_;

@@ -40,8 +40,11 @@ public:
     std::int64_t bytes() const { return bytes_; }
 
 private:
+    // FFmpeg's io_open.
     int open(AVIOContext** io, const char* url);
+    // FFmpeg's io_close2.
     int close(AVIOContext* io);
+    // Removes segments of the old playlist.
     void remove_replaced_segments();
 
     std::string name_;     // as the user wrote it

@@ -52,6 +52,7 @@ public:
     void flush();
 
 private:
+    // Callbacks of AVIOContext.
     static int write(void* self, std::uint8_t* data, int bytes);
     static std::int64_t seek(void* self, std::int64_t offset_bytes, int whence);
 

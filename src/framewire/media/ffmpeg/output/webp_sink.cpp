@@ -32,6 +32,7 @@ public:
           first_(frame),
           file_(call.path, options.file_options()) {}
 
+    // A frame's duration is the distance to the next timestamp, at least 1 ms and at most what 24 bits hold.
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
         if (frames_++ == 0) {
@@ -44,6 +45,7 @@ public:
         encoder_->encode(image, last_ms_, [this](AVPacket& packet) { take(packet); });
     }
 
+    // One frame becomes a still image, several an animation.
     void finish(Ending ending) override {
         if (frames_ == 0) return log_warning("{}: no frame came, so no image was written", file_.name());
         if (encoder_)

@@ -55,26 +55,39 @@ public:
     void for_each_place(const std::function<void(const IndexEntry& place)>& each);
 
 private:
+    // A keyframe of the file.
     struct Place {
         std::uint32_t number;
         IndexEntry at;
     };
+    // State of sequential reading.
     struct Position {
         std::int64_t offset = first_record;
         std::uint32_t number = 0;  // of the next frame
         std::int64_t last_ticks = -1;
     };
 
+    // Reads both copies of the header.
     void read_both_headers(const SourceOptions& options);
+    // Reads the index, if the file has an intact one.
     void find_index();
+    // Calls `each` for the entries of an index.
     bool read_index(std::int64_t offset, const std::function<void(const IndexEntry&)>& each);
+    // Lists keyframes without an index.
     void find_pictures();
+    // Finds the next frame header, skipping damage.
     bool next_head(Frame& frame);
+    // Reads the frame header at an offset.
     bool read_head(std::int64_t offset, Frame& frame);
+    // Verifies the blocks of a frame.
     bool read_blocks(Frame& frame);
+    // True if an unreadable index starts here.
     bool is_index(std::int64_t offset);
+    // Searches for a frame mark.
     std::optional<std::int64_t> find_mark(std::int64_t from);
+    // Reports what follows the last frame.
     void say_end(std::int64_t from);
+    // Reads through a buffer; fewer bytes at the end of the file.
     ByteSpan bytes_at(std::int64_t offset, std::int64_t bytes);
 
     InputFile file_;

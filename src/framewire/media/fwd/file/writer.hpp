@@ -41,7 +41,9 @@ public:
     const std::string& name() const { return file_.name(); }
 
 private:
+    // Writes the headers.
     void begin(const FrameTime& time);
+    // Time of a frame in units of the time base, later than the previous one.
     std::int64_t ticks_of(const FrameTime& time);
 
     OutputFile file_;

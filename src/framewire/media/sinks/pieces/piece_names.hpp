@@ -33,6 +33,7 @@ public:
     std::vector<Piece> existing() const;
 
 private:
+    // A conversion: its number of digits and its range.
     struct Digits {
         int count;
         int least, most;  // values
