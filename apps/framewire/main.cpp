@@ -78,6 +78,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_help(program, chosen);
     int code = 0;
     if (program.read(argc, argv)) {
+        // From here on the arguments are not needed.
         framewire::app::hide_passwords(argc, argv);
         if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
         code = chosen();

@@ -143,6 +143,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
     std::vector<std::string> names;
     add_long_names(command, names);
     const std::vector<std::string_view> candidates(names.begin(), names.end());
+    // Very short names have no meaningful nearest name.
     const auto word = std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
     const auto nearest = word.size() < 2 ? std::string_view() : nearest_name(word, candidates);
     message += fmt::format("; '{}' lists them", help_of(command));

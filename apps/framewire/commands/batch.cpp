@@ -209,6 +209,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
                                   .jobs = flags.jobs,
                                   .shard = shard_of(flags)};
     for (const auto& input : flags.inputs)
+        // Outputs in the input folder would become inputs of the next run.
         if (session::is_same_folder(input, folder))
             fail(ErrorCode::usage,
                  "-o {} is the folder of -i; another is needed, for what is made would be taken next time", folder);
@@ -218,12 +219,14 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
     const bool cuts = flags.cutting.seconds > 0;
     auto cutting = flags;
     if (cuts) {
+        // Filters and detectors that depend on earlier frames need a lead-in before each part.
         cutting.cutting.look_back = session::look_back_of(jobs.input.filters, jobs.background);
         require_can_be_cut(cutting, common, jobs);
     }
     for (const auto& input : session::batch_inputs(flags.inputs)) {
         const PieceRequest request{.input = input, .job = each};
         pieces.push_back(jobs.piece(request));
+        // Only videos are cut, each when its turn comes.
         if (!cuts || input.image) continue;
         session::require_can_be_joined(pieces.back().files);
         pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };

@@ -60,6 +60,7 @@ void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>
             height = std::max(height, shape.height);
         }
     const auto count = static_cast<int>(cameras.size());
+    // An almost square grid; the window shrinks it to the screen.
     const int columns = static_cast<int>(std::ceil(std::sqrt(count))), rows = (count + columns - 1) / columns;
     auto title = fmt::format("framewire: {}", cameras.front()->name());
     if (count > 1) title += fmt::format(" and {} more", count - 1);

@@ -92,6 +92,7 @@ void view_one(session::ReceiveOptions options, const ScreenOptions& screen_optio
     options.on_stream = [&](const net::StreamInfo& stream, const Shape& shown) {
         screen.open(shown.width, shown.height, "framewire: " + stream.source);
     };
+    // If the window failed, the recording is aborted with its error.
     options.on_end = [&] { screen.rethrow(); };
     auto camera = std::make_unique<StreamCamera>(options);
     const auto& job = camera->connect();

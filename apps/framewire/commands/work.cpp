@@ -40,6 +40,7 @@ int run_stoppable(const StoppableWork& work) {
 bool answers_yes(const std::string& question, const std::stop_token& stop) {
     fmt::print(stderr, "{} [y/N] ", question);
     std::fflush(stderr);
+    // Poll, so that a stop request ends the wait for an answer.
     pollfd waiting{STDIN_FILENO, POLLIN, 0};
     while (::poll(&waiting, 1, 100) <= 0)
         if (stop.stop_requested()) return false;

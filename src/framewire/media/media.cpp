@@ -151,6 +151,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     validate(frame, "the frame to write");
     const auto name = address_without_credentials(text);
     if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", name, frame.frames);
+    // Limits that all formats and FFmpeg's 32-bit rationals can hold.
     constexpr std::int64_t largest = 1'000'000'000;
     if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
         rate.value() > 1000)
@@ -160,6 +161,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     const auto call = parse_sink(text);
     const auto& kind = *call.kind;
     if (!kind.open) fail_without_ffmpeg(call.path);
+    // A segmented recording opens its files itself.
     if (options.segments.seconds > 0) {
         if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
         if (call.literal)
@@ -169,6 +171,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (!kind.is_numbered && call.numbered)
         fail(ErrorCode::usage,
              "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
+    // Image formats have no pixel aspect ratio here, so the pictures look distorted.
     if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)
         log_warning(
             "{}: an image has square pixels, and those of the video are {}:{}; 'scale=iw*{}/{}:ih' makes up for it",

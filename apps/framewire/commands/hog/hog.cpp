@@ -89,6 +89,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         if ((people || train) && !norm.given()) flags->hog.norm = HogNorm::l2hys;
         if (block.given() && flags->hog.norm == HogNorm::none)
             fail(ErrorCode::usage, "--block {} goes with --norm l2 or l2hys", flags->hog.block);
+        // Training reads its folders, and no source.
         if (train) {
             if (people || steps.given() || streams.given() || input.given())
                 fail(ErrorCode::usage,
@@ -100,6 +101,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         if (!many) flags->entry.apply(flags->input);
         if (many && flags->json)
             fail(ErrorCode::usage, "--json is a summary of one file; --stats FILE.json has the figures of many");
+        // People detection writes records to standard output by default.
         if (people) {
             if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
             if (streams.given()) fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");

@@ -303,6 +303,7 @@ bool Window::State::wait(std::chrono::milliseconds longest) {
         for (SDL_Event event; sdl().SDL_PollEvent(&event) != 0; any = true)
             if (!handle(event)) return false;
         if (any || Clock::now() >= end) return true;
+        // Sleep in short steps between polls; wake() ends the sleep.
         std::unique_lock lock(mutex);
         const bool was_woken =
             changed.wait_until(lock, std::min(end, Clock::now() + event_period), [&] { return woken; });

@@ -120,6 +120,7 @@ void WindowThread::run(const std::function<void()>& work) {
         all.work = &work;
         all.changed.notify_all();
         all.changed.wait(lock, [&] { return !all.work || all.lost; });
+        // Another thread saw the loss first: the window's thread may still finish, or be parked.
         if (all.work) all.changed.wait_for(lock, driver_grace, [&] { return !all.work || all.parked; });
         if (auto failure = std::exchange(all.failure, nullptr)) std::rethrow_exception(failure);
         if (!all.lost) return;

@@ -229,6 +229,7 @@ void CameraDevice::set_control(std::uint32_t id, std::int64_t value) const {
 std::vector<Camera> list_cameras() {
     std::vector<std::string> paths;
     std::error_code error;
+    // V4L2 devices are /dev/videoN.
     for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end; entry.increment(error))
         if (entry->path().filename().string().starts_with("video")) paths.push_back(entry->path().string());
     // Sort by length first: video2 before video10.

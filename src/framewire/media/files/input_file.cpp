@@ -75,6 +75,7 @@ std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
     media_threads().for_chunks(
         static_cast<std::int64_t>(bytes), piece_bytes, [&](std::int64_t, std::int64_t at, std::int64_t piece_end) {
             const auto got = read_from(descriptor_, position_bytes_ + at, data + at, piece_end - at);
+            // An error or the end of the file ends the contiguous part: keep the smallest end of all chunks.
             if (got.error != 0) error = got.error;
             if (at + got.bytes == piece_end) return;
             for (auto end = end_bytes.load(); at + got.bytes < end;)

@@ -151,6 +151,7 @@ void require(const Object& hog, const char* key, double value, std::string_view 
 WindowModel hog_model(const Object& hog, const std::string& name, const ParameterValues& asked) {
     WindowModel model;
     std::tie(model.width_px, model.height_px) = sides(hog, "winSize");
+    // Only the variant of the descriptor that framewire computes is accepted.
     const int cell = square_side(hog, "cellSize"), block = square_side(hog, "blockSize");
     const double bins = hog.number("nbins");
     require(hog, "histogramNormType", 0, "0 (L2Hys)");

@@ -70,6 +70,7 @@ private:
         }
         if (frame_.place.whole) {
             say_spread();
+            // A keyframe replaces every block.
             std::ranges::fill(damaged_, std::uint8_t{0});
         } else if (frame_.lost > 0) {
             std::ranges::fill(damaged_, std::uint8_t{1});  // it is unknown which blocks the lost frames changed

@@ -160,6 +160,7 @@ private:
     bool read_stored(HostView<std::uint8_t> image) {
         if (!has_alpha_) return read_pixels(image.data(), image.row_stride_bytes());
         const auto stride_bytes = std::ptrdiff_t{stored_shape_.width} * (stored_shape_.channels + 1);
+        // Decode with alpha into a separate buffer, then composite.
         const HostBuffer pixels(static_cast<std::size_t>(stride_bytes * stored_shape_.height));
         if (!read_pixels(pixels.data(), stride_bytes)) return false;
         lay_on_black(pixels.data(), stride_bytes, image);
@@ -194,6 +195,7 @@ std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int heigh
 
     char* data = nullptr;
     std::size_t bytes = 0;
+    // libpng writes to a FILE, so write to one in memory.
     std::FILE* memory = open_memstream(&data, &bytes);
     if (!memory) fail(ErrorCode::config, "no memory to encode a PNG of {}x{}", width, height);
     const bool written = png_image_write_to_stdio(&png, memory, 0, values, row_stride, nullptr) != 0;

@@ -131,6 +131,7 @@ public:
 private:
     enum class Alpha { none, beside, within };  // within: colours are premultiplied by alpha
 
+    // Properties of the current page.
     struct Page {
         Shape shape{};  // as stored
         Orientation orientation{};
@@ -162,6 +163,7 @@ private:
 
     // Collects the directories that are pages; reduced copies and masks are not.
     void find_pages() {
+        // Subfile types that are not pages: thumbnails and transparency masks.
         constexpr std::uint32_t no_page = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
         do {
             if (!(field<std::uint32_t>(TIFFTAG_SUBFILETYPE) & no_page))
@@ -169,6 +171,7 @@ private:
         } while (pages_.size() < most_pages && TIFFReadDirectory(tiff_.get()));
         // The end of the chain is not an error; a broken chain is.
         if (!error_.empty()) fail(ErrorCode::no_input, "{}: a directory of it is broken: {}", info_.name, complaint());
+        // A file with reduced copies only: read the first one.
         if (pages_.empty()) {
             TIFFSetDirectory(tiff_.get(), 0);
             pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));

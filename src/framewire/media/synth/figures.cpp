@@ -200,9 +200,11 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
             break;
         }
         case Kind::balloon: {
+            // The balloon floats up and down and sways slowly.
             const auto height = 1500 * mm + sine(time_us * 65536 / 4'100'000) * 140 * mm / 4096;
             const auto sway = sine(time_us * 65536 / 2'700'000) * 30 * mm / 4096;
             draw_shadow(140 * mm);
+            // String, knot, balloon and its highlight.
             limb(sway, height - 200 * mm, 7 * mm, 0, height - 700 * mm, 7 * mm, rgb(236, 232, 226));
             limb(sway, height - 160 * mm, 8 * mm, sway, height - 225 * mm, 52 * mm, colour);
             ellipse(sway, height, 165 * mm, 205 * mm, colour);
@@ -211,6 +213,7 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
         }
         case Kind::robot:
             draw_shadow(200 * mm);
+            // Base, cover and button.
             ellipse(0, 55 * mm, 190 * mm, 52 * mm, rgb(58, 60, 66));
             ellipse(0, 78 * mm, 184 * mm, 44 * mm, rgb(222, 222, 220));
             ellipse(0, 84 * mm, 60 * mm, 15 * mm, colour);
@@ -238,23 +241,30 @@ void Figures::draw_person(const Pose& pose) {
     const auto hip = 82 * cm + rise, shoulder = 138 * cm + rise, d = std::int64_t{pose.direction};
 
     draw_shadow(30 * cm);
+    // Far arm with its hand.
     limb(-3 * cm * d, shoulder - 2 * cm, 9 * cm, -swing * 8 / 10, 84 * cm + rise, 7 * cm, shirt.lit(200));
     ellipse(-swing * 8 / 10, 82 * cm + rise, 5 * cm, 5 * cm, skin.lit(220));
+    // Far leg with its shoe.
     limb(0, hip, 15 * cm, -swing, 6 * cm + lift_other, 9 * cm, trousers.lit(208));
     ellipse(-swing + 4 * cm * d, 5 * cm + lift_other, 11 * cm, 5 * cm, shoe.lit(220));
+    // Near leg with its shoe.
     limb(0, hip, 16 * cm, swing, 6 * cm + lift, 10 * cm, trousers);
     ellipse(swing + 4 * cm * d, 5 * cm + lift, 11 * cm, 5 * cm, shoe);
+    // Hips, trunk and shoulders.
     ellipse(0, hip + 3 * cm, 16 * cm, 9 * cm, trousers);
     limb(0, shoulder, 36 * cm, 0, hip + 2 * cm, 31 * cm, shirt);
     ellipse(0, shoulder, 18 * cm, 7 * cm, shirt);
+    // Neck, hair and face.
     limb(0, shoulder + 12 * cm, 10 * cm, 0, shoulder + 2 * cm, 11 * cm, skin.lit(225));
     ellipse(-1 * cm * d, shoulder + 23 * cm, 12 * cm, 14 * cm, hair);
     ellipse(2 * cm * d, shoulder + 20 * cm, 10 * cm, 12 * cm, skin);
+    // Near arm with its hand.
     limb(2 * cm * d, shoulder - 2 * cm, 10 * cm, swing * 8 / 10, 86 * cm + rise, 8 * cm,
          mix(shirt, rgb(255, 255, 255), 26));
     ellipse(swing * 8 / 10, 83 * cm + rise, 5 * cm, 5 * cm, skin);
 }
 
+// A walking cat; its legs move twice as fast as a person's.
 void Figures::draw_cat(const Pose& pose) {
     const auto key = pose.figure->key;
     constexpr std::array<Colour, 4> furs = {rgb(214, 140, 70), rgb(70, 68, 72), rgb(190, 184, 176), rgb(128, 96, 68)};
@@ -265,10 +275,13 @@ void Figures::draw_cat(const Pose& pose) {
     const auto wag = sine(pose.stride) * 6 * cm / 4096;
 
     draw_shadow(28 * cm);
+    // Far legs and tail.
     for (const auto x : {-18 * cm, 16 * cm}) limb(x * d, 20 * cm, 7 * cm, x * d - swing, cm, 5 * cm, fur.lit(190));
     limb(-23 * cm * d, 28 * cm, 6 * cm, (-36 * cm + wag) * d, 52 * cm, 4 * cm, fur.lit(225));
+    // Body and near legs.
     ellipse(0, 26 * cm, 26 * cm, 11 * cm, fur);
     for (const auto x : {-20 * cm, 18 * cm}) limb(x * d, 22 * cm, 8 * cm, x * d + swing, cm, 5 * cm, fur);
+    // Ears, head and muzzle.
     limb(19 * cm * d, 51 * cm, cm, 20 * cm * d, 40 * cm, 8 * cm, fur.lit(225));
     limb(30 * cm * d, 51 * cm, cm, 29 * cm * d, 40 * cm, 8 * cm, fur.lit(225));
     ellipse(25 * cm * d, 37 * cm, 11 * cm, 10 * cm, fur);
@@ -330,6 +343,7 @@ void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x
 // A tapered limb between two points, each with a width.
 void Figures::limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
                    std::int64_t width1, const Colour& colour) {
+    // Draw from the upper end to the lower one.
     if (height0 < height1) {
         limb(x1, height1, width1, x0, height0, width0, colour);
         return;
@@ -363,6 +377,7 @@ void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const C
         const auto begin_16 = std::int64_t{x} * 16;
         const auto covered = std::min(begin_16 + 16, right_16) - std::max(begin_16, left_16);  // of 16
         const auto across = std::clamp<std::int64_t>((begin_16 + 8 - left_16) * 256 / width, 0, 256);
+        // Brightness falls off from left to right.
         const auto level = 262 - across * across * 84 / 65536;
         pixel[0] = to_byte(pixel[0] + (((colour.b * level >> 8) - pixel[0]) * covered >> 4));
         pixel[1] = to_byte(pixel[1] + (((colour.g * level >> 8) - pixel[1]) * covered >> 4));

@@ -209,6 +209,7 @@ private:
         const auto within = [](Length value, Length from, Length to) { return from <= value && value <= to; };
         const auto front = ray.at(solid.z0);
         if (solid.z0 < z && within(front.x, solid.x0, solid.x1) && within(front.y, solid.y0, solid.y1)) {
+            // Inside the ellipse equation, scaled to 1024.
             if (solid.ellipse) {
                 const auto dx = (2 * front.x - solid.x0 - solid.x1) * 1024 / (solid.x1 - solid.x0);
                 const auto dy = (2 * front.y - solid.y0 - solid.y1) * 1024 / (solid.y1 - solid.y0);
@@ -339,6 +340,7 @@ private:
         const auto height = floor_y - point.y;
         auto level = 236 - corner_shade(height) - corner_shade(point.y - ceiling_y) - corner_shade(point.x - left_x) -
                      corner_shade(right_x - point.x);
+        // The skirting board.
         if (height < 110 * mm) return {light(white_paint, point, height > 104 * mm ? level * 200 / 256 : level), 6};
         if (const auto art = picture(point, -1980, -1330, 1240, 1790, 7); art.thing) return art;
         if (const auto art = picture(point, -1180, -700, 1290, 1740, 8); art.thing) return art;
@@ -351,6 +353,7 @@ private:
         const auto left = x0 * mm, right = x1 * mm, bottom = floor_y - height0 * mm, top = floor_y - height1 * mm;
         if (!inside(point.x, left, right) || !inside(point.y, top, bottom)) return {};
         const auto edge = std::min({point.x - left, right - point.x, point.y - top, bottom - point.y});
+        // The frame, then the mount.
         if (edge < 22 * mm) return {light(rgb(56, 46, 40), point, 230), thing};
         if (edge < 80 * mm) return {light(rgb(236, 232, 224), point, 230), thing + 16};
         // Hills under an evening sky, one range in front of the other.
@@ -384,14 +387,17 @@ private:
                                  2;
                 if (bar < 22 * mm) return {bright(rgb(222, 226, 230)), 10};
                 const auto up = (window_y1 - point.y) * 256 / (window_y1 - window_y0);
+                // Outside: hills under a bright sky.
                 const auto hill = 60 + smooth_noise(seed_ + 7, point.z, 0, 500 * mm, mm) / 5;
                 if (up < hill) return {bright(mix(rgb(150, 176, 140), rgb(186, 206, 190), up * 2)), 11};
                 return {bright(mix(rgb(232, 240, 248), rgb(172, 208, 244), up)), 12};
             }
+            // The frame of the window.
             if (edge > -70 * mm) return {light(white_paint, point, 250), 13};
         } else {
             const auto edge = std::min({point.z - 5000 * mm, 5900 * mm - point.z, 2050 * mm - height});
             if (edge > 0) {
+                // Two panels with grooves around them, and a door knob.
                 const auto panel_z = std::abs(point.z - 5450 * mm);
                 const auto panel_y = std::min(std::abs(height - 560 * mm), std::abs(height - 1460 * mm));
                 const bool groove = std::abs(std::max(panel_z - 280 * mm, panel_y - 340 * mm)) < 14 * mm;
@@ -399,6 +405,7 @@ private:
                 if (knob) return {light(rgb(196, 168, 110), point, 256), 14};
                 return {light(rgb(224, 219, 208), point, groove ? 196 : 236), groove ? 15U : 70'000U};
             }
+            // The frame of the door.
             if (edge > -75 * mm) return {light(white_paint, point, 246), 70'001};
         }
         if (height < 110 * mm)

@@ -95,6 +95,7 @@ public:
         format->flags |= AVFMT_FLAG_CUSTOM_IO;
         Dictionary dictionary;
         if (is_mp4()) {
+            // Fragments, as in the files of a sink; the index is moved to the front at the end.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
         }

@@ -42,6 +42,7 @@ public:
     AVIOContext* context() const { return context_; }
 
 private:
+    // Callbacks of AVIOContext; errors are returned as FFmpeg's codes.
     static int read(void* self, std::uint8_t* data, int bytes) {
         auto& io = *static_cast<DescriptorIo*>(self);
         const auto got = ::pread(io.descriptor_, data, static_cast<std::size_t>(bytes), io.position_);
@@ -152,6 +153,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     av_dict_copy(&output->metadata, written.metadata, 0);
     add_chapters(*output);
     Dictionary dictionary;
+    // The muxer leaves this much space in front and writes the index there at the end.
     dictionary.set("moov_size", moov_bytes(*input, *output, packets));
     dictionary.set("use_editlist", 1);
     dictionary.set("movie_timescale", movie_ticks);

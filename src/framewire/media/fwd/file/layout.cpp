@@ -231,12 +231,14 @@ Bytes IndexWriter::finish(std::int64_t offset) const {
 
 std::optional<IndexEntry> IndexReader::next(std::uint64_t size, std::uint64_t time) {
     constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // far larger than any frame
+    // Sizes and offsets must be possible, so that sums cannot overflow.
     if (size / 2 < frame_head_bytes + 2 || size / 2 > longest || offset_ > std::numeric_limits<std::int64_t>::max() / 2)
         return std::nullopt;
     const auto change = unfolded(time);
     if (change < -2 * max_ticks || change > 2 * max_ticks) return std::nullopt;
     step_ += change;
     const auto ticks = ticks_ + step_;
+    // Times must increase and stay in range.
     if (ticks < 0 || ticks > max_ticks || (began_ && step_ < 1)) return std::nullopt;
     began_ = true;
     const IndexEntry entry{offset_, static_cast<std::int64_t>(size / 2), ticks, size % 2 == 1};
@@ -245,6 +247,7 @@ std::optional<IndexEntry> IndexReader::next(std::uint64_t size, std::uint64_t ti
     return entry;
 }
 
+// The trailer has its own checksum, so that random bytes are not taken for an offset.
 std::optional<std::int64_t> read_trailer(ByteSpan trailer) {
     if (trailer.size() != trailer_bytes || !begins_with(trailer.subspan(12), file_ends) ||
         checksum(trailer.first(8)) != u32_at(trailer, 8))

@@ -90,6 +90,7 @@ NpyHeader read_header(InputFile& file) {
     for (const auto side : std::span(header.shape).subspan(1))
         if (side < 1 || (frame_bytes *= static_cast<std::uint64_t>(side)) > static_cast<std::uint64_t>(rest_bytes))
             fail(ErrorCode::no_input, "{} ends within its first array", file.name());
+    // The count in the header must agree with the size of the file.
     const auto frames = static_cast<std::uint64_t>(rest_bytes) / frame_bytes;
     if (frames != static_cast<std::uint64_t>(header.shape[0]) ||
         frames * frame_bytes != static_cast<std::uint64_t>(rest_bytes))

@@ -25,6 +25,7 @@ WallClock::duration wall_time(double seconds) {
     return std::chrono::duration_cast<WallClock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// Sink that distributes frames over segments.
 class SegmentedSink final : public Sink {
 public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
