@@ -13,13 +13,15 @@ namespace framewire::net {
 
 namespace {
 
-constexpr std::size_t max_host_bytes = 253;  // RFC 1035
+// The longest host name in textual form; its wire form has 255 octets (RFC 1035, 2.3.4).
+constexpr std::size_t max_host_bytes = 253;
 constexpr std::size_t max_stream_name_bytes = 64;
 
 struct NamedScheme {
     Scheme scheme;
     std::string_view prefix;
 };
+// In the order of the enumerators: to_string() indexes this table by them.
 constexpr NamedScheme schemes[] = {
     {Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}, {Scheme::websocket, "ws://"}, {Scheme::websocket_tls, "wss://"}};
 
@@ -28,7 +30,7 @@ bool is_ipv6(std::string_view text) {
     return ::inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
-// "::1:7878" can be ::1 and a port, or all of it the address: what is advised has to be an address either way.
+// "::1:7878" can be ::1 with a port, or one whole address. The message suggests only an address that is valid.
 [[noreturn]] void refuse_without_brackets(std::string_view text, std::string_view host, std::string_view digits) {
     std::uint16_t port = 0;
     const bool has_port = is_ipv6(host) && read_number(digits, port) == std::errc{};
@@ -45,7 +47,7 @@ bool is_ipv6(std::string_view text) {
 
 Address parse_address(std::string_view text) {
     const bool has_brackets = text.starts_with('[');
-    const auto end = has_brackets ? text.find(']') : 0;  // colons in brackets are the address's own
+    const auto end = has_brackets ? text.find(']') : 0;  // colons in brackets belong to the host
     if (end == text.npos) fail(ErrorCode::usage, "the address '{}' has a '[' without a ']': write [::1]:7878", text);
     const auto colon = text.rfind(':');
     if (colon == text.npos || colon < end) {
@@ -101,7 +103,7 @@ bool is_stream_name(std::string_view name) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
                c == '-';
     };
-    // URLs cannot hold "." and ".." as parts of their path (RFC 3986, 5.2.4).
+    // "." and ".." as path segments are removed when a URL is resolved (RFC 3986, 5.2.4).
     if (name == "." || name == "..") return false;
     return !name.empty() && name.size() <= max_stream_name_bytes && std::all_of(name.begin(), name.end(), allowed);
 }

@@ -6,46 +6,48 @@
 
 namespace framewire::net {
 
-/// One end of a TCP connection: a name, or an IPv4 or IPv6 address without brackets, and a port.
+/// One end of a TCP connection: a host name or a numeric IPv4 or IPv6 address without brackets, and a port.
 struct Address {
     std::string host;
     std::uint16_t port = 0;
 };
 
-/// What carries a stream.
+/// The transport that carries a stream.
 enum class Scheme { tcp, tls, websocket, websocket_tls };
 
-/// Whether it is TLS that carries it, at the bottom.
+/// Returns true if the transport runs over TLS.
 inline bool encrypted(Scheme scheme) { return scheme == Scheme::tls || scheme == Scheme::websocket_tls; }
 
-/// Where a stream is found: tcp://HOST:PORT/NAME, or tls://, ws:// or wss:// in its place.
+/// Address of one stream: tcp://HOST:PORT/NAME, or the same with tls://, ws:// or wss://.
 struct StreamAddress {
     Address server;
     std::string stream;
     Scheme scheme = Scheme::tcp;
 };
 
-/// The stream a server offers and a viewer asks for when nobody names one.
+/// The stream that servers offer and viewers request if no name is given.
 inline constexpr std::string_view default_stream = "main";
 
-/// Reads "HOST:PORT", an IPv6 address standing in brackets. Port 0 means any free one and is for servers.
-/// Throws Error{usage}.
+/// Parses "HOST:PORT"; an IPv6 address stands in brackets. Port 0 is allowed: a server then takes any free port. Throws
+/// Error{usage} if the text is invalid.
 Address parse_address(std::string_view text);
 
-/// Whether only programs of this machine reach it, as far as that can be told without looking a name up: one of
-/// loopback's addresses, or "localhost".
+/// Returns true if the address is known to reach only this machine: a numeric loopback address or "localhost". Other
+/// names are not resolved and count as reachable.
 bool is_loopback(const Address& address);
 
-/// Reads "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. Throws Error{usage}.
+/// Parses "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. The default name is
+/// default_stream. Throws Error{usage} if the text is invalid or the port is 0.
 StreamAddress parse_stream_address(std::string_view url);
 
-/// Throws Error{usage} unless `name` is 1 to 64 of the characters A-Z a-z 0-9 . _ - and neither "." nor "..".
+/// Throws Error{usage} unless is_stream_name(name).
 void validate_stream_name(std::string_view name);
+/// Returns true if the name has 1 to 64 characters from A-Z a-z 0-9 . _ - and is neither "." nor "..".
 bool is_stream_name(std::string_view name);
 
-/// "127.0.0.1:7878", "[::1]:7878".
+/// Formats an address such as "127.0.0.1:7878" or "[::1]:7878".
 std::string to_string(const Address& address);
-/// "tcp://127.0.0.1:7878/main".
+/// Formats a stream address such as "tcp://127.0.0.1:7878/main".
 std::string to_string(const StreamAddress& address);
 
 }  // namespace framewire::net

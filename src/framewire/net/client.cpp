@@ -27,6 +27,8 @@ using std::chrono::milliseconds;
 
 }  // namespace
 
+// Everything a client owns. Reading is synchronous: each operation runs the dialer's loop until it ends or its deadline
+// passes.
 struct Client::State {
     State(std::unique_ptr<Dialer> dialer_, StreamAddress address_, const ClientOptions& options_)
         : dialer(std::move(dialer_)), address(std::move(address_)), options(options_) {
@@ -40,11 +42,14 @@ struct Client::State {
         }
     }
 
-    // A connection, up to the server's hello. Throws Lost, and Error{source_lost} on what no server sends.
+    // Connects and reads up to the end of the server's hello. Throws Lost if another attempt may succeed, and
+    // Error{source_lost} if the server is incompatible or refuses the token.
     void connect() {
         connection.reset();
         const auto deadline = dialer->now() + options.connect_deadline;
         connection = dialer->dial(deadline);
+        // After a reconnection the hello names the block versions the client holds, so the server sends only what is
+        // missing.
         write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
         outbox = {};
         wishes->restart();
@@ -60,7 +65,7 @@ struct Client::State {
         if (header.type == MessageType::error) {
             const auto error = read_error(payload);
             if (error.reason == Refusal::not_allowed) fail(ErrorCode::source_lost, "the server says: {}", error.text);
-            // In words, too many viewers or a stream not there yet: another time it may be different.
+            // The other reasons are temporary, such as too many viewers or a stream that does not exist yet.
             throw Lost{"the server says: " + error.text};
         }
         if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
@@ -74,8 +79,8 @@ struct Client::State {
         await(outcome, deadline, "the server does not take the hello");
     }
 
-    // Fills `into` by the deadline. With a `silence`, which is what the deadline leaves, it begins anew with each
-    // piece.
+    // Fills `into` before the deadline. If `silence` is not zero, the deadline moves: it is `silence` after the latest
+    // bytes.
     void read(std::span<std::uint8_t> into, Clock::time_point deadline, milliseconds silence) {
         while (!into.empty()) {
             Outcome outcome;
@@ -87,7 +92,7 @@ struct Client::State {
         }
     }
 
-    // Past the deadline an operation ends with the connection.
+    // Waits until the operation ends. At the deadline it closes the connection, which ends the operation.
     void await(const Outcome& outcome, Clock::time_point deadline, const char* when_late) {
         if (!dialer->wait(outcome.done, deadline)) {
             connection->close();
@@ -96,6 +101,7 @@ struct Client::State {
         if (outcome.error) throw Lost{outcome.error.message()};
     }
 
+    // Takes over the stream of a new connection. The receiver keeps its picture if the size is the same.
     void accept(const ServerHello& hello) {
         const auto& offered = hello.info;
         const bool again = receiver.has_value() && offered.shape == info.shape;
@@ -114,6 +120,7 @@ struct Client::State {
         controls = hello.controls;
     }
 
+    // Sends pending messages, reads one message and applies it.
     Receiver::Outcome take_message() {
         outbox.send(*connection, receiver->state().version, controls ? wishes.get() : nullptr, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
@@ -138,13 +145,14 @@ struct Client::State {
         return outcome;
     }
 
+    // Notes that a keyframe or delta frame of the picture has been received.
     void take_state(MessageType type, Clock::duration coming, Clock::time_point now) {
         outbox.take(coming, now);
         ++messages;
         last = type;
     }
 
-    // False when told to stop. Throws Error{source_lost} when the time is over.
+    // Reconnects with growing pauses. Returns false if it was stopped. Throws Error{source_lost} if the time is over.
     bool connect_again(std::string why) {
         if (!loss)
             loss = {
@@ -153,6 +161,7 @@ struct Client::State {
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
         while (dialer->now() < loss->give_up) {
             if (options.on_loss) options.on_loss(why);
+            // Nothing sets this flag, so wait() ends only at the end of the pause or on a stop.
             const bool nothing = false;
             dialer->wait(nothing, std::min(dialer->now() + loss->pause, loss->give_up));
             if (dialer->stopped()) return false;
@@ -178,17 +187,17 @@ struct Client::State {
     ClientOptions options;
     StreamInfo info;
     std::optional<Receiver> receiver;
-    ViewerOutbox outbox;  // of this connection
-    int messages = 0;     // pictures and changes since next() was called
-    MessageType last{};   // of the last of them
+    ViewerOutbox outbox;  // of the current connection
+    int messages = 0;     // keyframes and delta frames received since next() was called
+    MessageType last{};   // type of the latest of them
     bool controls = false;
     std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
     ServerClock clock;
-    ConnectionPointer connection;  // calls back into what is above
+    ConnectionPointer connection;  // declared after the members that its handlers use
     Bytes payload;
     std::int64_t bytes = 0;
     int reconnections = 0;
-    // From a loss to the next state received; a hello alone is no stream.
+    // Lasts from a loss to the next complete state: a server that sends only hellos does not reset the pauses.
     struct Loss {
         Clock::time_point give_up;
         milliseconds pause;
@@ -248,7 +257,7 @@ bool Client::next() {
             }
             if (outcome == Receiver::Outcome::ended) {
                 state.ended = true;
-                state.connection.reset();  // the server waits for it
+                state.connection.reset();  // the server waits until the viewer closes
             }
         } catch (const Lost& lost) {
             if (state.dialer->stopped() || !state.connect_again(lost.why)) return false;

@@ -19,77 +19,90 @@
 
 namespace framewire::net {
 
+/// Settings of a viewer.
 struct ClientOptions {
-    /// For one attempt: from looking up the server's name to its whole hello.
+    /// Deadline of one connection attempt, from the name lookup to the end of the server's hello.
     std::chrono::milliseconds connect_deadline{5'000};
-    std::chrono::milliseconds silence_deadline{5'000};  ///< without a byte from the server, which sends keep-alives
-    /// How long a stream that was lost is tried to be had again, with pauses growing from `first_pause` to
-    /// `longest_pause`; 0 does not try, 24 h is the most but for milliseconds::max(), which is for ever. Time and
-    /// pauses count from the loss to the next state that is received: a server that greets and drops does not make them
-    /// begin anew.
+    /// The connection counts as lost after this time without a byte. Servers send keep-alives.
+    std::chrono::milliseconds silence_deadline{5'000};
+    /// How long the client tries to reconnect after a loss, with pauses that grow from `first_pause` to
+    /// `longest_pause`. 0 disables reconnecting; at most 24 h, or milliseconds::max() for no limit. Time and pauses
+    /// count from the loss to the next complete state, so a server that greets and closes does not reset them.
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
-    /// A stream that is had again with pictures of another size is taken so, and info() is of it; else it is lost.
+    /// If true, a stream that returns with another picture size is accepted and info() changes; otherwise it counts as
+    /// lost.
     bool follows_size = false;
-    std::string token{};  ///< what the server wants to hear; empty: nothing
-    /// Of tls:// and wss:// only: the certificate's, as parse_fingerprint() gives it. Empty: the certificate is
-    /// verified by the system's roots and the host's name.
+    /// The token sent to the server. Empty: none.
+    std::string token{};
+    /// Only with tls:// and wss://: the expected certificate fingerprint as parse_fingerprint() returns it. If empty,
+    /// the certificate is verified against the system's trusted roots and the host name.
     std::string fingerprint{};
-    std::int64_t max_pixels = std::int64_t{8192} * 8192;  ///< larger pictures are refused unallocated
-    HostLookup lookup = system_lookup;                    ///< how the server's name is resolved
-    /// Called in next() when the stream was lost, with why, and after each attempt to have it again that failed.
+    /// Streams with more pixels per picture are refused before any memory is allocated.
+    std::int64_t max_pixels = std::int64_t{8192} * 8192;
+    /// How the server's name is resolved.
+    HostLookup lookup = system_lookup;
+    /// Optional. Called inside next() with the reason when the connection is lost and after each failed attempt to
+    /// reconnect.
     std::function<void(const std::string& why)> on_loss{};
 };
 
-/// What came over the connections so far.
+/// What was received over all connections so far.
 struct ClientCounts {
     ReceiverCounts received{};
-    std::int64_t bytes = 0;  ///< all told, hellos and keep-alives included
+    /// All bytes read, including hellos and keep-alives.
+    std::int64_t bytes = 0;
     int reconnections = 0;
 };
 
-/// A viewer: connects to a server and keeps its own copy of R. For one thread.
+/// A viewer: connects to a server and keeps a copy of R, the server's reference picture. Use it from one thread.
 class Client {
 public:
-    /// Connects and waits for the server's hello. Throws Error{no_input} when there is no stream to be had there
-    /// (nobody listens, no such stream, too many viewers, pictures too large) or when told to stop before it is,
-    /// Error{usage} on options that are not allowed, Error{config} without memory.
+    /// Connects and waits for the server's hello. Throws Error{no_input} if no stream is available there (nothing
+    /// listens, no such stream, too many viewers, pictures too large) or if `stop` is requested first, Error{usage} if
+    /// an option is invalid, and Error{config} if memory runs out.
     explicit Client(const StreamAddress& address, const ClientOptions& options = {}, std::stop_token stop = {});
-    /// The same over connections of another kind; where they lead is the dialer's affair, `address` names the stream.
+    /// Like the constructor above, over the dialer's connections. `address` names the stream; the dialer decides where
+    /// it connects.
     Client(std::unique_ptr<Dialer> dialer, const StreamAddress& address, const ClientOptions& options = {});
     ~Client();
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
 
+    /// What the server announced about the stream: its size and format.
     const StreamInfo& info() const;
 
-    /// Waits for the next complete state and takes it: picture() is then the server's R of state().version, whichever
-    /// way it came. What comes in parts is not to be seen before it is complete. False when the server ended the stream
-    /// or when told to stop. Throws Error{source_lost} when the stream was lost, and not had again in the time allowed,
-    /// or when the server sends what no server does.
+    /// Waits for the next complete state and applies it; picture() then equals the server's R of state().version. A
+    /// state that arrives in several messages becomes visible once it is complete. Returns false if the server ended
+    /// the stream or the client was stopped. Throws Error{source_lost} if the stream was lost and not restored within
+    /// ClientOptions::reconnect, or if the server violates the protocol.
     bool next();
 
+    /// The current picture. The view stays valid until the next call of next().
     HostView<const std::uint8_t> picture() const;
+    /// Version and metadata of picture().
     const StateHeader& state() const;
-    /// What no byte of picture() is further than from the source.
+    /// The bound of picture(): no byte differs from the server's frame by more.
     int threshold() const;
-    /// Blocks in which picture() may differ from the one before.
+    /// The blocks in which picture() may differ from the previous one.
     const delta::BlockSet& came() const;
-    /// How long ago the server's machine had picture() from its camera; none before the clocks were compared.
+    /// Time since the server captured picture(), or nullopt until the clocks have been compared.
     std::optional<std::chrono::microseconds> age() const;
-    /// When picture() was captured, by this machine's clock; none likewise.
+    /// Capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
     std::optional<Clock::time_point> captured() const;
-    /// Whether picture() came of the one before by packed() alone; else it is new.
+    /// Returns true if the previous picture and packed() alone produce picture(). Otherwise a recording needs a
+    /// keyframe here.
     bool follows() const;
-    /// What came last, as delta/format.md says.
+    /// The packed frame received last, in the format of delta/format.md. Valid until the next call of next().
     ByteSpan packed() const;
-    /// What the server detected in the frame of picture(); without sums of coordinates.
+    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
     std::span<const Component> objects() const;
+    /// Statistics over all connections.
     ClientCounts counts() const;
-    /// Orders to the server; null where it takes none.
+    /// Sends control requests to the server. Null if the server accepts none.
     std::shared_ptr<RemoteControl> remote_control() const;
-    /// As Receiver's.
+    /// See Receiver::last_changes().
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
 
 private:

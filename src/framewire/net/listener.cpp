@@ -24,6 +24,7 @@ namespace framewire::net {
 
 namespace {
 
+// Returns the options if they are valid, and throws Error{usage} otherwise.
 ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
         fail(ErrorCode::usage, "a limit of {} viewers asked for; 1 to 10000 is allowed", options.viewers_limit);
@@ -66,6 +67,7 @@ http::Admission::Rules rules_of(const ListenerOptions& options) {
 
 }  // namespace
 
+// The allowed characters need no escapes in a URL, a header field or HTML.
 void validate_base_path(std::string_view path) {
     constexpr std::size_t longest = 200;
     constexpr auto allowed = [](char c) {
@@ -86,6 +88,7 @@ void validate_base_path(std::string_view path) {
              path);
 }
 
+// Order matters: the loop outlives what runs on it, and TLS, sessions and visitors use the loop.
 struct Listener::State {
     State(ListenerOptions options_, std::stop_token stop)
         : options(checked(std::move(options_))),
@@ -100,6 +103,7 @@ struct Listener::State {
                    [this](ConnectionPointer connection, std::string name) {
                        sessions.come(std::move(connection), std::move(name));
                    }) {
+        // Checked after the acceptor resolved `listen`, because a name may resolve to a public address.
         if (!acceptor.loopback() && options.token.empty() && !options.open)
             fail(ErrorCode::usage, "listening on {}, which others reach, needs a token", to_string(options.listen));
         if (options.tls) tls.emplace(*options.tls, [this](std::function<void()> task) { loop.post(std::move(task)); });
@@ -113,12 +117,15 @@ struct Listener::State {
         loop.stop();
     }
 
+    // Passes a new connection on, through TLS if the server has an identity. The TLS listener returns null if there
+    // were too many handshakes.
     void take(ConnectionPointer connection) {
         const bool is_proxy = tls && proxies.trusts(*connection);
         if (tls) connection = tls->over(std::move(connection), loop.now(), is_proxy);
         if (connection) sessions.come(std::move(connection));
     }
 
+    // Checks deadlines four times per keep-alive interval, and reports how many log lines were suppressed.
     void tick() {
         timer.expires_after(std::max(std::chrono::milliseconds(1), options.keep_alive / 4));
         timer.async_wait([this](const boost::system::error_code& error) {
@@ -132,7 +139,8 @@ struct Listener::State {
         });
     }
 
-    // Calls it in the loop's thread and gives what it gives, or throws what it throws; the loop keeps nothing of that.
+    // Runs `call` on the loop's thread and returns its result or rethrows its exception. The caller waits for `done`,
+    // not for the task's own future: the task is destroyed with this frame, so the loop has to leave it first.
     template <class Call>
     decltype(auto) in_loop(Call call) {
         std::packaged_task<std::invoke_result_t<Call>()> task(std::move(call));
@@ -157,6 +165,7 @@ struct Listener::State {
 };
 
 struct ServedStream::State {
+    // Blocks until the loop has dropped the stream's last viewer, so the caller may destroy the StreamState.
     ~State() {
         const auto removed = std::make_shared<std::promise<void>>();
         listener.loop.post([this, removed] { listener.sessions.remove(stream, [removed] { removed->set_value(); }); });

@@ -19,75 +19,86 @@
 
 namespace framewire::net {
 
+/// Settings of a listener.
 struct ListenerOptions {
     Address listen{"127.0.0.1", 7878};
-    int viewers_limit = 64;  ///< of all streams
-    /// What viewers have to know, see validate_token(); empty: nothing, which is for loopback only unless `open` says
-    /// that everybody is welcome who can reach the address.
+    /// Most viewers over all streams.
+    int viewers_limit = 64;
+    /// The token that viewers have to send, see validate_token(). Empty: none, which is allowed only on a loopback
+    /// address unless `open` is true.
     std::string token{};
     bool open = false;
-    std::optional<TlsIdentity> tls{};  ///< connections are TLS's, and the server shows this
-    /// Connections that have not said hello, all told and of one peer (an address; for IPv6 its first 64 bits). One
-    /// more takes the place of an older one, which is told so.
+    /// If set, every connection uses TLS and the server presents this identity.
+    std::optional<TlsIdentity> tls{};
+    /// Most pending connections, in total and per peer (an IPv4 address or an IPv6 /64 network). Beyond that a new
+    /// connection replaces an older one, which receives a refusal.
     int greeting_limit = 128, greeting_limit_per_peer = 64;
-    /// What answers on their way to viewers may keep in memory together, where more than one is; who takes theirs the
-    /// slowest is dropped for those that would exceed it. 0: 512 MiB, or four whole pictures of the largest stream
-    /// where that is more.
+    /// Most memory in bytes that responses to several viewers may hold until they are sent. If a new one would exceed
+    /// it, the viewer that takes its bytes most slowly is dropped. 0: 512 MiB, or the size of four keyframes of the
+    /// largest stream if that is more.
     std::size_t pinned_limit_bytes = 0;
-    std::chrono::milliseconds lookup_deadline{5'000};     ///< for the address of `listen`, where it is a name
-    std::chrono::milliseconds handshake_deadline{5'000};  ///< from the connection to the viewer's whole hello
-    std::chrono::milliseconds write_deadline{10'000};     ///< without a byte taken by a viewer that has some coming
-    std::chrono::milliseconds keep_alive{1'000};          ///< the longest silence towards a viewer
-    /// Names that HTTP requests may ask for the server by, beside numeric addresses, localhost, this machine's name
-    /// and the one of `listen`: others are of pages that want to look like this server.
+    /// Deadline for resolving `listen` if it is a name.
+    std::chrono::milliseconds lookup_deadline{5'000};
+    /// From the connection to the end of the viewer's hello.
+    std::chrono::milliseconds handshake_deadline{5'000};
+    /// A viewer that has data pending is dropped after this time without taking a byte.
+    std::chrono::milliseconds write_deadline{10'000};
+    /// A viewer is sent something at least this often.
+    std::chrono::milliseconds keep_alive{1'000};
+    /// Host names that HTTP requests may use for the server, in addition to numeric addresses, localhost, this
+    /// machine's name and the name in `listen`. Other names are refused: they would allow DNS rebinding.
     std::vector<std::string> allowed_hosts{};
-    /// From an HTTP request's first byte to its last; and from an answer to the next request.
+    /// From the first to the last byte of an HTTP request, and from a response to the next request.
     std::chrono::milliseconds request_deadline{5'000}, idle_deadline{15'000};
-    /// Reverse proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8. What is limited
-    /// for each peer is then limited for each of their clients.
+    /// Reverse proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8. Limits per peer
+    /// then apply to each of their clients.
     std::vector<std::string> trusted_proxies{};
-    /// The path below which a reverse proxy shows this server, such as "/cams", as validate_base_path() takes it.
-    /// Requests may begin with it. Empty: none.
+    /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
+    /// may begin with it. Empty: none.
     std::string base_path{};
-    int requests_limit = 256;           ///< of HTTP that are under way, answers that come bit by bit included
-    HostLookup lookup = system_lookup;  ///< how `listen` is resolved
+    /// Most HTTP requests in progress, including responses that are still being streamed.
+    int requests_limit = 256;
+    /// How `listen` is resolved.
+    HostLookup lookup = system_lookup;
 };
 
-/// Throws Error{usage} unless `path` is empty, or one or more parts of A-Z a-z 0-9 . _ ~ -, each after a "/".
+/// Throws Error{usage} unless `path` is empty or a sequence of "/" and a segment of A-Z a-z 0-9 . _ ~ - (at most 200
+/// characters, no "." or ".." segments, no "/" at the end).
 void validate_base_path(std::string_view path);
 
 class ServedStream;
 
-/// Listens at one address and serves any number of named streams there, from a thread of its own. A viewer asks for one
-/// of them by its name. Each is sent what it lacks (StreamState::missing()) when it has taken what it was sent before:
-/// a slow one skips states and costs nobody else anything, what waits for it never exceeds one whole picture, and what
-/// waits for all of them is limited. Thread-safe.
+/// Listens at one address and serves any number of named streams, from a thread of its own. A viewer requests one
+/// stream by name. After a viewer has taken what it was sent, it is sent what it is missing of the newest state
+/// (StreamState::missing()). A slow viewer therefore skips states and does not delay the others, the data pending for
+/// it never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
 class Listener {
 public:
-    /// Listens from here on. Throws Error{usage} on options that are not allowed and Error{config} when the address
-    /// cannot be listened on, or is a name that is not resolved before the deadline or the stop.
+    /// Starts to listen. Throws Error{usage} if an option is invalid, and Error{config} if the address is not available
+    /// or its name is not resolved before the deadline or the stop.
     explicit Listener(ListenerOptions options, std::stop_token stop = {});
-    /// Cuts off whoever is still there. The streams were removed before.
+    /// Closes the connections that are left. All streams must have been removed before.
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    /// As asked for, with the port in use.
+    /// The address as requested, with the port in use.
     const Address& address() const;
 
-    /// Serves `state`, which lives longer than what is given, as tcp://HOST:PORT/NAME. Throws Error{usage} when the
-    /// name is not allowed or taken.
-    /// `control` sees to viewers' wishes, on a thread of its own; none: they are not taken.
+    /// Serves `state` as tcp://HOST:PORT/NAME; `state` must outlive the returned object. `control` handles viewers'
+    /// control requests on a thread of its own; if it is null, the server accepts none. Throws Error{usage} if the name
+    /// is invalid or in use.
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
-    /// Answers HTTP at the same address by `site` from now on; none: by nothing but 503. Returns when no handler of the
-    /// one before runs any more, and is not called by one. GET /NAME/stream becomes a WebSocket with a site or without.
+    /// Answers HTTP requests at the same address with `site` from now on. If it is null, every request except the
+    /// WebSocket upgrade is answered with 503. Returns when no handler of the previous site runs any more, and must not
+    /// be called from one. GET /NAME/stream becomes a WebSocket with or without a site.
     void set_site(std::shared_ptr<const http::Site> site);
 
-    /// Takes no new connections, and turns away who has not said hello, in these words. Viewers stay.
+    /// Stops accepting connections and refuses pending ones with `why`. Viewers stay connected.
     void close(const std::string& why);
 
-    /// Over all streams, those removed included.
+    /// Statistics over all streams, including removed ones.
     ServerMetrics metrics() const;
 
 private:
@@ -96,32 +107,34 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A stream while a listener serves it. Move-only; the listener lives longer.
+/// A stream for as long as a listener serves it. Move-only. The listener must outlive it.
 class ServedStream {
 public:
-    /// Removes the stream: cuts off whoever is still there, and its name is free again.
+    /// Removes the stream, closes the connections of its viewers and makes its name available again.
     ~ServedStream();
     ServedStream(ServedStream&&) noexcept;
     ServedStream& operator=(ServedStream&&) noexcept;
 
-    /// Where viewers find the stream, with the port in use.
+    /// The address for viewers, with the port in use.
     const StreamAddress& address() const;
 
-    /// The state is new: viewers that wait are sent what they lack. Never blocks on viewers.
+    /// Announces a new state: waiting viewers are sent what they are missing. Never blocks on viewers.
     void publish();
 
-    /// Blocks until `count` viewers are there; false when told to stop before.
+    /// Blocks until `count` viewers are connected. Returns false if `stop` is requested first.
     bool wait_for_viewers(int count, std::stop_token stop) const;
 
-    /// Blocks until `count` viewers have taken a whole state, or all that are still there if some have gone; false when
-    /// told to stop before. A viewer that takes nothing is dropped after the write deadline.
+    /// Blocks until `count` viewers have taken a complete state, or all remaining viewers have if some have left.
+    /// Returns false if `stop` is requested first. A viewer that takes nothing is dropped after the write deadline.
     bool wait_for_first_states(int count, std::stop_token stop) const;
 
-    /// Ends the stream: takes no new viewers, sends everyone the last state and then the end, or with `failure` these
-    /// words as an error, and returns when all have taken them or the deadline is over; whoever is left is cut off.
-    /// Gives how many viewers were; connections that are none are not waited for. Other streams go on.
+    /// Ends the stream: refuses new viewers and sends everyone the last state and then the end, or `failure` as an
+    /// error if it is not empty. Returns when all have taken it or the deadline has passed; the connections of the rest
+    /// are closed. Returns the number of viewers that were cut off. Pending connections are not waited for. Other
+    /// streams continue.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
+    /// Statistics of this stream.
     StreamMetrics metrics() const;
 
 private:

@@ -4,15 +4,15 @@
 
 namespace framewire::net {
 
-/// What a viewer may order of a server that allows it: texts, which the server's program reads. From any thread.
+/// Sends control requests to a server that accepts them, as texts that the server's program parses. Thread-safe.
 class RemoteControl {
 public:
     virtual ~RemoteControl() = default;
-    /// How what may be ordered stands, in the server's words of last; empty before those came.
+    /// The settings that can be changed, as the server last reported them. Empty before the first report.
     virtual std::string state() const = 0;
-    /// Sends an order when the connection next takes one.
+    /// Queues a control request. It is sent when the connection next accepts one.
     virtual void order(const std::string& text) = 0;
-    /// Why the server did not take the last order; empty where it did, or has not answered.
+    /// Why the server refused the last request. Empty if it accepted the request or has not answered.
     virtual std::string refusal() const = 0;
 };
 

@@ -6,7 +6,7 @@ namespace framewire::net {
 
 namespace {
 
-// What can be told before anybody listens.
+// Validates what a constructor would otherwise find only after the port is open.
 const ServerOptions& checked(const ServerOptions& options) {
     validate_stream_name(options.stream);
     return options;

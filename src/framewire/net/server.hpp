@@ -10,28 +10,32 @@
 
 namespace framewire::net {
 
+/// Settings of a server with one stream.
 struct ServerOptions : ListenerOptions {
-    std::string stream{default_stream};  ///< the one stream's name
+    /// Name of the stream.
+    std::string stream{default_stream};
 };
 
-/// A listener for one stream, which ends with it.
+/// A listener with one stream, which ends together with it.
 class Server {
 public:
-    /// Listens from here on. `state` lives longer. Throws Error{usage} on options that are not allowed and
-    /// Error{config} when the address cannot be listened on, or is a name that is not resolved before the deadline or
-    /// the stop.
+    /// Starts to listen. `state` must outlive the server. Throws Error{usage} if an option is invalid, and
+    /// Error{config} if the address is not available or its name is not resolved before the deadline or the stop.
     Server(StreamState& state, const ServerOptions& options, std::stop_token stop = {});
 
-    /// Where viewers find the stream, with the port in use.
+    /// The address for viewers, with the port in use.
     const StreamAddress& address() const { return stream_.address(); }
-    /// As ServedStream's.
+    /// See ServedStream::publish().
     void publish() { stream_.publish(); }
+    /// See ServedStream::wait_for_viewers().
     bool wait_for_viewers(int count, std::stop_token stop) const;
+    /// See ServedStream::wait_for_first_states().
     bool wait_for_first_states(int count, std::stop_token stop) const;
 
-    /// As ServedStream's; no new connections are taken from here on.
+    /// See ServedStream::finish(). The listener also stops accepting connections.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
+    /// Statistics over all viewers.
     ServerMetrics metrics() const { return listener_.metrics(); }
 
 private:

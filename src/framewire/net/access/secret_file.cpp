@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_secret_bytes = 64 * 1024;
 
-// Closes what was opened.
+// Owns a file descriptor.
 class Descriptor {
 public:
     explicit Descriptor(int number) : number_(number) {}
@@ -36,9 +36,11 @@ private:
     int number_;
 };
 
+// Returns the folder that the environment variable names with `below` appended, or an empty string.
 std::string folder_from(const char* variable, std::string_view below) {
     const char* folder = std::getenv(variable);
-    // The specification of the folders has others be ignored: https://specifications.freedesktop.org/basedir-spec
+    // The XDG Base Directory Specification says to ignore relative paths:
+    // https://specifications.freedesktop.org/basedir-spec
     if (!folder || folder[0] != '/') return {};
     return std::string(folder) + std::string(below);
 }
@@ -53,7 +55,8 @@ void write_all(int file, std::string_view text, const std::string& path) {
     if (::fsync(file) != 0) fail(ErrorCode::io, "{} cannot be written: {}", path, std::strerror(errno));
 }
 
-// With those above it; one that is there stays as it is. The specification of the folders wants 0700.
+// Creates the folder and its missing parents with the mode that the XDG specification asks for, 0700. Folders that
+// exist keep their mode.
 void make_private_folders(const std::filesystem::path& folder) {
     std::error_code ignored;
     if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
@@ -86,6 +89,7 @@ std::string read_small_file(const std::string& path) {
 std::string read_secret_file(const std::string& path) {
     auto text = read_small_file(path);
     struct stat about {};
+    // Only regular files are checked, so that pipes and devices give no warning.
     constexpr mode_t others = S_IRGRP | S_IROTH;
     if (::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & others) != 0)
         log_warning("{} may be read by others than its owner: chmod 600 {}", path, path);
@@ -106,7 +110,7 @@ bool keep_secret(const std::string& path, const std::function<std::string()>& ma
     make_private_folders(folder);
 
     auto unfinished = path + ".XXXXXX";
-    const Descriptor file(::mkostemp(unfinished.data(), O_CLOEXEC));  // for the owner alone
+    const Descriptor file(::mkostemp(unfinished.data(), O_CLOEXEC));  // mode 0600
     if (file.number() < 0) fail(ErrorCode::io, "{} cannot be written: {}", path, std::strerror(errno));
     try {
         write_all(file.number(), make(), path);
@@ -114,7 +118,7 @@ bool keep_secret(const std::string& path, const std::function<std::string()>& ma
         ::unlink(unfinished.c_str());
         throw;
     }
-    // Unlike a rename a link leaves alone what another program has kept meanwhile.
+    // Unlike rename(), link() fails if another program has created the file meanwhile, so the first one wins.
     const bool kept = ::link(unfinished.c_str(), path.c_str()) == 0;
     const int problem = errno;
     ::unlink(unfinished.c_str());

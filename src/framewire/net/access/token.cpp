@@ -16,6 +16,7 @@ namespace framewire::net {
 namespace {
 
 constexpr std::size_t least_token_bytes = 16, most_token_bytes = 255;
+// 32 characters with 6 bits each: 192 bits.
 constexpr std::size_t made_token_bytes = 32;
 
 }  // namespace
@@ -41,6 +42,7 @@ std::string make_token() {
     if (::getentropy(random.data(), random.size()) != 0)
         fail(ErrorCode::config, "the system has no random numbers for a token: {}", std::strerror(errno));
     std::string token;
+    // The alphabet has 64 characters, which divides 256, so every character is equally likely.
     for (const auto byte : random) token += alphabet[byte % alphabet.size()];
     return token;
 }
@@ -49,6 +51,7 @@ TokenCheck::TokenCheck(std::string_view token) : needed_(!token.empty()), digest
 
 bool TokenCheck::matches(std::string_view given) const {
     const auto digest = digest_of(given);
+    // Constant time: std::equal would reveal the length of the common prefix.
     return CRYPTO_memcmp(digest.data(), digest_.data(), digest.size()) == 0;
 }
 

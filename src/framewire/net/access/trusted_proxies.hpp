@@ -11,24 +11,28 @@
 
 namespace framewire::net {
 
-/// The reverse proxies whose X-Forwarded-For is believed. Anybody can send that header, so it counts only on a
-/// connection from one of these addresses, and in it only up to the entry that the last trusted proxy has added.
+/// Reverse proxies whose X-Forwarded-For header is believed. Anybody can send that header, so it counts only on a
+/// connection from one of these addresses, and only up to the entry that the last trusted proxy has added. Immutable
+/// after construction.
 class TrustedProxies {
 public:
-    /// From addresses and networks: "10.0.0.5", "10.0.0.0/8", "::1", "fd00::/8". Throws Error{usage}. Empty: no proxy
-    /// is trusted.
+    /// Takes addresses and networks in CIDR notation: "10.0.0.5", "10.0.0.0/8", "::1", "fd00::/8". Throws Error{usage}
+    /// if one of them is invalid. If the list is empty, no proxy is trusted.
     explicit TrustedProxies(const std::vector<std::string>& networks = {});
 
     /// Returns true if the other end of the connection is a trusted proxy.
     bool trusts(const Connection& connection) const;
 
+    /// A client behind a trusted proxy.
     struct Client {
         std::string address;
-        std::string peer;  ///< as Connection::peer(): of an IPv6 address the first 64 bits
+        /// The key for limits per peer, see Connection::peer(): the address, or the /64 network of an IPv6 address.
+        std::string peer;
     };
     /// Returns the client on whose behalf a trusted proxy sends a request: the rightmost address in its X-Forwarded-For
-    /// fields that is no trusted proxy, or the leftmost if all are. Nothing if the header is missing, or has no address
-    /// where one is needed: then the request is the proxy's own.
+    /// fields that is not a trusted proxy, or the leftmost address if all of them are. Returns nullopt if the header is
+    /// missing or its last entry is not an address; the request is then the proxy's own. `forwarded_for` holds the
+    /// header fields in the order in which they were received.
     std::optional<Client> client_of(const std::vector<std::string_view>& forwarded_for) const;
 
 private:

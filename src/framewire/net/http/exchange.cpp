@@ -15,6 +15,7 @@ Response json_response(std::string json, int status) {
 
 Response error_response(int status, std::string_view text) {
     std::string quoted;
+    // printable() has replaced control characters, so only quotes and backslashes need an escape.
     for (const char c : printable(text)) {
         if (c == '"' || c == '\\') quoted += '\\';
         quoted += c;

@@ -11,33 +11,44 @@ namespace framewire::net::http {
 
 class Feed;
 
+/// Methods that routes support. HEAD is answered by the routes of GET.
 enum class Method { get, head, put, post };
 
-/// A request as routes see it: read whole, within its limits, and let in. Header fields that matter to who is let in
-/// (Authorization, Origin, Host) were looked at before.
+/// A complete request that passed the limits and the admission checks. Authorization, Origin and Host were checked
+/// before, so they are not part of it.
 struct Request {
     Method method = Method::get;
-    /// Decoded once, without empty, "." and ".." parts: those are refused, but for one "/" at the end. "/" is "/".
+    /// Percent-decoded once. Empty, "." and ".." segments are refused, except for one "/" at the end. The root is "/".
     std::string path;
-    std::map<std::string, std::string, std::less<>> parameters{};  ///< what stands for {names} of the route's pattern
-    std::map<std::string, std::string, std::less<>> query{};       ///< decoded; of a name that comes twice the first
-    std::string body{};                                            ///< JSON as text where there is one
+    /// Values of the {names} in the route's pattern.
+    std::map<std::string, std::string, std::less<>> parameters{};
+    /// Decoded. If a name occurs twice, the first value counts.
+    std::map<std::string, std::string, std::less<>> query{};
+    /// JSON text, if the request has a body.
+    std::string body{};
+    /// The If-None-Match field (RFC 9110, 13.1.2), or empty.
     std::string if_none_match{};
-    std::string peer{};   ///< for people to read: "127.0.0.1:40312"
-    bool let_in = false;  ///< has the right token, or none is needed; also told to routes of everybody
+    /// The client, for messages: "127.0.0.1:40312".
+    std::string peer{};
+    /// True if the request has the right token or the server needs none. Also set for routes that everybody may use.
+    bool let_in = false;
 };
 
-/// What a route answers.
+/// The response of a route.
 struct Response {
     int status = 200;
     std::string content_type = "application/json";
-    std::shared_ptr<const std::string> body{};                   ///< none: no bytes
-    std::vector<std::pair<std::string, std::string>> headers{};  ///< beside, or in place of, those of every answer
-    std::shared_ptr<Feed> feed{};                                ///< in place of a body: what comes, as it comes
+    /// The body. Null: no bytes.
+    std::shared_ptr<const std::string> body{};
+    /// Additional fields. They replace the common field of the same name.
+    std::vector<std::pair<std::string, std::string>> headers{};
+    /// If set, the response is a stream of this feed's parts instead of `body`.
+    std::shared_ptr<Feed> feed{};
 };
 
+/// Returns a response with a JSON body.
 Response json_response(std::string json, int status = 200);
-/// {"error":{"status":404,"text":"..."}}.
+/// Returns a response with the body {"error":{"status":404,"text":"..."}}. `text` may hold any characters.
 Response error_response(int status, std::string_view text);
 
 }  // namespace framewire::net::http

@@ -9,7 +9,7 @@
 
 namespace framewire::net::http {
 
-// Guarded by the feed's mutex.
+// Parts that one client has not taken yet. Guarded by the feed's mutex.
 struct FeedClient::Queue {
     std::vector<Feed::Part> parts;
     std::size_t bytes = 0;
@@ -17,9 +17,11 @@ struct FeedClient::Queue {
     std::function<void()> wake;
 };
 
+// Shared between a feed and its clients, so either may be destroyed first.
 struct Feed::State {
     explicit State(const FeedOptions& options_) : options(options_) {}
 
+    // Queues the part for one client, within the limits. The queue of a client that is too slow stays empty.
     void add(FeedClient::Queue& queue, const Part& part) const {
         if (options.newest_only) queue.parts.clear(), queue.bytes = 0;
         const bool fits = options.newest_only || queue.bytes + part->size() <= options.queued_limit_bytes;
@@ -32,7 +34,8 @@ struct Feed::State {
         queue.bytes += part->size();
     }
 
-    // In the order in which clients came and went. `mutex` is free meanwhile: who is told may publish.
+    // Reports a change between no clients and some. Reports are in order because `told_mutex` is held during the call;
+    // `mutex` is free, so the callback may publish.
     void tell_wanted() {
         const std::lock_guard telling(told_mutex);
         bool wanted = false;
@@ -49,7 +52,7 @@ struct Feed::State {
     Part first;
     bool ended = false;
 
-    std::recursive_mutex told_mutex;  // who is told may end the feed
+    std::recursive_mutex told_mutex;  // recursive: the callback may end the feed
     std::function<void(bool)> told;
     bool told_last = false;
 };
@@ -60,6 +63,7 @@ Feed::~Feed() { end(); }
 void Feed::publish(Part part) {
     const std::lock_guard lock(state_->mutex);
     if (state_->ended) return;
+    // A client with parts in its queue has been woken already.
     for (const auto& client : state_->clients) {
         const bool waited = !client->parts.empty() || client->too_slow;
         state_->add(*client, part);
@@ -73,6 +77,7 @@ void Feed::set_first(Part part) {
 }
 
 void Feed::end() {
+    // Waits for a running callback before it clears the function.
     {
         const std::lock_guard telling(state_->told_mutex);
         state_->told = nullptr;

@@ -8,35 +8,40 @@
 
 namespace framewire::net::http {
 
+/// Settings of a feed.
 struct FeedOptions {
-    /// Clients that are slower than what comes: true gives them the newest part when they are ready (pictures), false
-    /// every part in turn, and who has more than `queued_limit_bytes` waiting is cut off (lines).
+    /// What happens if a client is slower than the feed. True: it gets only the newest part (for pictures). False: it
+    /// gets every part, and a client with more than `queued_limit_bytes` pending is disconnected (for lines).
     bool newest_only = false;
     std::size_t queued_limit_bytes = 1 << 20;
 };
 
-/// Parts of an answer without an end, or messages of a WebSocket, the same for any number of clients: encoded once,
-/// shared by all. Thread-safe; publishing never waits for clients.
+/// Source of an endless HTTP response or of WebSocket messages. Each part is encoded once and shared by all clients.
+/// Thread-safe; publishing never waits for clients.
 class Feed {
 public:
+    /// One immutable chunk of a response, or one WebSocket message.
     using Part = std::shared_ptr<const std::string>;
 
+    /// Creates a feed without clients.
     explicit Feed(const FeedOptions& options = {});
-    ~Feed();  ///< as end()
+    /// Ends the feed, see end().
+    ~Feed();
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
 
-    /// To all clients that there are now.
+    /// Sends the part to all current clients.
     void publish(Part part);
-    /// What who comes later is sent first; none: nothing.
+    /// Sets the part that clients receive first when they connect. Null: none.
     void set_first(Part part);
-    /// Ends the answers of all clients once they have what was published. From then on on_wanted()'s function is not
-    /// called any more; one that runs is waited for.
+    /// Ends the responses of all clients after the parts already published. From then on the function of on_wanted() is
+    /// not called; end() waits for a call in progress, unless it is made from that call.
     void end();
 
+    /// Number of clients.
     int clients() const;
-    /// Is called, from any thread, when the first client has come and when the last has gone. Set once, before the
-    /// first client.
+    /// Sets a function that is called, on any thread, with true when the first client has connected and with false when
+    /// the last one has left. Set it once, before the first client.
     void on_wanted(std::function<void(bool wanted)> told);
 
 private:

@@ -8,22 +8,26 @@
 
 namespace framewire::net::http {
 
-/// One of a feed's clients, from being made on. What waits for it is bounded as the feed says.
+/// One client of a feed, registered for its lifetime. Its pending parts are bounded by the feed's options.
 class FeedClient {
 public:
-    /// `wake` is called, from any thread, when there is something to take and nothing was before.
+    /// Registers the client. `wake` is called, on any thread, when parts arrive in an empty queue or the feed ends. It
+    /// is called with the feed's mutex held, so it must not call the feed.
     FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake);
-    /// `wake` is not called any more.
+    /// Unregisters the client. `wake` is not called afterwards.
     ~FeedClient();
     FeedClient(const FeedClient&) = delete;
     FeedClient& operator=(const FeedClient&) = delete;
 
+    /// What take() returns.
     struct Taken {
         std::vector<Feed::Part> parts;
-        bool ended = false;     ///< nothing comes after them
-        bool too_slow = false;  ///< more waited than may: it is to be cut off
+        /// No more parts will follow.
+        bool ended = false;
+        /// The client exceeded the limit and has to be disconnected.
+        bool too_slow = false;
     };
-    /// Everything that waits.
+    /// Removes and returns all pending parts.
     Taken take();
 
 private:

@@ -11,6 +11,7 @@ namespace {
 
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
+// Splits "/a/b" into "a" and "b"; "/" has one empty segment.
 std::vector<std::string_view> parts_of(std::string_view path) {
     std::vector<std::string_view> parts;
     for (std::size_t begin = 1; begin <= path.size();) {
@@ -23,20 +24,22 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 bool in_braces(std::string_view part) { return part.size() > 2 && part.front() == '{' && part.back() == '}'; }
 
-// Which parts any text stands for: of two patterns that take a path the one is meant that has the lesser one.
+// One digit per segment, 1 for a segment in braces. If two patterns match a path, the lexicographically smaller shape
+// is more specific.
 std::string shape_of(std::string_view pattern) {
     std::string shape;
     for (const auto part : parts_of(pattern)) shape += in_braces(part) ? "1" : "0";
     return shape;
 }
 
-// The same for every pattern that takes the same paths.
+// Returns the same text for all patterns that match the same paths.
 std::string paths_of(std::string_view pattern) {
     std::string paths;
     for (const auto part : parts_of(pattern)) paths.append("/").append(in_braces(part) ? "{}" : part);
     return paths;
 }
 
+// Matches a path against a pattern and stores the segments that braces matched.
 bool takes(std::string_view pattern, std::string_view path, Parameters& parameters) {
     const auto wanted = parts_of(pattern), given = parts_of(path);
     if (wanted.size() != given.size()) return false;
@@ -66,6 +69,7 @@ void Site::add(Route route) {
 Site::Match Site::match(Method method, std::string_view path, const Parameters& query, bool websocket) const {
     Match match;
     const auto wanted = method == Method::head ? Method::get : method;
+    // A route that names a query parameter precedes one of the same shape that does not.
     const auto rank = [](const Route& route) { return std::pair(shape_of(route.pattern), route.query.empty()); };
     for (const auto& route : routes_) {
         Parameters parameters;

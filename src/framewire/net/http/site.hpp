@@ -10,44 +10,58 @@
 
 namespace framewire::net::http {
 
-/// Who may ask a route.
+/// Access level of a route.
 enum class Access {
-    everybody,  ///< files of the page, and whether the server is well
-    viewers,    ///< who has the token, where the server has one
-    panel,      ///< viewers, from the server's own pages or no page at all, with a JSON body: what changes something
+    /// No token: files of the page and the health check.
+    everybody,
+    /// Requires the token, if the server has one.
+    viewers,
+    /// Like viewers; in addition the request must come from the server's own pages or from no page, with a JSON body if
+    /// it changes something.
+    panel,
 };
 
-/// May take its time: it runs beside the loop that connections live in, several at once. What it throws becomes an
-/// answer: Error{usage} 400, Error{no_input} 404, Error{config} 409, anything else 500.
+/// Handles a request on a worker thread and may block; several run in parallel. Exceptions become responses:
+/// Error{usage} 400, Error{no_input} 404, Error{config} 409, anything else 500.
 using Handler = std::function<Response(const Request&)>;
 
+/// One entry of a site.
 struct Route {
-    Method method = Method::get;  ///< GET answers HEAD, too, and never changes anything
-    std::string pattern;          ///< "/api/cameras/{camera}/chain"; a part in braces takes any one part of a path
+    /// GET also answers HEAD and must not change anything.
+    Method method = Method::get;
+    /// A path such as "/api/cameras/{camera}/chain". A segment in braces matches any one non-empty segment.
+    std::string pattern;
     Access access = Access::panel;
     Handler handler;
-    bool websocket = false;  ///< the answer's feed goes to a WebSocket, one message each part, not to an HTTP answer
-    /// Takes only requests whose query has this name, before routes of the same pattern without; empty: any.
+    /// The response's feed is sent over a WebSocket, one message per part.
+    bool websocket = false;
+    /// If not empty, the route matches only requests whose query has this name, and precedes routes of the same pattern
+    /// without it.
     std::string query{};
-    /// The handler never waits: it runs in the loop's thread at once, and is answered even if the server is busy with
-    /// as many requests as it takes. For what says whether the server runs.
+    /// The handler never blocks. It runs directly on the loop's thread, and also when the server has reached its
+    /// request limit. For health checks.
     bool at_once = false;
 };
 
-/// What a server answers over HTTP: routes, and nothing else. A path that no route has is 404, a method that its routes
-/// have not is 405. Streams are beside it: GET /NAME/stream asks for a WebSocket of the stream's protocol.
+/// The routes of an HTTP server. A path without a route is answered with 404, a method without a route with 405.
+/// Streams are separate: GET /NAME/stream upgrades to a WebSocket with the stream protocol. Immutable once it is in
+/// use.
 class Site {
 public:
-    /// Throws Error{internal} on a route that another one hides.
+    /// Adds a route. Throws Error{internal} if the route is invalid or another one hides it.
     void add(Route route);
+    /// All routes in the order in which they were added.
     const std::vector<Route>& routes() const { return routes_; }
 
+    /// What match() returns.
     struct Match {
-        const Route* route = nullptr;  ///< none: `allowed` has the methods of the path, or is empty for 404
+        /// Null if no route matches; `allowed` then holds the methods of the path, or is empty (404).
+        const Route* route = nullptr;
         std::map<std::string, std::string, std::less<>> parameters{};
         std::vector<Method> allowed{};
     };
-    /// Of several routes the one whose pattern has braces latest. `query` is the request's.
+    /// Finds the route for a request. If several patterns match, the one whose braces come latest is used. `query` is
+    /// the request's query.
     Match match(Method method, std::string_view path, const std::map<std::string, std::string, std::less<>>& query,
                 bool websocket) const;
 

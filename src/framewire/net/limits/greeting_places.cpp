@@ -5,6 +5,7 @@
 namespace framewire::net {
 
 GreetingPlaces::GreetingPlaces(int limit, int limit_per_peer) : limit_(limit), limit_per_peer_(limit_per_peer) {
+    // enter() never holds more than `limit` places, because it frees one before it adds one.
     places_.reserve(static_cast<std::size_t>(limit) + 1);
 }
 
@@ -14,7 +15,7 @@ std::optional<GreetingPlaces::Eviction> GreetingPlaces::enter(Number connection,
     if (of_same_peer)
         loser = std::find_if(places_.cbegin(), places_.cend(), [&](const Place& place) { return place.peer == peer; });
     else if (places_.size() >= static_cast<std::size_t>(limit_))
-        // The first of the greatest.
+        // max_element returns the first maximum, which is the oldest connection of that peer.
         loser = std::max_element(places_.cbegin(), places_.cend(), [this](const Place& a, const Place& b) {
             return taken_.at(a.peer) < taken_.at(b.peer);
         });

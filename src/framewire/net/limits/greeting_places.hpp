@@ -8,23 +8,28 @@
 
 namespace framewire::net {
 
-/// Who may be connected without having said hello. Whoever comes gets a place; when there is none left, somebody else
-/// gives theirs up. So silent connections, however many, keep nobody out.
+/// Handshake limiter: bounds how many connections may be open before they have sent their hello or request. A new
+/// connection always gets a place; if none is free, an older connection loses its own. Silent connections, however
+/// many, therefore cannot exclude a client that completes its handshake. Not thread-safe.
 class GreetingPlaces {
 public:
-    using Number = std::uint64_t;  ///< of a connection; later ones have greater ones
+    /// Number of a connection; later connections have greater numbers.
+    using Number = std::uint64_t;
 
-    /// Both at least 1.
+    /// Limits for all peers and for each peer, both at least 1.
     GreetingPlaces(int limit, int limit_per_peer);
 
+    /// The connection that lost its place.
     struct Eviction {
         Number connection = 0;
-        bool of_same_peer = false;  ///< the peer's own places were full, not all of them
+        /// True if its peer had reached its own limit; false if all places were taken.
+        bool of_same_peer = false;
     };
-    /// Gives `connection` of `peer` a place. What comes back has lost its: the peer's oldest when it has too many,
-    /// else, when all places are taken, the oldest of those whose peer has most.
+    /// Gives `connection` of `peer` a place and returns the connection that lost its own, if any: the peer's oldest if
+    /// the peer has reached its limit; otherwise, if all places are taken, the oldest connection of the peer that holds
+    /// the most.
     std::optional<Eviction> enter(Number connection, const std::string& peer);
-    /// The place is free again; nothing when there was none.
+    /// Frees the place of `connection`. Does nothing if it has none.
     void leave(Number connection);
 
 private:
@@ -36,12 +41,12 @@ private:
     void free(Places::const_iterator place);
 
     int limit_, limit_per_peer_;
-    Places places_;                     // the oldest first
-    std::map<std::string, int> taken_;  // by each peer that has some
+    Places places_;                     // by age, the oldest first
+    std::map<std::string, int> taken_;  // places per peer; no count is 0
 };
 
-/// The peer as which a connection enters. A trusted proxy brings connections of many peers: each counts as one of its
-/// own.
+/// Returns the peer under which a connection enters. A trusted proxy holds connections of many clients, so each of them
+/// counts as a separate peer.
 std::string place_holder(GreetingPlaces::Number connection, const std::string& peer, bool is_proxy);
 
 }  // namespace framewire::net

@@ -5,6 +5,7 @@ namespace framewire::net {
 void LimitedLog::tell_left_out(Clock::time_point now) { tell(take_left_out(now)); }
 
 bool LimitedLog::takes(Clock::time_point now, const std::string& peer) {
+    // A period starts with the first line after the previous one has ended.
     if (now >= period_end_) {
         period_end_ = now + period;
         lines_ = 0;

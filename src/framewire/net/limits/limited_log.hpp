@@ -11,19 +11,23 @@
 
 namespace framewire::net {
 
-/// One kind of log line that peers can cause, and so cause as often as they like: a few go through in each period, the
-/// rest are counted and their number is told afterwards. For one thread.
+/// Rate-limited log for one kind of line that peers can cause at will. Each period lets a few lines through; the others
+/// are counted, and their number is logged when the period is over. Use it from one thread.
 class LimitedLog {
 public:
+    /// Most lines per period, in total and per peer.
     static constexpr int lines_a_period = 20, lines_of_a_peer = 10;
+    /// Length of a period.
     static constexpr std::chrono::seconds period{10};
 
-    /// `about` says what the lines tell, as in "viewers that came".
+    /// `about` names what the lines report, for example "viewers that came".
     LimitedLog(LogLevel level, std::string about) : level_(level), about_(std::move(about)) {}
+    /// Logs how many lines were suppressed since the last report.
     ~LimitedLog() { tell(left_out_); }
     LimitedLog(const LimitedLog&) = delete;
     LimitedLog& operator=(const LimitedLog&) = delete;
 
+    /// Logs a line unless the period's limit is reached. Takes the arguments of fmt::format().
     template <class... Values>
     void line(fmt::format_string<Values...> text, Values&&... values) {
         const auto now = Clock::now();
@@ -31,7 +35,8 @@ public:
         if (takes(now)) log_at(level_, text, std::forward<Values>(values)...);
     }
 
-    /// The same of a line that `peer` has caused: half of them at most are of one peer, so that it hides no other's.
+    /// Like line(), for a line that `peer` caused. At most half of a period's lines may come from one peer, so it
+    /// cannot suppress the lines about others.
     template <class... Values>
     void line_of(const std::string& peer, fmt::format_string<Values...> text, Values&&... values) {
         const auto now = Clock::now();
@@ -39,14 +44,17 @@ public:
         if (takes(now, peer)) log_at(level_, text, std::forward<Values>(values)...);
     }
 
-    /// Logs how many lines were left out of a period that is over; nothing while it lasts. To be called now and then.
+    /// Logs how many lines were suppressed in a period that is over. Does nothing during the period. Call it
+    /// periodically.
     void tell_left_out(Clock::time_point now);
 
-    // What the two above go by.
+    // The functions below implement the ones above.
 
-    /// Whether a line may go through at `now`; counts it as left out when not. An empty peer is none.
+    /// Returns true if a line may be logged at `now`, and counts it as suppressed otherwise. An empty `peer` means no
+    /// peer.
     bool takes(Clock::time_point now, const std::string& peer = {});
-    /// How many were left out of the period before `now`, once; 0 while it lasts.
+    /// Returns how many lines were suppressed in a period that ended before `now`, and resets the count. Returns 0
+    /// during the period.
     std::int64_t take_left_out(Clock::time_point now);
 
 private:
@@ -56,7 +64,7 @@ private:
     std::string about_;
     Clock::time_point period_end_ = Clock::time_point::min();
     int lines_ = 0;
-    std::map<std::string, int> lines_of_;  // of peers that had some in this period: lines_a_period at most
+    std::map<std::string, int> lines_of_;  // of peers with lines in this period; at most lines_a_period entries
     std::int64_t left_out_ = 0;
 };
 

@@ -13,6 +13,7 @@ bool PeerAttempts::exhausted(const std::string& peer, Clock::time_point now) con
 }
 
 void PeerAttempts::add(const std::string& peer, Clock::time_point now) {
+    // Windows all have the same length, so the list is sorted by their end.
     while (!windows_.empty() &&
            (now >= windows_.front().end || (windows_.size() >= most_peers_ && !by_peer_.contains(peer)))) {
         by_peer_.erase(windows_.front().peer);

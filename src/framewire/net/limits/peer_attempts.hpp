@@ -9,17 +9,18 @@
 
 namespace framewire::net {
 
-/// How often each peer (Connection::peer()) tried something: so many times in a window that begins with the first.
-/// Memory is bounded: where too many peers are known the one is forgotten whose window began first.
+/// Counts the attempts of each peer (Connection::peer()) in a window that starts with the first attempt. Memory is
+/// bounded: if too many peers are known, the one whose window started first is forgotten. Not thread-safe.
 class PeerAttempts {
 public:
-    /// Both counts are at least 1.
+    /// `limit` attempts are allowed per `window`; at most `most_peers` peers are known. Both counts are at least 1.
     PeerAttempts(int limit, Clock::duration window, std::size_t most_peers);
 
-    /// Whether the peer has none left in its window.
+    /// Returns true if the peer has used all attempts of its current window.
     bool exhausted(const std::string& peer, Clock::time_point now) const;
+    /// Counts one attempt of the peer and starts a window if it has none.
     void add(const std::string& peer, Clock::time_point now);
-    /// Nothing of the peer is known any more.
+    /// Forgets the peer and its attempts.
     void forget(const std::string& peer);
 
 private:
@@ -33,7 +34,7 @@ private:
     const int limit_;
     const Clock::duration window_;
     const std::size_t most_peers_;
-    Windows windows_;  // the oldest first
+    Windows windows_;  // by start, the oldest first
     std::unordered_map<std::string, Windows::iterator> by_peer_;
 };
 

@@ -9,20 +9,24 @@
 
 namespace framewire::net {
 
-/// Messages made once for all who are sent them.
+/// Encoded messages, shared by all viewers that they are sent to.
 using SharedMessages = std::vector<std::shared_ptr<const Bytes>>;
 
-/// How many bytes the answers on their way to viewers keep in memory. Messages are shared, so each counts once.
+/// Counts the bytes of memory that messages hold until they are sent. A message that several viewers share counts once.
+/// Not thread-safe.
 class PinnedBytes {
 public:
+    /// Adds one use of each message.
     void add(const SharedMessages& messages);
-    /// Those were added before.
+    /// Removes one use of each message. The messages were added before.
     void remove(const SharedMessages& messages);
-    /// How much more it would be with these.
+    /// Returns by how many bytes add() would increase total().
     std::size_t growth(const SharedMessages& messages) const;
+    /// Bytes of all messages in use.
     std::size_t total() const { return total_; }
 
 private:
+    // The number of uses of each message.
     std::unordered_map<const Bytes*, int> users_;
     std::size_t total_ = 0;
 };

@@ -7,14 +7,15 @@ namespace framewire::net {
 
 namespace {
 
+// The minimum round trip is kept for one to two of these intervals, the delivery rate for one to two of `rate_stretch`.
 constexpr std::chrono::seconds stretch{5};
 constexpr std::chrono::milliseconds rate_stretch{500};
-// Longer ways are not waited for twice.
+// Upper limit of the extra queueing time that is allowed for one retransmission.
 constexpr std::chrono::milliseconds longest_way_again{150};
-// One late message may have lost a packet; several say that the network takes less.
+// A single late message may be due to one lost packet. Several in a row mean that the path is congested.
 constexpr int late_ones = 3;
 constexpr std::chrono::milliseconds late_time{300};
-// What comes in less than this says little of the network's rate: it had waited somewhere.
+// If a message arrives in less time, it was queued close to the viewer, and its duration says little about the path.
 constexpr std::chrono::milliseconds least_coming{5};
 
 double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -28,11 +29,12 @@ void SendWindow::sent(std::size_t bytes, Clock::time_point now) {
 
 Clock::duration SendWindow::way() const { return std::min(quickest_, quickest_before_); }
 
-// A packet that was lost comes after another round trip.
+// A packet that was lost arrives one round trip later.
 Clock::duration SendWindow::queue_allowed() const {
     return longest_queue + std::min<Clock::duration>(way(), longest_way_again);
 }
 
+// Before the first acknowledgement, and while the window drains, nothing is sent on top of what is in flight.
 std::size_t SendWindow::room_bytes(Clock::time_point now) const {
     if (under_way_.empty()) return window_bytes_;
     if (drains_ || !has_drawn_ || now - oldest() > way() + queue_allowed()) return 0;
@@ -40,6 +42,7 @@ std::size_t SendWindow::room_bytes(Clock::time_point now) const {
 }
 
 bool SendWindow::drawn(const Drawn& drawn, Clock::time_point now) {
+    // Acknowledgements are cumulative: `drawn.messages` counts all messages since the start of the connection.
     if (drawn.messages <= messages_drawn_ || drawn.messages - messages_drawn_ > under_way_.size()) return false;
     const bool was_full = 2 * bytes_under_way_ > window_bytes_;
     std::size_t bytes = 0;
@@ -51,23 +54,33 @@ bool SendWindow::drawn(const Drawn& drawn, Clock::time_point now) {
     }
     bytes_under_way_ -= bytes;
     bytes_delivered_ += bytes;
+    // A new interval starts: the window drains once, so that a round trip without a queue is measured.
     if (now >= stretch_end_) {
         stretch_end_ = now + stretch;
         quickest_before_ = std::exchange(quickest_, Clock::duration::max());
         drains_ = true;
     }
     if (under_way_.empty()) drains_ = false;
-    // No viewer holds a message, or is taking it, for longer than it is under way.
+    // A viewer cannot have held or received a message for longer than its round trip.
     round_trip_ = std::max(Clock::duration(0), now - last.at - std::chrono::microseconds(drawn.held_us));
     adapt(bytes, last, std::min<Clock::duration>(round_trip_, std::chrono::microseconds(drawn.coming_us)), was_full,
           now);
     return true;
 }
 
+// Updates the estimates of the path, then the window:
+//
+//   first acknowledgement             shrink to 2 * rate * (path + allowed queue)
+//   queue < half of what is allowed   grow by the bytes delivered, if the window was full
+//   queue <= allowed                  keep
+//   queue > allowed, repeatedly       shrink to rate * (path + longest_queue / 2)
+//
+// The queue is the round trip minus the minimum round trip.
 void SendWindow::adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full,
                        Clock::time_point now) {
     const bool first = std::exchange(has_drawn_, true) == false;
     quickest_ = std::min(quickest_, round_trip_ - coming);
+    // The arrival time of the message measures the rate directly. Otherwise it is the bytes delivered per round trip.
     const auto rate = coming >= least_coming
                           ? static_cast<double>(last.bytes) / seconds_of(coming)
                           : static_cast<double>(bytes_delivered_ - last.delivered_before) / seconds_of(round_trip_);
@@ -82,7 +95,7 @@ void SendWindow::adapt(std::size_t delivered_bytes, const Message& last, Clock::
         if (best_rate > 0 && bytes < static_cast<double>(window_bytes_))
             window_bytes_ = std::max(least_bytes, static_cast<std::size_t>(bytes));
     };
-    // Connections begin slowly, so what a first picture tells of the network counts twice.
+    // TCP starts slowly, so the rate measured with the first keyframe is doubled.
     if (first) return shrink_to(2 * best_rate * seconds_of(way() + queue_allowed()));
     const auto queue = round_trip_ - way();
     if (queue <= queue_allowed()) {

@@ -5,7 +5,8 @@
 
 namespace framewire::net {
 
-/// Sees to a viewer's wish and gives how things stand then; to an empty one that alone. What it throws is why not.
+/// Handles a viewer's control request and returns the resulting settings; an empty request only returns them. If it
+/// throws, the exception's text tells the viewer why the request was refused. Called on the loop's work thread.
 using Control = std::function<std::string(const std::string& wish)>;
 
 }  // namespace framewire::net

@@ -10,15 +10,16 @@ namespace framewire::net {
 
 namespace {
 
-// Read and thrown away from who was refused: closing on unread bytes could cost it the words why.
+// Most bytes that are read and discarded from a refused connection. Closing with unread bytes would reset the
+// connection, and the peer could lose the reason.
 constexpr std::size_t discarded_limit_bytes = 64 * 1024;
 
-// The first letter of a method. The protocol's own connections begin with another one.
+// Returns true if the byte starts an HTTP method. The stream protocol starts with a different letter.
 bool begins_http(std::uint8_t first) {
     return std::string_view("CDGHOPT").find(static_cast<char>(first)) != std::string_view::npos;
 }
 
-// A copy, for what is done to one may end it and others.
+// Returns a copy, because handling one connection may remove it and others.
 template <class Pointer>
 std::vector<Pointer> all_of(const std::map<std::uint64_t, Pointer>& guests) {
     std::vector<Pointer> all;
@@ -29,6 +30,7 @@ std::vector<Pointer> all_of(const std::map<std::uint64_t, Pointer>& guests) {
 
 }  // namespace
 
+// A pending connection: reading its hello, or refused and waiting for the peer to close.
 struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
     enum class Phase { greeting, refused, gone };
 
@@ -37,15 +39,16 @@ struct Guests::Guest : std::enable_shared_from_this<Guests::Guest> {
 
     std::uint64_t number;
     ConnectionPointer connection;
-    std::string stream{};  // that it has to ask for; empty: any
+    std::string stream{};  // the stream that its hello must name; empty: any
     Phase phase = Phase::greeting;
-    Clock::time_point since;  // of the phase
+    Clock::time_point since;  // start of the phase
     bool reading = false;
-    Bytes hello = Bytes(preamble_bytes + header_bytes);  // its front, then what follows
-    std::size_t heard_bytes = 0;                         // of that
+    Bytes hello = Bytes(preamble_bytes + header_bytes);  // the preamble and header, then the content
+    std::size_t heard_bytes = 0;                         // bytes of `hello` read so far
+    // True if the preamble and header have been read.
     bool front_heard = false;
-    std::uint16_t version = 0;  // of the protocol, that it offers
-    Bytes words;                // the last ones
+    std::uint16_t version = 0;  // protocol version that the viewer offers
+    Bytes words;                // the refusal being sent
     std::size_t discarded_bytes = 0;
 };
 
@@ -70,6 +73,7 @@ std::string Guests::place_holder_of(const Guest& guest) const {
     return place_holder(guest.number, guest.connection->peer(), limits_.proxies.trusts(*guest.connection));
 }
 
+// Adds the connection to the pending ones. The limiter may refuse an older one for it.
 void Guests::make_place(const GuestPointer& guest) {
     greeting_.emplace(guest->number, guest);
     const auto eviction = places_.enter(guest->number, place_holder_of(*guest));
@@ -82,6 +86,7 @@ void Guests::make_place(const GuestPointer& guest) {
            {Refusal::too_many_viewers, who + " are without a hello already, the limit; newer ones go first"});
 }
 
+// Reads the next bytes, into the hello or, after a refusal, into a buffer that nobody reads.
 void Guests::read_on(Guest& guest) {
     if (guest.reading) return;
     guest.reading = true;
@@ -106,13 +111,13 @@ void Guests::read_on(Guest& guest) {
     });
 }
 
-// A step of the greeting: what goes wrong there ends it.
+// Takes one piece of the hello. Any error refuses the connection.
 void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
     const bool first = guest->heard_bytes == 0 && !guest->front_heard;
     guest->heard_bytes += bytes;
     try {
         if (first) {
-            // How somebody is turned away depends on what they speak.
+            // The protocol has to be known first, because a refusal depends on it.
             if (hand_over_ && guest->stream.empty() && begins_http(guest->hello[0])) {
                 forget(*guest);
                 return hand_over_(std::move(guest->connection), ByteSpan(guest->hello).first(bytes));
@@ -127,7 +132,7 @@ void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
     } catch (const Error& problem) {
         refuse(guest, {Refusal::bad_request, problem.what()});
     } catch (...) {
-        forget(*guest);  // without memory; its connection goes with it, or is a viewer's already
+        forget(*guest);  // out of memory: the connection is destroyed here, or it belongs to a viewer already
         throw;
     }
 }
@@ -144,7 +149,7 @@ void Guests::take_header(const GuestPointer& guest) {
 
 void Guests::take_hello(const GuestPointer& guest) {
     const auto hello = read_viewer_hello(guest->hello, guest->version);
-    // Before anything is said of streams: their names are for those who may come in.
+    // Checked before the stream is looked up: its name must not be disclosed without the token.
     if (const auto why = gate_.check(guest->connection->peer(), hello.token, loop_.now()))
         refuse(guest, *why);
     else if (!guest->stream.empty() && hello.stream != guest->stream)
@@ -163,11 +168,13 @@ void Guests::forget(Guest& guest) {
     refused_.erase(guest.number);
 }
 
-// It closes when it has the words. Closing first could cost it them.
+// The peer closes after it has received the reason. If the server closed first, unread bytes could reset the connection
+// and lose it.
 void Guests::refuse(const GuestPointer& guest, const ServerError& why) {
     refusals_.line_of(guest->connection->peer(), "{} refused: {}", guest->connection->name(), why.text);
     places_.leave(guest->number);
     greeting_.erase(guest->number);
+    // Refused connections are limited like pending ones, so the oldest may be closed.
     if (const auto eviction = farewells_.enter(guest->number, place_holder_of(*guest)))
         if (const auto loser = refused_.find(eviction->connection); loser != refused_.end())
             close(GuestPointer(loser->second));

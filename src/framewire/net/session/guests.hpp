@@ -22,37 +22,43 @@
 
 namespace framewire::net {
 
-/// The connections to a server that are no viewers: those whose hello is awaited, and those that were turned away, told
-/// why and have not closed yet. There are never more than so many of both. Everything happens in the loop's thread.
+/// The pending connections of a server: those that have not completed their hello, and those that were refused and have
+/// not closed. Both are limited in number. Everything runs on the loop's thread.
 class Guests {
 public:
+    /// Limits on pending connections.
     struct Limits {
-        int greeting = 1;           ///< connections without a hello
-        int greeting_per_peer = 1;  ///< those of one Connection::peer()
+        /// Most connections without a complete hello, in total.
+        int greeting = 1;
+        /// The same per Connection::peer().
+        int greeting_per_peer = 1;
+        /// From the connection to the end of its hello.
         std::chrono::milliseconds hello_deadline{};
-        std::chrono::milliseconds farewell_deadline{};  ///< for who was turned away to close
-        TrustedProxies proxies{};                       ///< whose connections count as those of many peers
+        /// Time for a refused connection to close.
+        std::chrono::milliseconds farewell_deadline{};
+        /// Their connections count as connections of many peers.
+        TrustedProxies proxies{};
     };
-    /// Takes over the connection of a viewer that says `hello`; or says why not, and leaves it as it is.
+    /// Takes over the connection of a viewer, or returns why it is refused and leaves the connection in place.
     using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
-    /// Takes over a connection that speaks HTTP, and what it said so far.
+    /// Takes over a connection that speaks HTTP, with the bytes read so far.
     using HandOver = std::function<void(ConnectionPointer, ByteSpan heard)>;
-    /// Is told of each that was turned away, and of the bytes of words it was sent.
+    /// Called with the number of refused connections and the bytes of the refusals sent.
     using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
 
-    /// `loop` lives longer. Of those with a hello only who has the token is admitted; empty: none is needed.
-    /// Without `hand_over` nobody speaks HTTP.
+    /// `loop` must outlive this object. Viewers need `token` unless it is empty. If `hand_over` is null, HTTP is not
+    /// recognised.
     Guests(const Limits& limits, std::string_view token, Loop& loop, Admit admit, Count count,
            HandOver hand_over = nullptr);
 
-    /// A new connection. When there are too many without a hello, another one is turned away for it. With a `stream`
-    /// it speaks no HTTP any more, and its hello has to be for that one.
+    /// Adds a new connection. If too many are pending, an older one is refused. If `stream` is not empty, the
+    /// connection does not speak HTTP, and its hello must name that stream.
     void come(ConnectionPointer connection, std::string stream = {});
-    /// Turns all away whose hello is awaited.
+    /// Refuses all connections that have not completed their hello.
     void turn_away(const ServerError& why);
-    /// To be called now and then.
+    /// Applies the deadlines. Call it periodically.
     void check_deadlines();
-    /// For others who let in by the same token.
+    /// The token check, for other code that uses the same token.
     Gate& gate() { return gate_; }
 
 private:
@@ -76,10 +82,10 @@ private:
     Count count_;
     HandOver hand_over_;
     std::uint64_t come_so_far_ = 0;
-    std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // the oldest first
+    std::map<std::uint64_t, GuestPointer> greeting_, refused_;  // by age, the oldest first
     GreetingPlaces places_, farewells_;
     Gate gate_;
-    std::array<std::uint8_t, 4096> discarded_{};  // what is said by those turned away
+    std::array<std::uint8_t, 4096> discarded_{};  // read buffer for all refused connections
     LimitedLog refusals_{LogLevel::info, "connections refused"};
 };
 

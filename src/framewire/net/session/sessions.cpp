@@ -11,8 +11,9 @@ namespace framewire::net {
 
 namespace {
 
+// Lower limit of the default memory for pending responses.
 constexpr std::size_t least_pinned_limit_bytes = std::size_t{512} << 20;
-// Told to who asks for another stream: as many names as surely fit into an error's text.
+// Stream names listed in a refusal: at most this many bytes, so that they fit into an error message.
 constexpr std::size_t names_bytes_told = 100;
 
 }  // namespace
@@ -38,6 +39,7 @@ void Sessions::come(ConnectionPointer connection, std::string stream) {
     guests_.come(std::move(connection), std::move(stream));
 }
 
+// Checks in the order: stream, its end, number of viewers. The token was checked before.
 std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionPointer& connection) {
     const auto& name = hello.stream;
     const auto found = streams_.find(name);
@@ -52,7 +54,7 @@ std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionP
     return std::nullopt;
 }
 
-// "there is 'yard'", "there are 'garden', 'yard' and 3 more".
+// Returns for example "there is 'yard'" or "there are 'garden', 'yard' and 3 more".
 std::string Sessions::names() const {
     std::string told;
     int count = 0, left_out = 0;
@@ -112,8 +114,9 @@ void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.tell_when_idle();
 }
 
+// One posted call serves all states published before it runs.
 void Sessions::publish(Stream& stream) {
-    if (stream.publishing.exchange(true)) return;  // the call under way will see this state, too
+    if (stream.publishing.exchange(true)) return;  // the pending call will send this state, too
     loop_.post([this, &stream] {
         stream.publishing = false;
         viewers_.send_all_missing(stream);

@@ -18,56 +18,59 @@
 
 namespace framewire::net {
 
-/// What a server says on all its connections, whatever carries them: the greeting, then the stream that was asked for,
-/// of any number of named ones. Everything happens in the loop's thread, but for what is said.
+/// The stream protocol on all connections of a server, over any transport: pending connections first, then viewers of
+/// the named streams. Everything runs on the loop's thread unless stated otherwise.
 class Sessions {
 public:
+    /// Limits on connections and memory.
     struct Limits {
-        int viewers = 1;  ///< of all streams
+        /// Most viewers over all streams.
+        int viewers = 1;
         Guests::Limits guests{};
         Viewers::Deadlines viewer_deadlines{};
-        /// What answers on their way to viewers may keep in memory together. 0: 512 MiB, or four whole pictures of the
-        /// largest stream where that is more.
+        /// Most memory in bytes that pending responses to viewers may hold. 0: 512 MiB, or the size of four keyframes
+        /// of the largest stream if that is more.
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` lives longer, and runs nothing any more when this ends. Viewers need the token; empty: none. Connections
-    /// that speak HTTP are handed over.
+    /// `loop` must outlive this object and run nothing any more when it is destroyed. Viewers need `token` unless it is
+    /// empty. Connections that speak HTTP go to `hand_over`.
     Sessions(const Limits& limits, Loop& loop, std::string_view token = {}, Guests::HandOver hand_over = nullptr);
 
-    /// A new connection; with a `stream` one of a WebSocket that is for that stream.
+    /// Adds a new connection. If `stream` is not empty, it is a WebSocket for that stream.
     void come(ConnectionPointer connection, std::string stream = {});
-    /// For others who let in by the same token.
+    /// The token check, for other code that uses the same token.
     Gate& gate() { return guests_.gate(); }
-    /// Turns away who has not said hello.
+    /// Refuses all pending connections.
     void turn_away(const ServerError& why) { guests_.turn_away(why); }
-    /// To be called now and then.
+    /// Applies the deadlines. Call it periodically.
     void check_deadlines();
 
-    /// Serves `state`, which lives longer than the stream, to those who ask for `name`. Throws Error{usage} when the
-    /// name is not allowed or taken.
-    /// `control` sees to viewers' wishes; none: they are not taken.
+    /// Serves `state`, which must outlive the stream, under `name`. `control` handles viewers' control requests; if it
+    /// is null, they are not accepted. Throws Error{usage} if the name is invalid or in use.
     Stream& add(const std::string& name, StreamState& state, Control control = nullptr);
-    /// Takes no new viewers of the stream, sends those there the last state and then the end, or with `failure` these
-    /// words as an error.
+    /// Ends the stream: refuses new viewers and sends the present ones the last state and then the end, or `failure` as
+    /// an error if it is not empty.
     void end(Stream& stream, const std::string& failure);
-    /// Drops whoever is left of a stream's viewers and gives how many they were.
+    /// Closes the connections of the stream's remaining viewers and returns their number.
     int cut_off(Stream& stream) { return viewers_.cut_off(stream); }
-    /// The name is free again; calls `removed` when the stream's state is not needed any more.
+    /// Removes the stream. Calls `removed` when the stream's state is no longer used; its name is then available again.
     void remove(Stream& stream, std::function<void()> removed);
 
-    // From any thread:
+    // The following functions may be called on any thread:
 
-    /// The stream's state is new.
+    /// Announces a new state of the stream.
     void publish(Stream& stream);
-    /// Blocks until the stream has `count` viewers; false when told to stop before.
+    /// Blocks until the stream has `count` viewers. Returns false if `stop` is requested first.
     bool wait_for_viewers(const Stream& stream, int count, std::stop_token stop) const;
-    /// Blocks until `count` viewers have taken a whole state, or all that are still there if some have gone; false when
-    /// told to stop before.
+    /// Blocks until `count` viewers have taken a complete state, or all remaining viewers have if some have left.
+    /// Returns false if `stop` is requested first.
     bool wait_for_first_states(const Stream& stream, int count, std::stop_token stop) const;
-    /// Blocks until an end() was told to all viewers and they have gone, or the deadline is over.
+    /// Blocks until the end was sent to all viewers and they have disconnected, or until the deadline has passed.
     void wait_for_the_end(const Stream& stream, std::chrono::milliseconds deadline) const;
+    /// Statistics of one stream.
     StreamMetrics metrics(const Stream& stream) const;
+    /// Statistics over all streams.
     ServerMetrics metrics() const;
 
 private:

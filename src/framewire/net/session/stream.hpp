@@ -15,37 +15,51 @@
 
 namespace framewire::net {
 
-/// A stream as its server knows it. Only the loop's thread touches it, but for what is said.
+/// State of a stream inside its server. Only the loop's thread uses it unless stated otherwise.
 struct Stream {
+    /// Encodes the messages that are equal for all viewers.
     Stream(std::string name, StreamState& state, Control control);
 
     const std::string name;
     StreamState& state;
-    const std::shared_ptr<const Bytes> hello, oldest_hello;  ///< the latter of oldest_wire_version
-    std::shared_ptr<const Bytes> last_words;                 ///< the end, or the error in its place
-    bool ending = false;                                     ///< no new viewers
+    /// The hello in the current protocol version and in oldest_wire_version.
+    const std::shared_ptr<const Bytes> hello, oldest_hello;
+    /// The end message, or the error that replaces it.
+    std::shared_ptr<const Bytes> last_words;
+    /// If true, no new viewers are accepted.
+    bool ending = false;
     std::set<ViewerPointer> viewers;
+    /// True while a worker encodes blocks for viewers.
     bool coding_blocks = false;
+    /// Number of control requests being handled.
     int controls_under_way = 0;
-    std::function<void()> when_idle;  ///< called once when no blocks are being coded and no wishes seen to any more
+    /// Called once when no blocks are being encoded and no control request is being handled.
+    std::function<void()> when_idle;
 
+    /// Returns true if no worker uses the stream.
     bool idle() const { return !coding_blocks && controls_under_way == 0; }
-    /// The stream may be gone after it.
+    /// Calls `when_idle` if the stream is idle. The stream may be destroyed by that.
     void tell_when_idle() {
         if (!idle()) return;
         if (const auto call = std::exchange(when_idle, nullptr)) call();
     }
-    Control control;  ///< called on the loop's other thread; none: takes no wishes
+    /// Called on the loop's work thread. Null: the stream accepts no control requests.
+    Control control;
 
-    std::atomic<bool> publishing{false};  ///< any thread's
+    /// True while a publish() is posted to the loop. Any thread.
+    std::atomic<bool> publishing{false};
 
     // Guarded by the tally's mutex.
     StreamMetrics metrics{};
-    int begun_viewers = 0;  ///< of those in metrics.viewers, those that have taken a whole state
+    /// How many of metrics.viewers have taken a complete state.
+    int begun_viewers = 0;
+    /// Viewers that were sent the end and have not disconnected.
     int ending_viewers = 0;
+    /// True once end() has been called.
     bool closed_to_new = false;
 };
 
+/// The streams of a server by name.
 using Streams = std::map<std::string, std::unique_ptr<Stream>, std::less<>>;
 
 }  // namespace framewire::net

@@ -7,13 +7,14 @@
 
 namespace framewire::net {
 
-/// What a server's thread counts and others read.
+/// Statistics that the loop's thread updates and other threads read or wait for.
 struct Tally {
-    mutable std::mutex mutex;  ///< guards the figures of the streams, too
+    /// Also guards the statistics of the streams.
+    mutable std::mutex mutex;
     std::condition_variable_any changed;
     ServerMetrics total{};
 
-    /// Changes figures and tells who waits for them.
+    /// Calls `change` with the mutex held and then wakes the waiting threads.
     template <class Change>
     void count(Change change) {
         {

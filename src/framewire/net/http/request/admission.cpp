@@ -22,6 +22,7 @@ std::string lower_case(std::string_view text) {
     return lowered;
 }
 
+// Numeric addresses are always allowed: DNS rebinding needs a name.
 bool numeric(const std::string& host) {
     std::array<std::uint8_t, sizeof(in6_addr)> address{};
     return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
@@ -34,26 +35,28 @@ std::string machine_name() {
     return lower_case(name.data());
 }
 
-// "name", "name:80", "[::1]:80" -> the host without brackets. Throws Error{usage}.
+// Returns the host without brackets of "name", "name:80" or "[::1]:80". Throws Error{usage}.
 std::string host_of(std::string_view text) {
     const bool has_port = text.ends_with(']') ? false : text.rfind(':') != text.npos;
     return parse_address(has_port ? std::string(text) : std::string(text) + ":0").host;
 }
 
-// None: no base64.
+// Returns nullopt if the text is not Base64 (RFC 4648).
 std::optional<std::string> from_base64(std::string_view coded) {
-    constexpr std::size_t longest = 1024;  // a user's name, and a token
+    constexpr std::size_t longest = 1024;  // a user name and a token
     if (coded.empty() || coded.size() > longest || coded.size() % 4 != 0) return std::nullopt;
     std::string plain(coded.size() / 4 * 3, '\0');
     if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(plain.data()),
                         reinterpret_cast<const unsigned char*>(coded.data()), static_cast<int>(coded.size())) < 0)
         return std::nullopt;
+    // EVP_DecodeBlock() counts padding as bytes.
     const auto padding = coded.size() - std::min(coded.find_last_not_of('=') + 1, coded.size());
     plain.resize(plain.size() - std::min<std::size_t>(padding, 2));
     return plain;
 }
 
-// What stands after "Bearer ", or as the password of Basic; none: no token is given. Throws Refused.
+// Returns the token after "Bearer " or the password of Basic (RFC 6750, RFC 7617), or nullopt if the request has no
+// Authorization. Throws Refused if the field has another form.
 std::optional<std::string> token_of(const RawRequest& request) {
     if (request.count("authorization") == 0) return std::nullopt;
     const auto text = request.field("authorization");
@@ -81,7 +84,7 @@ Admission::Admission(Rules rules, Gate& gate) : rules_(std::move(rules)), gate_(
 }
 
 void Admission::check_host(const RawRequest& request) const {
-    // Browsers always send it. Health checks of load balancers in HTTP/1.0 do not (RFC 9112, 3.2).
+    // HTTP/1.1 requires Host (RFC 9112, 3.2). Health checks of load balancers in HTTP/1.0 do not send it.
     if (!request.version_1_1 && request.count("host") == 0) return;
     const auto text = request.field("host");
     if (!text) throw Refused{400, "it has no Host, or several"};
@@ -110,20 +113,24 @@ bool Admission::let_in(std::string_view token, const std::string& peer, Clock::t
 }
 
 void Admission::check_origin(const RawRequest& request) const {
+    // Fetch Metadata: current browsers say where a request comes from.
     const auto site = request.field("sec-fetch-site");
     if (site && lower_case(*site) == "cross-site") throw Refused{403, "a page of another server asks"};
+    // Programs other than browsers send no Origin.
     if (request.count("origin") == 0) return;
     const auto origin = request.field("origin"), host = request.field("host");
     const auto own = lower_case(host.value_or("")), from = lower_case(origin.value_or(""));
-    // Also where a proxy before this server ends TLS.
+    // https is also valid without TLS here, because a reverse proxy may terminate TLS.
     if (from == "https://" + own || (!rules_.tls && from == "http://" + own)) return;
     throw Refused{403, "a page of another server asks"};
 }
 
 void Admission::check_access(const RawRequest& request, const Route& route, bool let_in) const {
+    // A WebSocket may send its token in the first message, because browsers cannot add header fields to it.
     if (route.access != Access::everybody && !let_in && !route.websocket) throw Refused{401, "a token is needed"};
     if (route.access == Access::panel || route.websocket) check_origin(request);
     if (route.access != Access::panel || route.method == Method::get) return;
+    // A page of another origin cannot send this type without a CORS preflight, which this server never answers.
     const auto type = lower_case(request.field("content-type").value_or(""));
     if (type != "application/json" && !type.starts_with("application/json;"))
         throw Refused{415, "a body of the type application/json is needed"};

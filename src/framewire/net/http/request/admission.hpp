@@ -12,26 +12,30 @@
 
 namespace framewire::net::http {
 
-/// Who may ask what: what keeps pages of others, and those without the token, from a server's routes. For one thread.
+/// Decides who may request what. It protects a server's routes against requests without the token, against pages of
+/// other origins (CSRF) and against DNS rebinding. Use it from one thread.
 class Admission {
 public:
+    /// What the server accepts.
     struct Rules {
-        bool tls = false;                  ///< pages of this server are https://
-        std::vector<std::string> hosts{};  ///< names it goes by beside localhost, this machine's and numeric addresses
+        /// The server uses TLS, so the origin of its own pages is https.
+        bool tls = false;
+        /// Accepted names, in addition to localhost, this machine's name and numeric addresses.
+        std::vector<std::string> hosts{};
     };
-    /// `gate` lives longer.
+    /// `gate` must outlive this object.
     Admission(Rules rules, Gate& gate);
 
-    /// The request is meant for this server, and not for one whose name leads here by somebody's trick. Throws Refused.
+    /// Checks that the Host field names this server (protection against DNS rebinding). Throws Refused.
     void check_host(const RawRequest& request) const;
-    /// Whether it has the right token, or none is needed. Throws Refused where it has a wrong one, and where its peer
-    /// is not heard.
+    /// Returns true if the request has the right token or none is needed, and false if it has no token. Throws Refused
+    /// if the token is wrong or the peer is locked out.
     bool let_in(const RawRequest& request, const std::string& peer, Clock::time_point now);
-    /// The same of a token that came otherwise: in a WebSocket's first message.
+    /// Like above, for a token in the first message of a WebSocket. Returns false if the token is wrong.
     bool let_in(std::string_view token, const std::string& peer, Clock::time_point now);
-    /// No page of another server asks. Throws Refused.
+    /// Checks that the request does not come from a page of another origin. Throws Refused.
     void check_origin(const RawRequest& request) const;
-    /// All of what a route asks for. Throws Refused.
+    /// Checks everything that the route requires of a request. Throws Refused.
     void check_access(const RawRequest& request, const Route& route, bool let_in) const;
 
 private:

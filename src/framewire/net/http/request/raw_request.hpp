@@ -9,21 +9,25 @@
 
 namespace framewire::net::http {
 
-/// A request as it was said, whole and well-formed; nothing in it was looked at.
+/// A complete, well-formed request exactly as it was sent. Its content has not been checked.
 struct RawRequest {
     std::string method, target;
-    bool version_1_1 = true;                                    ///< else 1.0
-    std::vector<std::pair<std::string, std::string>> fields{};  ///< names in lower case, in their order
+    /// False: HTTP/1.0.
+    bool version_1_1 = true;
+    /// Names in lower case, in the order in which they were sent.
+    std::vector<std::pair<std::string, std::string>> fields{};
     std::string body{};
 
-    /// The value of the only field of a name in lower case; none also where there are several.
+    /// Returns the value of a field by its lower-case name, or nullopt if the field is missing or occurs more than
+    /// once.
     std::optional<std::string_view> field(std::string_view name) const;
+    /// Returns how many fields have this lower-case name.
     std::size_t count(std::string_view name) const;
-    /// Whether a list of tokens, such as Connection's, holds one, whatever its case.
+    /// Returns true if a field that is a list of tokens, such as Connection, contains `token`, ignoring case.
     bool lists(std::string_view name, std::string_view token) const;
 };
 
-/// Why a request is not answered as it asks; for one exception type that goes no further than this folder's users.
+/// Thrown to refuse a request: the status and text of the response. Only code that handles HTTP connections catches it.
 struct Refused {
     int status = 400;
     std::string text{};

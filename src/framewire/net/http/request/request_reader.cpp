@@ -41,6 +41,7 @@ std::optional<std::string_view> RawRequest::field(std::string_view name) const {
     return std::ranges::find(fields, name, [](const auto& field) { return field.first; })->second;
 }
 
+// One field may hold a list, and a list may be spread over several fields (RFC 9110, 5.6.1).
 bool RawRequest::lists(std::string_view name, std::string_view token) const {
     return std::ranges::any_of(fields, [&](const auto& field) {
         return field.first == name && beast::http::token_list(field.second).exists({token.data(), token.size()});
@@ -57,7 +58,7 @@ struct RequestReader::State {
         header_checked = false;
     }
 
-    // False when it needs more bytes.
+    // Parses pending bytes. Returns false if the request is not complete.
     bool parse() {
         while (!parser->is_done()) {
             if (parser->is_header_done() && !std::exchange(header_checked, true)) check_header();
@@ -72,7 +73,8 @@ struct RequestReader::State {
         return true;
     }
 
-    // Where a body ends has to be beyond doubt: whoever stands between may have read it otherwise.
+    // The end of a body must be unambiguous: a proxy in between that reads it differently would allow request smuggling
+    // (RFC 9112, 11.2).
     void check_header() const {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)
@@ -84,7 +86,7 @@ struct RequestReader::State {
 
     std::optional<Parser> parser;
     bool header_checked = false;
-    Bytes waiting;  // not parsed yet
+    Bytes waiting;  // received and not parsed
 };
 
 RequestReader::RequestReader() : state_(std::make_unique<State>()) {}

@@ -8,22 +8,23 @@
 
 namespace framewire::net::http {
 
-/// Requests out of the bytes of a connection, one after the other.
+/// Splits the bytes of a connection into HTTP/1.x requests, one after the other. Use it from one thread.
 class RequestReader {
 public:
+    /// Longest header and body of a request, in bytes.
     static constexpr std::size_t header_limit_bytes = 16 * 1024, body_limit_bytes = 64 * 1024;
 
     RequestReader();
     ~RequestReader();
 
-    /// Takes more bytes. True when a request is whole, or was and is not taken out yet. Throws Refused where no good
-    /// request comes of them: then the connection is of no use any more.
+    /// Appends bytes. Returns true if a request is complete, which stays so until request() is called. Throws Refused
+    /// if the bytes are not a valid request; the connection cannot be used after that.
     bool take(ByteSpan bytes);
-    /// The request that is whole. What came after it is of the next one.
+    /// Removes and returns the complete request. The bytes after it belong to the next one.
     RawRequest request();
-    /// Whether some bytes of a request came.
+    /// Returns true if part of a request has been received.
     bool begun() const;
-    /// Bytes that are of no request so far; they are gone here.
+    /// Removes and returns the bytes that belong to no request, for a change of protocol.
     Bytes rest();
 
 private:

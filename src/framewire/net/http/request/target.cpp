@@ -11,6 +11,7 @@ namespace framewire::net::http {
 
 namespace {
 
+// Longest target in bytes, and most names in a query.
 constexpr std::size_t most_bytes = 2048, most_query_names = 32;
 
 int digit_of(char c) {
@@ -20,6 +21,7 @@ int digit_of(char c) {
     throw Refused{400, "the path has a % without two hexadecimal digits"};
 }
 
+// Decodes percent-encoding (RFC 3986, 2.1).
 std::string decoded(std::string_view text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -31,11 +33,12 @@ std::string decoded(std::string_view text) {
         plain += static_cast<char>(16 * digit_of(text[i + 1]) + digit_of(text[i + 2]));
         i += 2;
     }
-    // What is printable stays as it is.
+    // printable() changes nothing in valid UTF-8 without control characters.
     if (printable(plain) != plain) throw Refused{400, "the path holds what is no UTF-8, or control characters"};
     return plain;
 }
 
+// Returns the decoded path. Segments are split before they are decoded, so "%2F" cannot separate them.
 std::string path_of(std::string_view text) {
     if (!text.starts_with('/')) throw Refused{400, "the path does not begin with /"};
     std::string path;

@@ -6,14 +6,15 @@
 
 namespace framewire::net::http {
 
-/// What a request asks for: its path, and what stands after '?'.
+/// The target of a request (RFC 9112, 3.2): its path and its query, decoded.
 struct Target {
     std::string path;
     std::map<std::string, std::string, std::less<>> query{};
 };
 
-/// Decodes once, then checks: parts of the path are not empty (but for one "/" at the end), "." or "..", and hold no
-/// "/" or "\". All is UTF-8 without control characters. Throws Refused.
+/// Parses a request target. It decodes once and then checks: path segments must not be empty (except after one "/" at
+/// the end), "." or "..", and must not contain "/" or "\". Everything must be UTF-8 without control characters, at most
+/// 2048 bytes and 32 query names. Throws Refused with status 400.
 Target parse_target(std::string_view text);
 
 }  // namespace framewire::net::http

@@ -7,6 +7,7 @@ namespace framewire::net::http {
 
 namespace {
 
+// Threads are started on demand.
 constexpr std::size_t most_threads = 4;
 
 }  // namespace
@@ -31,6 +32,7 @@ void Handlers::set_site(std::shared_ptr<const Site> site) {
         for (const auto& job : jobs) job.task(false);
 }
 
+// One queue per peer; `turns_` holds each peer with a non-empty queue once (round robin).
 bool Handlers::run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task) {
     const std::lock_guard lock(mutex_);
     if (stopped_ || site != site_) return false;
@@ -77,6 +79,7 @@ void Handlers::work() {
         running_.push_back(site);
         lock.unlock();
         job.task(true);
+        // Releases the task and the site before the lock is taken again.
         job = {};
         lock.lock();
         running_.erase(std::ranges::find(running_, site));

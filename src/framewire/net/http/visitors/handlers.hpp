@@ -14,26 +14,29 @@
 
 namespace framewire::net::http {
 
-/// Runs a site's handlers beside the loop that connections live in, a few at once. The caller limits how many wait.
+/// Runs a site's handlers on up to four worker threads. The caller limits how many wait. Thread-safe.
 class Handlers {
 public:
-    /// Answers by nothing until there is a site.
+    /// Starts without a site and refuses every task until set_site().
     Handlers() = default;
-    ~Handlers();  ///< as stop()
+    /// Stops, see stop().
+    ~Handlers();
     Handlers(const Handlers&) = delete;
     Handlers& operator=(const Handlers&) = delete;
 
+    /// The current site, or null.
     std::shared_ptr<const Site> site() const;
-    /// Returns when no handler of the site before runs any more.
+    /// Replaces the site. Waiting tasks of the previous one are called with false. Returns when no handler of the
+    /// previous site runs.
     void set_site(std::shared_ptr<const Site> site);
-    /// What runs elsewhere; with false: nothing of the site, which is that of the server no more.
+    /// Work for a thread. If `may_use_site` is false, its site has been replaced and must not be used.
     using Task = std::function<void(bool may_use_site)>;
-    /// Calls `task` once, a little later, and keeps `site` until then. Peers take turns, so that one with many requests
-    /// does not delay the others'. Returns false if that is the site no more.
+    /// Queues `task`, which is called once, and keeps `site` alive until then. Peers take turns, so a peer with many
+    /// requests does not delay the others. Returns false if `site` is no longer current.
     bool run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task);
-    /// Calls `task` before it returns. Returns false if that is the site no more.
+    /// Calls `task` on this thread before it returns. Returns false if `site` is no longer current.
     bool run_here(const std::shared_ptr<const Site>& site, const Task& task);
-    /// Calls nothing any more; returns when nothing runs.
+    /// Discards waiting tasks and returns when none runs. Tasks are refused afterwards.
     void stop();
 
 private:
@@ -47,8 +50,8 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::shared_ptr<const Site> site_;
-    std::map<std::string, std::deque<Job>> waiting_;  // by peer; none is empty
-    std::deque<std::string> turns_;                   // the peers with jobs, the next one first
+    std::map<std::string, std::deque<Job>> waiting_;  // by peer; no queue is empty
+    std::deque<std::string> turns_;                   // peers with waiting jobs, the next one first
     std::vector<const Site*> running_;
     std::vector<std::thread> threads_;
     bool stopped_ = false;

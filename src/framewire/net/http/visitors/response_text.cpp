@@ -13,7 +13,7 @@ namespace {
 struct Field {
     std::string_view name, value;
 };
-// No code or style in a page's text, nothing from elsewhere, and no frame around it.
+// Pages run no inline scripts or styles, load nothing from other origins and cannot be framed.
 constexpr Field every_answers[] = {
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
@@ -53,6 +53,7 @@ bool same_name(std::string_view a, std::string_view b) {
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+// Appends a field. A line break in it would allow response splitting.
 void add(std::string& text, std::string_view name, std::string_view value) {
     if (name.empty() ||
         (std::string(name) + std::string(value)).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)

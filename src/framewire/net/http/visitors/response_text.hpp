@@ -7,16 +7,20 @@
 
 namespace framewire::net::http {
 
-/// How the bytes after an answer's header are to be read.
+/// How the end of a response's body is marked (RFC 9112, 6.3).
 enum class BodyForm {
-    whole,    ///< so many bytes
-    chunked,  ///< parts, each with its length before it
+    /// Content-Length.
+    whole,
+    /// Transfer-Encoding: chunked.
+    chunked,
+    /// The end of the connection, for HTTP/1.0.
     to_the_end
 };
 
-/// An answer's header up to its empty line, with what every answer says. Throws Error{internal} where a field is none.
+/// Returns the status line and all fields up to the empty line. Throws Error{internal} if a field contains a line break
+/// or has no name.
 std::string header_text(const Response& response, BodyForm form, bool keep_alive);
-/// What every answer says, as the fields of a header's text; without `response`'s own.
+/// Returns the fields that every response has, without those that `response` replaces.
 std::string common_fields(const Response& response);
 
 }  // namespace framewire::net::http

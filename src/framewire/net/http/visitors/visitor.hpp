@@ -18,16 +18,18 @@
 
 namespace framewire::net::http {
 
-/// A connection that speaks HTTP as its server knows it. Only the loop's thread touches it.
+/// State of one HTTP connection. Only the loop's thread uses it.
 struct Visitor : std::enable_shared_from_this<Visitor> {
+    /// What the connection is doing; see the transitions in visitors_handling.cpp and visitors_answering.cpp.
     enum class Phase {
-        waiting,    ///< a request is, or is to be, read
-        handled,    ///< a request is seen to elsewhere; nothing is read
-        answering,  ///< an answer is written
-        upgrading,  ///< it becomes a WebSocket
-        proving,    ///< a WebSocket whose first message is to have the token
-        feeding,    ///< it is sent a feed's parts, as they come
-        leaving,    ///< it was answered for the last time, and its closing is awaited
+        waiting,    ///< waits for a request or reads one
+        handled,    ///< a handler works on the request; nothing is read
+        answering,  ///< a response is being written
+        upgrading,  ///< the WebSocket handshake is in progress
+        proving,    ///< a WebSocket whose first message must contain the token
+        feeding,    ///< receives the parts of a feed
+        leaving,    ///< the last response has been written; waits for the peer to close
+        // The connection is closed.
         gone,
     };
 
@@ -41,36 +43,41 @@ struct Visitor : std::enable_shared_from_this<Visitor> {
 
     std::uint64_t number;
     ConnectionPointer connection;
-    bool is_proxy = false;   ///< its other end is a trusted proxy
-    std::string name, peer;  ///< the connection's, or those of the client that a trusted proxy speaks for
-    WebSocketConnection* socket = nullptr;  ///< the connection, where it is one
+    /// The other end is a trusted proxy.
+    bool is_proxy = false;
+    /// Name and peer of the connection, or of the client that a trusted proxy forwards for.
+    std::string name, peer;
+    /// The connection, if it is a WebSocket; otherwise null.
+    WebSocketConnection* socket = nullptr;
     Phase phase = Phase::waiting;
-    Clock::time_point since;     ///< of the phase; where a request is awaited, since its first byte
-    Clock::time_point progress;  ///< when it last took a byte
+    /// Start of the phase. While a request is read, the time of its first byte.
+    Clock::time_point since;
+    /// When the peer last took a byte.
+    Clock::time_point progress;
 
     bool reading = false;
     std::array<std::uint8_t, 4096> piece{};
     RequestReader reader{};
     std::size_t discarded_bytes = 0;
 
-    // The request that is seen to.
+    // The request being handled.
     RawRequest raw{};
     Target target{};
     bool let_in = false, head_only = false, keep_alive = false;
 
-    // Its answer.
+    // Its response.
     std::string head{};
     Feed::Part body{};
     bool writing = false;
     std::size_t taken_bytes = 0;
 
-    // What follows bit by bit.
+    // The feed that follows the response.
     std::unique_ptr<FeedClient> feed{};
     bool chunked = false, feed_ended = false;
     std::vector<std::string> chunk_heads{};
     std::vector<Feed::Part> parts{};
-    std::string said{};                                                  ///< a WebSocket's first message so far
-    std::function<void(const std::shared_ptr<Visitor>&)> after_proof{};  ///< goes on where it may
+    std::string said{};  ///< first message of a WebSocket, as received so far
+    std::function<void(const std::shared_ptr<Visitor>&)> after_proof{};  ///< continues after the token was accepted
 };
 
 using VisitorPointer = std::shared_ptr<Visitor>;

@@ -12,12 +12,14 @@ namespace {
 
 using Phase = Visitor::Phase;
 
-// Read and thrown away of who has nothing to say: closing on unread bytes could cost it the answer.
+// Most bytes that are read and discarded from a peer that should not send any. Closing with unread bytes would reset
+// the connection, and the peer could lose the response.
 constexpr std::size_t discarded_most_bytes = 64 * 1024;
-// A WebSocket to which nothing was sent for so long is asked whether it lives: who is gone takes no ping.
+// A WebSocket that was sent nothing for this long gets a ping. A peer that is gone does not take it, so the write
+// deadline ends the connection.
 constexpr std::chrono::seconds ping_after{10};
 
-// A request is seen to, or its answer is on its way: then it is none of those who wait.
+// A connection with a request or response in progress does not count as waiting.
 bool is_under_way(Phase phase) { return phase != Phase::waiting && phase != Phase::leaving && phase != Phase::gone; }
 
 }  // namespace
@@ -41,14 +43,15 @@ void Visitors::come(ConnectionPointer connection, ByteSpan heard) {
     if (visitor->phase == Phase::waiting) take_request_bytes(visitor, heard);
 }
 
-// Whoever waits has a place; the oldest of the peer with most of them gives one up. A trusted proxy keeps connections
-// for many clients, so each of those counts as a peer's only one.
+// Every waiting connection occupies a place. If all are taken, the oldest connection of the peer that holds the most is
+// closed. A trusted proxy holds connections for many clients, so each of them counts as a separate peer.
 void Visitors::make_place(const VisitorPointer& visitor) {
     give_up(
         places_.enter(visitor->number, place_holder(visitor->number, visitor->connection->peer(), visitor->is_proxy)),
         "wait");
 }
 
+// Closes the connection that the limiter evicted.
 void Visitors::give_up(const std::optional<GreetingPlaces::Eviction>& eviction, std::string_view what) {
     if (!eviction) return;
     if (const auto loser = visitors_.find(eviction->connection); loser != visitors_.end()) {
@@ -57,10 +60,10 @@ void Visitors::give_up(const std::optional<GreetingPlaces::Eviction>& eviction, 
     }
 }
 
-// Makes room for one more request or feed if all places are taken: the peer that holds most of them loses the one that
-// has waited longest for its client. Requests whose handler runs stay, for ending them would free nothing. Returns
-// false if there is no room, or if the peer's requests keep too many handlers busy. A feed makes room only by taking it
-// from a peer that would still have as many.
+// Makes room for one more request or feed if all places are taken: the peer that holds the most loses the connection
+// whose client has made no progress for the longest time. Requests whose handler runs are kept, because ending them
+// would free nothing. Returns false if there is no room, or if the peer's requests keep too many handlers busy. A feed
+// only displaces one of a peer that would still have as many.
 bool Visitors::make_room(const Visitor& newcomer, bool feeds) {
     const int most_feeds = std::max(1, limits_.under_way * 3 / 4);
     const int most_of_a_peer = limits_.under_way - limits_.under_way / 4;
@@ -90,6 +93,7 @@ bool Visitors::make_room(const Visitor& newcomer, bool feeds) {
     return true;
 }
 
+// Changes the phase and updates all counters that depend on it.
 void Visitors::enter(Visitor& visitor, Phase phase) {
     under_way_ += is_under_way(phase) - is_under_way(visitor.phase);
     feeds_ += (phase == Phase::feeding) - (visitor.phase == Phase::feeding);
@@ -109,7 +113,8 @@ void Visitors::close(const VisitorPointer& visitor) {
 
 // --- reading ---
 
-// What came with the last request may be a whole one already. Not from inside its answer: there may be many.
+// A pipelined next request may be complete already. It is taken in a posted task, not recursively, because there may be
+// many.
 void Visitors::await_request(const VisitorPointer& visitor) {
     enter(*visitor, Phase::waiting);
     if (closed_) return close(visitor);
@@ -142,6 +147,7 @@ void Visitors::take_piece(const VisitorPointer& visitor, std::size_t bytes) {
     }
 }
 
+// Also called without bytes, for those that an earlier read left in the reader.
 void Visitors::take_request_bytes(const VisitorPointer& visitor, ByteSpan bytes) {
     try {
         const bool begins = !visitor->reader.begun();
@@ -153,7 +159,7 @@ void Visitors::take_request_bytes(const VisitorPointer& visitor, ByteSpan bytes)
     }
 }
 
-// What is said while an answer goes on, or after the last one, is of no interest; without end it is a nuisance.
+// Bytes received during or after a response are ignored, up to a limit.
 void Visitors::discard(const VisitorPointer& visitor, std::size_t bytes) {
     visitor->discarded_bytes += bytes;
     if (visitor->discarded_bytes > discarded_most_bytes)
@@ -173,7 +179,7 @@ void Visitors::turn_away() {
 
 void Visitors::check_deadlines() {
     const auto now = loop_.now();
-    const auto all = visitors_;  // a copy, for what is done to one may end it
+    const auto all = visitors_;  // a copy, because handling one may erase it
     for (const auto& [number, visitor] : all) check_deadline(visitor, now);
     for (auto* log : {&refusals_, &trouble_}) log->tell_left_out(now);
 }
@@ -203,6 +209,7 @@ void Visitors::check_deadline(const VisitorPointer& visitor, Clock::time_point n
             else if (visitor->socket && !visitor->writing && silence >= ping_after)
                 visitor->socket->ping(), visitor->progress = now;
             break;
+        // A handler has no deadline of its own.
         case Phase::handled:
         case Phase::gone: break;
     }

@@ -22,48 +22,56 @@
 
 namespace framewire::net::http {
 
-/// The connections to a server that speak HTTP: their requests, the answers, feeds, and WebSockets until those are of a
-/// stream. Their number is limited, and no peer keeps others out: if all places are taken, the peer with most of them
-/// gives one up. Everything happens in the loop's thread, but for what is said.
+/// The HTTP connections of a server: their requests, responses and feeds, and WebSockets until they are handed over as
+/// viewers. Their number is limited, and one peer cannot exclude the others: if all places are taken, the peer that
+/// holds the most loses one. Everything runs on the loop's thread unless stated otherwise.
 class Visitors {
 public:
+    /// Most connections, and deadlines.
     struct Limits {
-        int waiting = 1;  ///< connections without a request under way
+        /// Connections without a request in progress, in total.
+        int waiting = 1;
+        /// Connections without a request in progress, per peer.
         int waiting_per_peer = 1;
-        int under_way = 1;                             ///< requests and feeds; feeds take three quarters at most
-        std::chrono::milliseconds request_deadline{};  ///< from a request's first byte to its last
-        std::chrono::milliseconds idle_deadline{};     ///< from an answer to the next request's first byte
-        std::chrono::milliseconds write_deadline{};    ///< without a byte taken of what is sent
+        /// Requests and feeds in progress. Feeds take at most three quarters.
+        int under_way = 1;
+        /// From the first to the last byte of a request.
+        std::chrono::milliseconds request_deadline{};
+        /// From a response to the first byte of the next request.
+        std::chrono::milliseconds idle_deadline{};
+        /// Without a byte taken by the peer.
+        std::chrono::milliseconds write_deadline{};
     };
-    /// How clients reach the server.
+    /// How clients reach the server through proxies.
     struct Front {
-        std::string base_path{};  ///< "/cams": requests may begin with it, and the rest is the path; empty: none
+        /// For example "/cams": requests may begin with it, and it is removed from their path. Empty: none.
+        std::string base_path{};
         TrustedProxies proxies{};
     };
-    /// Takes over a WebSocket of the stream `name`, in which a viewer is to say hello.
+    /// Takes over a WebSocket for the stream `name`, on which the viewer sends its hello.
     using TakeViewer = std::function<void(ConnectionPointer, std::string name)>;
 
-    /// `loop` lives longer.
+    /// `loop` must outlive this object.
     Visitors(const Limits& limits, Front front, Loop& loop, Admission admission, TakeViewer take_viewer);
     Visitors(const Visitors&) = delete;
     Visitors& operator=(const Visitors&) = delete;
 
-    /// A new connection, of which these bytes were read already.
+    /// Adds a new connection. `heard` are the bytes already read from it.
     void come(ConnectionPointer connection, ByteSpan heard);
-    /// Takes no more, and closes those without a request under way.
+    /// Accepts no more connections and closes those without a request in progress.
     void turn_away();
-    /// To be called now and then.
+    /// Applies the deadlines. Call it periodically.
     void check_deadlines();
 
-    // From any thread but the loop's:
+    // The following functions may be called on any thread except the loop's:
 
-    /// As Listener's.
+    /// See Listener::set_site().
     void set_site(std::shared_ptr<const Site> site) { handlers_.set_site(std::move(site)); }
-    /// Runs no handlers any more; returns when none runs.
+    /// Stops running handlers and returns when none runs.
     void stop_handlers() { handlers_.stop(); }
 
 private:
-    // Requests (visitors.cpp).
+    // Reading requests and deadlines (visitors.cpp).
     void await_request(const VisitorPointer& visitor);
     void make_place(const VisitorPointer& visitor);
     void read_on(Visitor& visitor);
@@ -76,7 +84,7 @@ private:
     void close(const VisitorPointer& visitor);
     void check_deadline(const VisitorPointer& visitor, Clock::time_point now);
 
-    // What becomes of them (visitors_handling.cpp).
+    // Handling requests (visitors_handling.cpp).
     void handle(const VisitorPointer& visitor);
     void identify(Visitor& visitor) const;
     bool redirect_to_base_path(const VisitorPointer& visitor);
@@ -88,7 +96,7 @@ private:
     void take_first_message(const VisitorPointer& visitor, std::size_t bytes);
     void take_response(const VisitorPointer& visitor, const Response& response);
 
-    // Answers (visitors_answering.cpp).
+    // Responses and feeds (visitors_answering.cpp).
     void refuse(const VisitorPointer& visitor, const Refused& why, bool last);
     void answer(const VisitorPointer& visitor, const Response& response);
     void trouble(const Visitor& visitor, std::string_view what);
@@ -106,15 +114,15 @@ private:
     Admission admission_;
     TakeViewer take_viewer_;
     std::uint64_t come_so_far_ = 0;
-    std::map<std::uint64_t, VisitorPointer> visitors_;  // the oldest first
+    std::map<std::uint64_t, VisitorPointer> visitors_;  // by age, the oldest first
     GreetingPlaces places_;
     GreetingPlaces leaving_;
     int under_way_ = 0, feeds_ = 0;
     bool closed_ = false;
     LimitedLog refusals_{LogLevel::info, "HTTP requests refused"};
     LimitedLog trouble_{LogLevel::error, "trouble in answering HTTP"};
-    std::shared_ptr<Visitors*> self_;  // what other threads post back finds nobody when this has gone
-    Handlers handlers_;                // last: they run until here
+    std::shared_ptr<Visitors*> self_;  // expires with this object; tasks posted by other threads check it
+    Handlers handlers_;                // last, because its threads use the other members
 };
 
 }  // namespace framewire::net::http

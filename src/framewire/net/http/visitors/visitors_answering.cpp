@@ -15,7 +15,7 @@ using Phase = Visitor::Phase;
 
 ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
-// A server behind a proxy that it does not know takes all clients for one.
+// If the proxy is not configured as trusted, all its clients count as one peer and share one limit.
 std::string_view advice_on(const Visitor& visitor, const Refused& why) {
     const bool is_locked_out = why.status == 429 && !visitor.is_proxy && visitor.raw.count("x-forwarded-for") > 0;
     return is_locked_out ? "; if it is your reverse proxy, serve with --trusted-proxy ADDRESS" : "";
@@ -28,11 +28,12 @@ void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool la
     auto response = error_response(why.status, why.text);
     if (why.status == 401) {
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
-        // A browser would ask its user in a window of its own where a script asks.
+        // Basic makes a browser open its own login dialog, so it is not offered to scripts.
         if (visitor->raw.field("sec-fetch-dest") != "empty")
             response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="framewire")");
     }
     if (why.status == 426) response.headers.emplace_back("Upgrade", "websocket");
+    // The request may not have been read completely, so the connection cannot be used again.
     if (last) visitor->raw = {}, visitor->head_only = visitor->keep_alive = false;
     try {
         answer(visitor, response);
@@ -49,7 +50,8 @@ void Visitors::answer(const VisitorPointer& visitor, const Response& response) {
     const bool feeds = response.feed && !it.head_only;
     if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are under way"};
     it.chunked = feeds && it.raw.version_1_1;
-    if (feeds) it.keep_alive = false;  // what is read meanwhile is of no request
+    if (feeds) it.keep_alive = false;  // bytes read during the feed are discarded
+    // HTTP/1.0 has no chunks: the body ends with the connection.
     const auto form = !response.feed ? BodyForm::whole : it.raw.version_1_1 ? BodyForm::chunked : BodyForm::to_the_end;
     it.head = header_text(response, form, it.keep_alive);
     it.body = it.head_only || response.status == 204 || response.status == 304 ? nullptr : response.body;
@@ -59,7 +61,7 @@ void Visitors::answer(const VisitorPointer& visitor, const Response& response) {
     write(visitor, pieces, &Visitors::answered);
 }
 
-// The span itself need not stay; what it points to does.
+// The list of pieces may be temporary; the bytes that it refers to must stay until `done`.
 void Visitors::write(const VisitorPointer& visitor, std::span<const std::span<const std::uint8_t>> pieces,
                      void (Visitors::*done)(const VisitorPointer&, const std::error_code&)) {
     auto& it = *visitor;
@@ -91,7 +93,8 @@ void Visitors::answered(const VisitorPointer& visitor, const std::error_code&) {
         leave(visitor);
 }
 
-// It closes when it has what was sent. Closing first could cost it that.
+// The peer closes after it has received everything. If the server closed first, unread bytes could reset the connection
+// and lose data.
 void Visitors::leave(const VisitorPointer& visitor) {
     enter(*visitor, Phase::leaving);
     visitor->feed.reset();
@@ -114,10 +117,11 @@ void Visitors::begin_feed(const VisitorPointer& visitor, const std::shared_ptr<F
         });
     };
     visitor->feed = std::make_unique<FeedClient>(feed, std::move(wake));
-    read_on(*visitor);  // tells when it goes
+    read_on(*visitor);  // detects when the peer disconnects
     send_parts(visitor);
 }
 
+// Writes all pending parts in one operation, with the header in front if it was not sent yet.
 void Visitors::send_parts(const VisitorPointer& visitor) {
     auto& it = *visitor;
     if (it.phase != Phase::feeding || it.writing) return;
@@ -134,7 +138,7 @@ void Visitors::send_parts(const VisitorPointer& visitor) {
     std::vector<ByteSpan> pieces;
     if (!it.head.empty()) pieces.push_back(bytes_of(it.head));
     for (std::size_t i = 0; i < it.parts.size(); ++i) {
-        if (it.parts[i]->empty()) continue;  // a chunk without bytes would be the last
+        if (it.parts[i]->empty()) continue;  // an empty chunk would end the body
         if (it.chunked) pieces.push_back(bytes_of(it.chunk_heads[i]));
         pieces.push_back(bytes_of(*it.parts[i]));
         if (it.chunked) pieces.push_back(bytes_of("\r\n"));

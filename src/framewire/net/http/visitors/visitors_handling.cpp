@@ -47,8 +47,8 @@ int status_of(ErrorCode code) {
     }
 }
 
-// What a handler threw, for a client. Words that name files of the server, or that were written for nobody outside,
-// are replaced; `hidden` gets the whole of them, for the log.
+// Turns an exception of a handler into a response. Paths of server files and internal errors are not shown to clients;
+// `hidden` receives the full text for the log.
 Response failure_response(const std::exception& failure, std::string& hidden) {
     const std::string whole = failure.what();
     const auto* error = dynamic_cast<const Error*>(&failure);
@@ -61,14 +61,15 @@ Response failure_response(const std::exception& failure, std::string& hidden) {
     return error_response(status_of(error->code()), text);
 }
 
-// "/NAME/stream" -> NAME; empty: another path.
+// Returns NAME for "/NAME/stream", and an empty string for other paths.
 std::string stream_of(std::string_view path) {
     if (!path.ends_with(stream_ending)) return {};
     const auto name = path.substr(1, path.size() - 1 - stream_ending.size());
     return is_stream_name(name) ? std::string(name) : std::string();
 }
 
-// What the words {"token":"..."} hold; a token has no character that JSON writes otherwise. None: other words.
+// Returns the token in a message {"token":"..."}, or nullopt if the message has another form. Tokens contain no
+// character that JSON must escape.
 std::optional<std::string> token_in(std::string_view message) {
     std::string words;
     bool quoted = false;
@@ -84,6 +85,7 @@ std::optional<std::string> token_in(std::string_view message) {
 
 }  // namespace
 
+// Checks a complete request and answers it, or starts its handler. Refusals become responses with the same connection.
 void Visitors::handle(const VisitorPointer& visitor) {
     auto& it = *visitor;
     it.raw = it.reader.request();
@@ -125,7 +127,7 @@ void Visitors::handle(const VisitorPointer& visitor) {
     }
 }
 
-// Who asks, as far as a trusted proxy tells.
+// Takes the client's name and peer from X-Forwarded-For if the connection comes from a trusted proxy.
 void Visitors::identify(Visitor& visitor) const {
     if (!visitor.is_proxy) return;
     std::vector<std::string_view> forwarded_for;
@@ -137,7 +139,8 @@ void Visitors::identify(Visitor& visitor) const {
     visitor.peer = client ? client->peer : own.peer();
 }
 
-// "/cams/door" -> "/door". "/cams" is answered with the way to "/cams/", which the page's relative addresses need.
+// Removes the base path: "/cams/door" becomes "/door". "/cams" is redirected to "/cams/", because the page uses
+// relative URLs.
 bool Visitors::redirect_to_base_path(const VisitorPointer& visitor) {
     auto& path = visitor->target.path;
     const auto& base = front_.base_path;
@@ -154,6 +157,7 @@ bool Visitors::redirect_to_base_path(const VisitorPointer& visitor) {
     return true;
 }
 
+// Runs the handler. Its thread only holds weak references, so the connection may end meanwhile.
 void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site, const Route& route,
                          std::map<std::string, std::string, std::less<>> parameters) {
     Request request{.method = method_of(visitor->raw.method).value_or(Method::get),
@@ -184,6 +188,7 @@ void Visitors::run_route(const VisitorPointer& visitor, const std::shared_ptr<co
         throw Refused{503, too_many_requests};
 }
 
+// Sends the response of a handler, or starts the feed on a WebSocket.
 void Visitors::take_response(const VisitorPointer& visitor, const Response& response) {
     try {
         if (!visitor->socket) return answer(visitor, response);
@@ -206,7 +211,7 @@ void Visitors::handle_upgrade(const VisitorPointer& visitor) {
     auto& it = *visitor;
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
         throw Refused{400, "nothing but GET in HTTP/1.1 becomes a WebSocket"};
-    constexpr std::size_t key_length = 24;  // base64 of 16 bytes
+    constexpr std::size_t key_length = 24;  // Base64 of 16 bytes (RFC 6455, 4.1)
     if (it.raw.field("sec-websocket-version") != "13" ||
         it.raw.field("sec-websocket-key").value_or("").size() != key_length)
         throw Refused{400, "a WebSocket of version 13 with its key is needed"};
@@ -214,7 +219,7 @@ void Visitors::handle_upgrade(const VisitorPointer& visitor) {
     if (auto name = stream_of(it.target.path); !name.empty()) {
         if (!it.raw.lists("sec-websocket-protocol", WebSocketConnection::stream_protocol))
             throw Refused{400, "a stream's WebSocket speaks the protocol framewire"};
-        // Who may watch is told by the viewer's hello.
+        // Access is checked by the viewer's hello.
         return upgrade(visitor, false, [this, name](const VisitorPointer& open) {
             auto connection = std::move(open->connection);
             close(open);
@@ -240,6 +245,8 @@ void Visitors::handle_upgrade(const VisitorPointer& visitor) {
             });
 }
 
+// Performs the WebSocket handshake (RFC 6455, 4.2) and calls `done` on success. Bytes that followed the request belong
+// to the WebSocket.
 void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<void(const VisitorPointer&)> done) {
     enter(*visitor, Phase::upgrading);
     auto carrier = with_bytes_before(visitor->reader.rest(), std::move(visitor->connection), loop_);
@@ -260,6 +267,7 @@ void Visitors::upgrade(const VisitorPointer& visitor, bool text, std::function<v
                             });
 }
 
+// Continues after access to the WebSocket was granted.
 void Visitors::take_proof(const VisitorPointer& visitor) {
     try {
         std::exchange(visitor->after_proof, nullptr)(visitor);
@@ -269,6 +277,7 @@ void Visitors::take_proof(const VisitorPointer& visitor) {
     }
 }
 
+// Collects the first message, which must contain the token.
 void Visitors::take_first_message(const VisitorPointer& visitor, std::size_t bytes) {
     visitor->said.append(visitor->piece.begin(), visitor->piece.begin() + static_cast<std::ptrdiff_t>(bytes));
     if (visitor->said.size() > first_message_most_bytes) return close(visitor);

@@ -12,7 +12,7 @@ namespace framewire::net {
 
 namespace {
 
-// An answer younger than this says nothing yet of how quick its viewer is.
+// A write younger than this does not show how fast its viewer reads.
 constexpr std::chrono::milliseconds judged_after{250};
 
 }  // namespace

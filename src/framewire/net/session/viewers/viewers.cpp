@@ -36,6 +36,7 @@ Viewers::Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams,
       tally_(tally),
       alive_(shared(empty_message(MessageType::alive))) {}
 
+// Viewers end with this object, but the states live on and must not count them any more.
 Viewers::~Viewers() {
     for (const auto& [name, stream] : streams_)
         for (const auto& viewer : stream->viewers)
@@ -58,7 +59,7 @@ void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHel
     send(*viewer, {Answer::Kind::words, {viewer->takes_parts ? stream.hello : stream.oldest_hello}, 1});
 }
 
-// --- hearing ---
+// --- reading ---
 
 void Viewers::listen_to(Viewer& viewer) {
     const auto into = std::span(viewer.said).subspan(viewer.heard_bytes);
@@ -75,7 +76,7 @@ void Viewers::listen_to(Viewer& viewer) {
     });
 }
 
-// A message's front, or its content.
+// Takes a complete header or a complete content and prepares the read buffer for the next one.
 void Viewers::hear(const ViewerPointer& viewer) {
     auto expected = header_bytes;
     if (!viewer->front) {
@@ -102,7 +103,7 @@ void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
     send_missing(viewer);
 }
 
-// One at a time: nothing more is read of a viewer until its wish was seen to.
+// One control request at a time: reading is paused until it has been answered.
 void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish) {
     auto& stream = viewer->stream;
     if (!stream.control) fail(ErrorCode::source_lost, "it has a wish of a stream that takes none");
@@ -121,14 +122,14 @@ void Viewers::take_control(const ViewerPointer& viewer, const std::string& wish)
     });
 }
 
-// Who does not take the answers to its wishes is not heard either.
+// Resumes reading after the answer was written. A viewer that does not read its answers cannot send further requests.
 void Viewers::hear_on(Viewer& viewer) {
     if (viewer.phase == Phase::gone || viewer.writing || !std::exchange(viewer.control_answered, false)) return;
     viewer.awaits_control = false;
     listen_to(viewer);
 }
 
-// What one viewer has changed, all are told.
+// Sends the answer to the viewer that made the request. If it changed something, all viewers receive the new settings.
 void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& answer, bool only_asked) {
     auto& stream = viewer->stream;
     --stream.controls_under_way;
@@ -138,7 +139,7 @@ void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& a
             other->words.push_back(words);
             other->control_answered = true;
         } else if (answer.done && !only_asked) {
-            other->news = words;  // the last is all that waits for who takes nothing
+            other->news = words;  // only the latest update waits for a viewer that is not reading
         } else {
             return;
         }
@@ -148,9 +149,9 @@ void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& a
     stream.tell_when_idle();
 }
 
-// --- going ---
+// --- leaving ---
 
-// One peer with all places keeps nobody else out.
+// The peer that holds the most places loses one, so it cannot exclude the others.
 bool Viewers::make_room(const std::string& newcomer) {
     std::map<std::string, int> counts;
     for (const auto& [name, stream] : streams_)
@@ -169,16 +170,19 @@ bool Viewers::make_room(const std::string& newcomer) {
 void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);
     close(viewer);
-    count(viewer->stream, [](StreamMetrics& m) { ++m.dropped; });  // who sees that sees also that it is gone
+    count(viewer->stream, [](StreamMetrics& m) {
+        ++m.dropped;
+    });  // counted last, so a thread that sees it also sees that the viewer is gone
 }
 
-// It has closed, or its connection broke for the reason given.
+// Handles a viewer that has closed, or whose connection failed for the given reason.
 void Viewers::part(const ViewerPointer& viewer, std::string_view why) {
     if (viewer->phase == Phase::watching)
         went_.line("viewer {} went{}{}", viewer->connection->name(), why.empty() ? "" : ": ", why);
     close(viewer);
 }
 
+// The only place where a viewer leaves its stream.
 void Viewers::close(const ViewerPointer& viewer) {
     if (viewer->phase == Phase::gone) return;
     enter(*viewer, Phase::gone);
@@ -189,6 +193,7 @@ void Viewers::close(const ViewerPointer& viewer) {
     unpin(*viewer);
 }
 
+// Changes the phase and updates the statistics that depend on it.
 void Viewers::enter(Viewer& viewer, Phase phase) {
     const auto before = std::exchange(viewer.phase, phase);
     if (before == Phase::watching) viewer.stream.state.detach();
@@ -217,6 +222,7 @@ void Viewers::check_deadlines() {
     for (auto* log : {&came_, &went_, &dropped_, &trouble_}) log->tell_left_out(now);
 }
 
+// An ending viewer must close in time. A watching one must take bytes, acknowledge pictures, and be sent keep-alives.
 void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now) {
     const auto silence = now - viewer->progress;
     if (viewer->phase == Phase::ending) {
@@ -228,7 +234,7 @@ void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now
                    deadlines_.write) {
         drop(viewer, fmt::format("it drew nothing for {} ms", deadlines_.write.count()));
     } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
-        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are coded for it
+        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are being encoded for it
     }
 }
 

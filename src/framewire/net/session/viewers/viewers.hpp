@@ -20,39 +20,42 @@
 
 namespace framewire::net {
 
-/// The viewers of all streams of a server. Each is sent complete states, as far as its SendWindow allows: a delta frame
-/// if it is up to date, otherwise the blocks that it lacks of one pinned state, and nothing newer before that state is
-/// complete. A slow viewer skips states and delays nobody else. One picture at most waits for each viewer, and the
-/// total is limited. Everything runs on the loop's thread.
+/// The viewers of all streams of a server. Each is sent complete states as far as its congestion window allows: a delta
+/// frame if it is up to date, otherwise its missing blocks of one pinned state, and nothing newer until that state is
+/// complete. A slow viewer skips states and does not delay the others. At most one keyframe is pending per viewer, and
+/// the total is limited. Everything runs on the loop's thread.
 class Viewers {
 public:
+    /// Deadlines of a viewer.
     struct Deadlines {
-        std::chrono::milliseconds write{};       ///< without a byte taken by a viewer that has some coming
-        std::chrono::milliseconds keep_alive{};  ///< the longest silence towards a viewer
+        /// Without a byte taken by a viewer that has data pending.
+        std::chrono::milliseconds write{};
+        /// A viewer is sent something at least this often.
+        std::chrono::milliseconds keep_alive{};
     };
 
-    /// All live longer. `streams` are those that there are at any time.
+    /// All arguments must outlive this object. `streams` holds the streams served at any time.
     Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally);
-    /// Of the streams, whose states live on, nobody is a viewer any more.
+    /// Detaches all viewers from the stream states, which live on.
     ~Viewers();
     Viewers(const Viewers&) = delete;
     Viewers& operator=(const Viewers&) = delete;
 
-    /// What answers on their way may keep in memory together, where more than one is.
+    /// Sets the most memory in bytes that pending responses may hold. A single response may exceed it.
     void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
-    /// Those there now, who were told the end included.
+    /// Number of viewers, including those that were sent the end.
     std::size_t count() const { return count_; }
-    /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer with most of them.
-    /// Returns false, and drops nobody, unless that peer still has as many afterwards.
+    /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer that has the most.
+    /// Returns false and drops nobody unless that peer would still have at least as many viewers as the newcomer's.
     bool make_room(const std::string& newcomer);
 
-    /// A viewer whose hello was accepted.
+    /// Adds a viewer whose hello was accepted.
     void come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello);
-    /// The stream's state is new.
+    /// Sends every viewer of the stream what it is missing. Called when the state is new.
     void send_all_missing(Stream& stream);
-    /// Gives how many were left.
+    /// Closes the connections of the stream's viewers and returns their number.
     int cut_off(Stream& stream);
-    /// To be called now and then.
+    /// Applies the deadlines. Call it periodically.
     void check_deadlines();
 
 private:
@@ -68,7 +71,7 @@ private:
     void close(const ViewerPointer& viewer);
     void enter(Viewer& viewer, Viewer::Phase phase);
 
-    // Calls `act` for every viewer that there is now; what goes wrong with one costs the others nothing.
+    // Calls `act` for every current viewer. An exception drops that viewer and does not affect the others.
     template <class Act>
     void for_everyone(Stream& stream, Act act) {
         const std::vector<ViewerPointer> everyone(stream.viewers.begin(), stream.viewers.end());
@@ -103,7 +106,7 @@ private:
     void tell_clocks(Viewer& viewer);
     void check_deadlines(const ViewerPointer& viewer, Clock::time_point now);
 
-    // For the stream and for all of them.
+    // Updates the statistics of the stream and of the server.
     template <class Change>
     void count(Stream& stream, Change change) {
         tally_.count([&] {
@@ -119,7 +122,7 @@ private:
     std::size_t pinned_limit_ = 0;
     std::size_t count_ = 0;
     PinnedBytes pinned_;
-    std::vector<std::span<const std::uint8_t>> pieces_;  // of the answer being sent; its room is used again
+    std::vector<std::span<const std::uint8_t>> pieces_;  // of the write in progress; reused to avoid allocations
     const std::shared_ptr<const Bytes> alive_;
     LimitedLog came_{LogLevel::info, "viewers that came"};
     LimitedLog went_{LogLevel::info, "viewers that went"};

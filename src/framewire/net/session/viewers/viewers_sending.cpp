@@ -13,11 +13,12 @@ namespace {
 
 using Phase = Viewer::Phase;
 
+// Interval between two clock messages to one viewer.
 constexpr std::chrono::seconds clocks_told_every{1};
 
 }  // namespace
 
-// When nothing else is under way to the viewer.
+// Starts a write. Requires that none is in progress. Pending messages without picture data go first.
 void Viewers::send(Viewer& viewer, Answer answer) {
     const auto now = loop_.now();
     for (const auto& message : std::span(answer.messages).subspan(answer.words))
@@ -37,7 +38,7 @@ void Viewers::send(Viewer& viewer, Answer answer) {
     count_pinned();
     pieces_.clear();
     for (const auto& message : viewer.answer.messages) pieces_.emplace_back(*message);
-    // What the callbacks keep fits into them without an allocation.
+    // The captures are small enough for std::function to store them without an allocation.
     const auto watch_progress = [this, &viewer](std::size_t bytes) {
         if (bytes > viewer.taken_bytes) {
             viewer.progress = loop_.now();
@@ -50,6 +51,7 @@ void Viewers::send(Viewer& viewer, Answer answer) {
     });
 }
 
+// Ends a write and continues with what the viewer is missing.
 void Viewers::written(const ViewerPointer& viewer, const std::error_code& error) {
     viewer->writing = false;
     release(*viewer);
@@ -68,26 +70,26 @@ void Viewers::written(const ViewerPointer& viewer, const std::error_code& error)
     hear_on(*viewer);
 }
 
-// To be called when nothing is under way to the viewer.
+// Counts the viewer's first complete state. Requires that no write is in progress.
 void Viewers::note_begun(Viewer& viewer) {
     if (viewer.has_begun || !viewer.complete()) return;
     viewer.has_begun = true;
     tally_.count([&] { ++viewer.stream.begun_viewers; });
 }
 
-// Viewers that take nothing would keep a picture each, of as many versions as there are viewers. So who is slowest
-// goes until the answer fits; it goes without words, for it is in the middle of a message.
+// Stuck viewers would each hold a state in memory, all of different versions. Therefore the slowest viewer is dropped
+// until the new response fits. It gets no error message, because it is in the middle of another message.
 void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages) {
     while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
         const auto slowest = slowest_besides(viewer, messages);
-        if (!slowest) return;  // nobody else has anything under way
+        if (!slowest) return;  // no other viewer holds memory
         drop(slowest, fmt::format("it is the slowest, and what waits for viewers takes more than the {} bytes allowed",
                                   pinned_limit_));
     }
 }
 
-// The slowest of the other viewers that keep states in memory, none of which are these messages. Ties go to the one
-// whose answer is the oldest.
+// Returns the slowest of the other viewers that hold memory not shared with these messages. If several are equally
+// slow, the one with the oldest write is returned.
 ViewerPointer Viewers::slowest_besides(const Viewer& viewer, const SharedMessages& messages) const {
     const auto now = loop_.now();
     const auto less = [now](const Viewer& a, const Viewer& b) {
@@ -104,16 +106,17 @@ ViewerPointer Viewers::slowest_besides(const Viewer& viewer, const SharedMessage
     return slowest;
 }
 
-// The viewer's answer is not pinned any more.
+// Stops counting the viewer's response as pinned memory.
 void Viewers::release(Viewer& viewer) {
     if (!std::exchange(viewer.pins, false)) return;
     pinned_.remove(viewer.answer.messages);
     count_pinned();
 }
 
-// Pins the state for the viewer, which is then sent the blocks that it lacks of it and nothing newer before.
+// Pins the state for the viewer, which is then sent its missing blocks and nothing newer until it is complete.
 void Viewers::pin(Viewer& viewer, const WholeState& whole) {
-    // A relay must not pass on what it holds of older states. What a new connection holds is from some older state.
+    // After a change of the privacy masks a relay must not pass on older states that it holds. Blocks from an earlier
+    // connection may belong to such a state.
     const auto oldest = viewer.stream.state.oldest_allowed();
     const bool withdraws = viewer.takes_parts && oldest > 0 && (viewer.resumes || viewer.held < oldest);
     PinnedState pinned(whole, viewer.lacking, withdraws);
@@ -124,7 +127,7 @@ void Viewers::pin(Viewer& viewer, const WholeState& whole) {
     count_pinned();
 }
 
-// What was sent of the pinned state the viewer holds; the rest is still lacking.
+// Releases the pinned state. The viewer holds the blocks sent so far; the others are still missing.
 void Viewers::unpin(Viewer& viewer) {
     if (!viewer.pinned) return;
     pinned_.remove(viewer.pinned->unsent());
@@ -154,6 +157,7 @@ void Viewers::count_taken(const Viewer& viewer, const Answer& answer) {
     });
 }
 
+// Queues the clocks: the viewer's time is advanced by how long its message has waited here.
 void Viewers::tell_clocks(Viewer& viewer) {
     const auto now = loop_.now();
     if (!viewer.clocks || now - viewer.clock_told_at < clocks_told_every) return;
@@ -168,8 +172,9 @@ void Viewers::send_words(Viewer& viewer) {
     if (viewer.news || !viewer.words.empty()) send(viewer, {});
 }
 
-// --- what a viewer lacks ---
+// --- missing blocks ---
 
+// Takes over the block versions that a returning viewer announced in its hello.
 void Viewers::resume(Viewer& viewer, const HeldBlocks& held) {
     const auto& state = viewer.stream.state;
     auto [version, lacking] = state.lacking(held);
@@ -179,6 +184,8 @@ void Viewers::resume(Viewer& viewer, const HeldBlocks& held) {
     viewer.resumes = true;
 }
 
+// Decides what to send next to an idle viewer: the rest of a pinned state, delta frames, blocks, the end, or pending
+// messages.
 void Viewers::send_missing(Viewer& viewer) {
     if (viewer.phase != Phase::watching || viewer.writing) return;
     if (viewer.awaits_blocks) return send_words(viewer);
@@ -188,41 +195,43 @@ void Viewers::send_missing(Viewer& viewer) {
     const auto newest = state.version();
     if (newest == 0 || (viewer.complete() && viewer.held >= newest && !viewer.resumes)) {
         if (!state.ended()) return send_words(viewer);
-        // The viewer closes when it has the last words. Closing first could cost it them.
+        // The viewer closes after it has received the end. If the server closed first, unread bytes could reset the
+        // connection and lose it.
         enter(viewer, Phase::ending);
         return send(viewer, {Answer::Kind::words, {viewer.stream.last_words}, 1});
     }
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0) return send_words(viewer);
     if (!viewer.resumes && viewer.complete() && viewer.held < newest && send_steps(viewer, room_bytes)) return;
-    // Blocks take more than delta frames: only as many as leave a part of the window to those.
+    // Blocks are larger than delta frames. They are sent only while half of the window is free, which leaves room for
+    // delta frames.
     if (viewer.window.empty() || viewer.window.half_empty()) ask_for_blocks(viewer);
     if (!viewer.writing) send_words(viewer);
 }
 
-// Returns false if the viewer has to be brought to the newest version in another way.
+// Sends delta frames. Returns false if the viewer has to be brought to the newest version by blocks.
 bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
     const auto& state = viewer.stream.state;
     const auto steps = state.steps(viewer.held);
     if (steps.empty()) return false;
-    // Viewers of version 4 do not know the flag of a step that withdraws older states: they are sent blocks.
+    // Viewers of protocol version 4 do not know the flag with which a delta frame withdraws older states, so they are
+    // sent blocks.
     if (!viewer.takes_parts && viewer.held < state.oldest_allowed()) return false;
     std::size_t bytes = 0;
     for (const auto& step : steps) bytes += step.bytes->size();
     if (bytes > room_bytes) {
         if (!viewer.window.empty()) return true;
-        // More than the network takes in a round trip, either way: the cheaper one is over sooner.
+        // Both ways exceed the window, so the smaller one is sent.
         if (bytes > state.estimated_bytes(viewer.lacking, viewer.held)) return false;
     }
     Answer answer{Answer::Kind::steps};
     for (const auto& step : steps) answer.messages.push_back(step.bytes);
-    viewer.held = steps.back().version;  // there may be a newer one than a moment ago
+    viewer.held = steps.back().version;  // may be newer than `newest` of the caller
     send(viewer, std::move(answer));
     return true;
 }
 
-// Coding takes milliseconds, in which nobody else should wait: it is done elsewhere, one lot at a time for all who
-// wait.
+// Encoding takes milliseconds, so it runs on the work thread. One pass serves all viewers of the stream that wait.
 void Viewers::ask_for_blocks(Viewer& viewer) {
     auto& stream = viewer.stream;
     viewer.awaits_blocks = true;
@@ -254,29 +263,30 @@ void Viewers::code_blocks(Stream& stream, delta::BlockSet wanted, std::uint64_t 
     });
 }
 
+// Gives the encoded blocks to the viewers that waited for them.
 void Viewers::hand_out(Stream& stream, const WholeState* whole) {
     stream.coding_blocks = false;
     for_everyone(stream, [&](const ViewerPointer& viewer) {
         if (!std::exchange(viewer->awaits_blocks, false)) return;
-        if (viewer->writing) return;  // words; what is missing is asked for when they are taken
+        if (viewer->writing) return;  // messages without picture data; the blocks are requested again afterwards
         if (!whole)
             drop(viewer, "there is no picture for it");
         else
             send_state(*viewer, *whole);
     });
-    // Last, for the stream may be gone after it.
+    // Called last, because it may destroy the stream.
     stream.tell_when_idle();
 }
 
-// Begins to bring the viewer to this state.
+// Starts to bring the viewer to this state, by a keyframe or by pinning the state.
 void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     if (viewer.phase != Phase::watching) return;
     const auto version = whole.header.version;
-    // Coded before this viewer asked, or withdrawn since.
+    // The state was encoded before this viewer requested it, or has been withdrawn since.
     if (version < viewer.held || version < viewer.stream.state.oldest_allowed()) return send_missing(viewer);
     if (viewer.held > 0) whole.add_changed(viewer.held, viewer.lacking);
     const auto skipped = viewer.held > 0 && version > viewer.held ? version - viewer.held - 1 : 0;
-    // A first picture of the mode bounded has no blocks that stand for themselves.
+    // The keyframe of the mode `bounded` has no blocks that can be decoded on their own.
     const bool only_whole = std::ranges::any_of(whole.blocks, [](const auto& block) { return block == nullptr; });
     if (delta::all(viewer.lacking) && whole.picture.version > 0 &&
         (only_whole || !viewer.takes_parts || whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {
@@ -286,14 +296,15 @@ void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
         return send(viewer, {Answer::Kind::picture, {whole.picture.bytes}, 0, skipped});
     }
     for (std::size_t block = 0; block < viewer.lacking.size(); ++block)
-        if (viewer.lacking[block] && !whole.blocks[block]) return send_missing(viewer);  // came while others were coded
-    // A newer state is sent even if none of its blocks differ: the viewer has to know its version, frame and objects.
+        if (viewer.lacking[block] && !whole.blocks[block])
+            return send_missing(viewer);  // the viewer arrived after the encoding had started
+    // A newer state is sent even if no block differs, because the viewer needs its version, frame number and objects.
     if (!delta::any(viewer.lacking) && !viewer.resumes && version == viewer.held) return send_missing(viewer);
     pin(viewer, whole);
     send_pinned(viewer, skipped);
 }
 
-// The next blocks of the pinned state. A viewer that presents whatever it holds is sent them all at once.
+// Sends the next blocks of the pinned state. A viewer that shows incomplete states gets all of them in one message.
 void Viewers::send_pinned(Viewer& viewer, std::uint64_t skipped) {
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0 || !(viewer.window.empty() || viewer.window.half_empty())) return send_words(viewer);
