@@ -23,6 +23,7 @@ Receiver::Receiver(const ServerHello& hello)
     state_.threshold = greatest_threshold_;
 }
 
+// Dispatches one message. Control and clock messages are handled by the client.
 Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     switch (type) {
         case MessageType::alive: return Outcome::nothing;
@@ -38,6 +39,7 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
     }
 }
 
+// Reads the state header and the objects, and advances `payload` to the packed bytes.
 StateHeader Receiver::read_front(ByteSpan& payload) {
     const auto next = read_state(payload, picture_.shape(), latest_objects_);
     if (next.threshold > greatest_threshold_)
@@ -50,14 +52,14 @@ Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     auto next = read_front(payload);
     if (follows_ && next.version < latest_.version)
         fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
-    next.withdraws = true;  // whole pictures are how a server withdraws its older states
+    next.withdraws = true;  // keyframes are how a server withdraws its older states
     if (next.partial) fail(ErrorCode::source_lost, "the server sends a whole picture that it calls a part");
     unpacker_.apply_picture(payload, picture_.view());
     ++counts_.pictures;
     return move_on(next, delta::BlockSet(versions_.size(), 1));
 }
 
-// Steps lead from the version before; blocks that stand for themselves, from any.
+// A delta frame requires the previous version. A message of independent blocks can follow any older version.
 Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const auto next = read_front(payload);
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(delta::PackedHead::Kind::blocks);
@@ -75,13 +77,14 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     return move_on(next, blocks_of(payload, picture_.shape()));
 }
 
-// What is shown stays as it is while the next state comes in parts.
+// Saves the picture that is shown, so it does not change while the next state arrives in several messages.
 void Receiver::keep_shown(bool next_is_partial) {
     if (!next_is_partial || assembling() || state_.version == 0) return;
     if (shown_.shape() != picture_.shape()) shown_ = HostImage(picture_.shape());
     copy(std::as_const(picture_).view(), shown_.view());
 }
 
+// Resumes if the stream is the same one. Otherwise every block counts as missing, but the picture is kept.
 void Receiver::restart(const ServerHello& hello) {
     greatest_threshold_ = hello.info.threshold;
     connection_is_new_ = true;
@@ -89,11 +92,12 @@ void Receiver::restart(const ServerHello& hello) {
     if (resumes_) return;
     epoch_ = hello.epoch;
     follows_ = whole_ = false;
-    std::fill(coming_.begin(), coming_.end(),
-              std::uint8_t{1});  // all of it may differ from the other stream's last state
+    // Every block may differ from the last state of the other stream.
+    std::fill(coming_.begin(), coming_.end(), std::uint8_t{1});
     std::fill(versions_.begin(), versions_.end(), std::uint64_t{0});
 }
 
+// Records the blocks of a message. If it completes a state, that state becomes the current one.
 Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockSet& blocks) {
     for (std::size_t block = 0; block < blocks.size(); ++block) {
         if (blocks[block]) versions_[block] = next.version;
@@ -102,6 +106,7 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockS
     if (!next.partial && !whole_ && std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) != versions_.end())
         fail(ErrorCode::source_lost, "the server calls version {} complete, and blocks of it have never come",
              next.version);
+    // Versions that passed between two connections were not skipped by this viewer.
     const bool counts_skipped = whole_ && !connection_is_new_;
     latest_ = next;
     follows_ = true;
@@ -118,6 +123,7 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const delta::BlockS
     return Outcome::picture;
 }
 
+// Encodes the block versions as runs: neighbouring blocks often have the same version.
 HeldBlocks Receiver::held() const {
     if (!follows_) return {};
     HeldBlocks held{.epoch = epoch_};
@@ -128,7 +134,7 @@ HeldBlocks Receiver::held() const {
     return held;
 }
 
-// No connection can pass over more versions than there are, but the next one may begin again with the first.
+// One connection cannot skip more than max_version versions, but the sum over connections could overflow.
 void Receiver::count_skipped(std::uint64_t versions) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     const auto room = static_cast<std::uint64_t>(most - counts_.skipped);

@@ -12,55 +12,63 @@
 
 namespace framewire::net {
 
-/// What a viewer received so far.
+/// Statistics of a receiver.
 struct ReceiverCounts {
-    std::int64_t pictures = 0;  ///< whole pictures
-    std::int64_t changes = 0;   ///< steps from one version to the next
-    std::int64_t parts = 0;     ///< messages of blocks that stand for themselves
-    /// Versions passed over because a connection was too slow for them; what lies between two connections is not
-    /// counted.
+    /// Keyframes.
+    std::int64_t pictures = 0;
+    /// Delta frames from one version to the next.
+    std::int64_t changes = 0;
+    /// Messages of independently coded blocks.
+    std::int64_t parts = 0;
+    /// Versions skipped because the connection was too slow. Versions that passed between two connections do not count.
     std::int64_t skipped = 0;
-    std::int64_t changed_bytes = 0;  ///< bytes of pictures the steps changed
+    /// Bytes of the picture that delta frames changed.
+    std::int64_t changed_bytes = 0;
 };
 
-/// The viewer's copy of R, brought forward message by message; no sockets here. What it gives is always one complete
-/// state of the server: a state that comes in several messages is assembled apart from the one before. For one thread.
+/// A viewer's copy of R, updated message by message, without any I/O. It always presents one complete state of the
+/// server: a state that arrives in several messages is assembled separately. Use it from one thread.
 class Receiver {
 public:
+    /// The result of a message: no new state, a new state, or the end of the stream.
     enum class Outcome { nothing, picture, ended };
 
-    /// Throws Error{usage} on a stream that is not allowed, Error{config} without memory.
+    /// Prepares for the stream that `hello` announces. Throws Error{usage} if its parameters are invalid, and
+    /// Error{config} if memory runs out.
     explicit Receiver(const ServerHello& hello);
 
-    /// The most bytes one picture or one step can have on the wire, without its front.
+    /// Most bytes that a packed keyframe or delta frame can have, without its header.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
-    /// Takes one message of the server. `picture` means that a state is complete: picture(), threshold(), state(),
-    /// objects() and came() are new. `nothing` is also a part of a state. Throws Error{source_lost} on what no server
-    /// sends and when the message is the server's error; picture() is then unspecified.
+    /// Applies one message of the server. Returns `picture` if a state is complete; picture(), threshold(), state(),
+    /// objects() and came() then describe it. Returns `nothing` for a part of a state. Throws Error{source_lost} if the
+    /// message violates the protocol or is the server's error; picture() is then unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
-    /// For a new connection, whose server says `hello`, of the same shape. Where the stream is the same, its state goes
-    /// on from what is held; else its versions count anew, and what is held stays until they lead to a whole picture.
+    /// Continues with a new connection whose server sent `hello` with the same shape. If it is the same stream, updates
+    /// continue from the blocks held. Otherwise versions start again, and picture() stays until a new state is
+    /// complete.
     void restart(const ServerHello& hello);
 
-    /// What a new connection can go on from, blocks of an unfinished state included.
+    /// The block versions held, including blocks of an unfinished state. A new connection can resume from them.
     HeldBlocks held() const;
 
+    /// The current picture. The view stays valid until the next take().
     HostView<const std::uint8_t> picture() const { return assembling() ? shown_.view() : picture_.view(); }
-    /// The picture being assembled; picture() unless there is one.
+    /// The picture being assembled, or picture() if no state is being assembled.
     HostView<const std::uint8_t> newest_blocks() const { return picture_.view(); }
-    /// Of the picture; version 0 before the first.
+    /// Version and metadata of picture(). Version 0: there is no picture.
     const StateHeader& state() const { return state_; }
-    /// No byte of the picture is further from the source.
+    /// The bound of picture(): no byte differs from the server's frame by more.
     int threshold() const { return state_.threshold; }
-    /// Blocks in which the picture may differ from the one before.
+    /// Blocks in which picture() may differ from the previous one.
     const delta::BlockSet& came() const { return came_; }
-    /// What the server detected in the frame of the picture held; without sums of coordinates.
+    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
     std::span<const Component> objects() const { return objects_; }
+    /// Statistics over all connections.
     const ReceiverCounts& counts() const { return counts_; }
-    /// What the last message changed, for which it needs room; nothing after a whole picture. Throws Error{usage}
-    /// without that room.
+    /// Writes the changes of the last message to `changes`; none after a keyframe. Throws Error{usage} if `changes` is
+    /// too small.
     void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const { unpacker_.last_changes(changes); }
 
 private:
@@ -72,19 +80,19 @@ private:
     bool assembling() const { return latest_.partial; }
     void keep_shown(bool next_is_partial);
 
-    HostImage picture_;  // newest blocks; the complete state unless assembling()
-    HostImage shown_;    // the complete state while a newer one is assembled; empty before the first time
+    HostImage picture_;  // newest blocks; equal to the complete state unless assembling()
+    HostImage shown_;    // the complete state while a newer one is assembled; empty before that happens
     delta::Unpacker unpacker_;
-    int greatest_threshold_;  // the hello's
+    int greatest_threshold_;  // from the hello
     std::size_t max_packed_bytes_ = 0;
     std::uint64_t epoch_;
     StateHeader state_{}, latest_{};       // of the complete state; of the last message
-    std::vector<std::uint64_t> versions_;  // in which each block came last; 0: not of this stream
-    bool follows_ = false;                 // the picture held is of this stream
-    bool resumes_ = false;                 // nothing has come over this connection yet
-    bool connection_is_new_ = false;       // no complete state has come over it yet
-    bool whole_ = false;                   // there was a complete state, of this stream
-    delta::BlockSet came_, coming_;        // with the complete state; with parts of the next one
+    std::vector<std::uint64_t> versions_;  // version in which each block was last received; 0: not of this stream
+    bool follows_ = false;                 // the picture belongs to this stream
+    bool resumes_ = false;                 // nothing has been received over this connection
+    bool connection_is_new_ = false;       // no complete state has been received over this connection
+    bool whole_ = false;                   // a complete state of this stream has been received
+    delta::BlockSet came_, coming_;        // blocks of the complete state; blocks received for the next one
     std::vector<Component> objects_, latest_objects_;
     ReceiverCounts counts_{};
 };

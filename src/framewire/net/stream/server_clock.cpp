@@ -6,11 +6,13 @@ namespace framewire::net {
 
 namespace {
 
-// Clocks drift apart: a comparison holds for so many more.
+// Clocks drift, so a better comparison is replaced after this many worse ones.
 constexpr int comparison_holds = 10;
 
 }  // namespace
 
+// The shorter the exchange, the smaller the error. Half of the exchange is assumed for each direction (as in NTP, RFC
+// 5905).
 void ServerClock::compare(const Clocks& clocks, Clock::time_point now) {
     const auto now_us = microseconds_since_start(now);
     if (clocks.viewer_us > now_us) return;

@@ -9,19 +9,21 @@
 
 namespace framewire::net {
 
-/// A server's clock as a viewer knows it: what it said, in the middle of the quickest exchange of late.
+/// Estimates the offset of the server's clock from the viewer's. The estimate comes from the fastest recent exchange.
+/// Not thread-safe.
 class ServerClock {
 public:
-    /// The server's answer to what this viewer said of its own clock; what makes no sense is left out.
+    /// Takes the clocks that the server returned. Ignores an exchange that would have ended before it began.
     void compare(const Clocks& clocks, Clock::time_point now);
-    /// How long before `now` the server's clock said `server_us`; none before the first comparison.
+    /// Returns the time from `server_us` on the server's clock to `now`, or nullopt before the first comparison.
     std::optional<std::chrono::microseconds> age(std::uint64_t server_us, Clock::time_point now) const;
-    /// What the viewer's clock said then, in microseconds; none likewise.
+    /// Converts a time of the server's clock to the viewer's clock, in microseconds. Returns nullopt before the first
+    /// comparison.
     std::optional<std::uint64_t> here_us(std::uint64_t server_us) const;
 
 private:
-    std::optional<std::int64_t> ahead_us_;  // of this clock
-    std::int64_t exchange_us_ = 0;          // how long that comparison took
+    std::optional<std::int64_t> ahead_us_;  // how far the server's clock is ahead of this one
+    std::int64_t exchange_us_ = 0;          // duration of the exchange that gave `ahead_us_`
     int comparisons_since_ = 0;
 };
 

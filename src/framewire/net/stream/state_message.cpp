@@ -8,6 +8,7 @@ namespace framewire::net {
 
 namespace {
 
+// Lists the coded blocks in a packed frame without decoding them.
 std::vector<delta::CodedBlock> coded_blocks(ByteSpan packed, int blocks) {
     std::vector<delta::CodedBlock> coded;
     coded.reserve(static_cast<std::size_t>(blocks));

@@ -11,14 +11,18 @@
 
 namespace framewire::net {
 
-/// A picture or a step as it goes over the wire, made once for all who need it.
+/// An encoded keyframe or delta frame, shared by all viewers that need it.
 struct StateMessage {
-    std::uint64_t version = 0;  ///< what a viewer holds once it has taken the message
+    /// The version that a viewer holds after the message.
+    std::uint64_t version = 0;
+    /// The whole message.
     std::shared_ptr<const Bytes> bytes{};
-    std::size_t packed_at = 0;  ///< where the packed bytes begin, of a step
+    /// Offset of the packed bytes in a delta frame's message.
+    std::size_t packed_at = 0;
 };
 
-/// Which blocks of a frame of `shape` the packed bytes have, as a number for each block.
+/// Returns which blocks of a frame of `shape` the packed bytes contain. Throws Error{internal} if their directory is
+/// invalid.
 delta::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
 
 }  // namespace framewire::net

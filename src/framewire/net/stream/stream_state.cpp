@@ -19,12 +19,13 @@ namespace framewire::net {
 
 namespace {
 
+// Never 0, which means "no stream" in a viewer's hello.
 std::uint64_t new_epoch() {
     std::random_device random;
     return (std::uint64_t{random()} << 32 | random()) | 1;
 }
 
-// A block of one picture becomes that of another one.
+// Copies one block between two pictures of the same shape.
 void copy_block(HostView<const std::uint8_t> from, const delta::BlockPlace& place, HostView<std::uint8_t> to) {
     const auto channels = from.shape().channels;
     const auto begin = std::int64_t{place.x} * channels;
@@ -32,12 +33,13 @@ void copy_block(HostView<const std::uint8_t> from, const delta::BlockPlace& plac
         std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
 }
 
-// The blocks in which these changes lie.
+// Returns the blocks that contain changes. Positions are byte offsets in ascending order, so each block row is found
+// once per picture row.
 delta::BlockSet blocks_of_changes(const delta::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
     const delta::BlockGrid grid(shape);
     delta::BlockSet blocks(static_cast<std::size_t>(grid.count()));
     const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{delta::block_side} * shape.channels;
-    std::int64_t block_end = 0;  // of the block's bytes in this row
+    std::int64_t block_end = 0;  // end of the current block in this row
     for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
         const std::int64_t position = changes.positions[i];
         if (position < block_end) continue;
@@ -68,29 +70,30 @@ struct StreamState::State {
     delta::BlockGrid grid;
     std::uint64_t epoch = new_epoch();
 
-    // The feeding thread's own.
+    // Used only by the feeding thread.
     delta::Decoder decoder;
     delta::Packer step_packer;
-    Bytes packed;  // the step being packed; what is kept is a copy of the right size
+    Bytes packed;  // the delta frame being packed; a copy of the exact size is kept
 
-    mutable std::mutex mutex;  // guards what follows, up to the picture's part
+    mutable std::mutex mutex;  // guards the members down to `oldest_allowed`
     HostImage reference;
-    StateHeader newest{};                // of it
-    std::vector<std::uint64_t> changed;  // the version in which each block came last
-    std::vector<Component> objects;      // of the same frame
-    bool packing_step = false;           // the step to `newest` is on its way
-    std::deque<StateMessage> steps;      // no gaps between them; the last one leads to newest_for_steps()
+    StateHeader newest{};                // header of the newest state
+    std::vector<std::uint64_t> changed;  // version in which each block last changed
+    std::vector<Component> objects;      // of the newest state's frame
+    bool packing_step = false;           // the delta frame to `newest` is being packed
+    std::deque<StateMessage> steps;      // consecutive delta frames; the last one leads to newest_for_steps()
     std::size_t steps_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
     int viewers = 0;
     bool ended = false;
-    bool withdraws = false;            // the next version withdraws all before it
-    std::uint64_t oldest_allowed = 0;  // version
+    bool withdraws = false;            // the next version withdraws all older ones
+    std::uint64_t oldest_allowed = 0;  // oldest version that may be sent
 
-    // Coding blocks takes long, so it works on a copy of them and holds only this mutex, taken before the other.
+    // Encoding blocks takes long, so it works on a copy and holds only this mutex. It is locked before `mutex`.
     std::mutex blocks_mutex;
     HostImage snapshot;
+    // An encoded block and the version it shows.
     struct Coded {
         std::uint64_t version = 0;
         std::shared_ptr<const Bytes> bytes{};
@@ -99,20 +102,23 @@ struct StreamState::State {
     delta::PictureEncoder block_encoder;
     Bytes coded_block;
 
-    std::size_t picture_bytes_limit;  // until the first picture shows what one takes
+    std::size_t picture_bytes_limit;  // estimate until the first keyframe was encoded
 
+    // Returns the threshold of a frame. Throws if it exceeds the stream's.
     int allowed(std::optional<int> of_frame) const {
         if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
             fail(ErrorCode::usage, "a frame's threshold of {} in a stream within {}", *of_frame, info.threshold);
         return of_frame.value_or(info.threshold);
     }
 
-    // All with `mutex` held:
+    // The functions below require that `mutex` is held:
 
+    // Bytes of a keyframe, for comparisons with delta frames.
     std::size_t picture_cost() const {
         return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
     }
 
+    // Starts the next version. A pending withdrawal takes effect with it.
     void move_on(const FrameTime& time, std::span<const Component> seen, int within) {
         newest = {.version = newest.version + 1,
                   .frame = time.index,
@@ -128,7 +134,8 @@ struct StreamState::State {
         forget_steps();
     }
 
-    // Of the step to the newest version. Without the flag a relay that is up to date would pass on older states.
+    // Header of the delta frame to the newest version. It carries the flag, so that an up-to-date relay also drops
+    // older states.
     StateHeader step_header() const {
         auto header = newest;
         header.withdraws = newest.version == oldest_allowed;
@@ -146,6 +153,7 @@ struct StreamState::State {
     }
     void mark_all_changed() { std::ranges::fill(changed, newest.version); }
 
+    // Adds the blocks that changed after `version`.
     void add_changed(std::uint64_t version, delta::BlockSet& blocks) const {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (changed[block] > version) blocks[block] = 1;
@@ -156,7 +164,7 @@ struct StreamState::State {
         steps_bytes = 0;
     }
 
-    // The version that viewers can be brought to by steps.
+    // The newest version that viewers can reach by delta frames.
     std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
 
     void keep_picture(StateMessage message) {
@@ -167,7 +175,7 @@ struct StreamState::State {
         newest_picture = std::move(message);
     }
 
-    // Keeps the step just packed, and of the older ones only what some viewer may still be sent.
+    // Stores the delta frame just packed. Drops older ones beyond `steps_kept`, or if together they exceed a keyframe.
     void keep_step() {
         const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
         steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
@@ -238,7 +246,8 @@ void StreamState::advance(const delta::ChangesView<MemorySpace::host>& changes, 
         header = state.step_header();
         state.packing_step = true;
     }
-    // The network need not wait for the packing: until it is done, the version before counts as the newest.
+    // The lock is free during packing, so viewers can be served meanwhile; the previous version counts as the newest
+    // until it is done.
     try {
         begin_state(MessageType::changes, header, objects, state.packed);
         if (packed.empty())
@@ -308,6 +317,7 @@ void StreamState::attach() {
 
 void StreamState::detach() {
     const std::lock_guard lock(state_->mutex);
+    // No viewer needs the keyframe any more.
     if (--state_->viewers == 0) state_->newest_picture = {};
 }
 
@@ -359,6 +369,7 @@ StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
     return block == state.changed.size() ? lacking : all;
 }
 
+// Encodes under `blocks_mutex`, on a copy of the blocks. Blocks encoded before are reused if they have not changed.
 std::shared_ptr<const WholeState> StreamState::whole(delta::BlockSet wanted, std::uint64_t changed_after) {
     auto& state = *state_;
     const std::lock_guard coding(state.blocks_mutex);

@@ -23,6 +23,7 @@ void ViewerOutbox::take(Clock::duration coming, Clock::time_point now) {
     came_at_ = now;
 }
 
+// Both messages share one buffer and one write.
 void ViewerOutbox::send(Connection& connection, std::uint64_t version, Wishes* wishes, Clock::time_point now) {
     if (writing_) return;
     messages_.clear();
@@ -41,7 +42,7 @@ void ViewerOutbox::send(Connection& connection, std::uint64_t version, Wishes* w
     if (messages_.empty()) return;
     writing_ = true;
     const ByteSpan piece(messages_);
-    // A connection that broke says so to who reads.
+    // A failed connection is reported to the pending read.
     connection.write({&piece, 1}, {}, [this](const std::error_code&, std::size_t) { writing_ = false; });
 }
 

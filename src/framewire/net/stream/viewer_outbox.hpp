@@ -9,14 +9,15 @@
 
 namespace framewire::net {
 
-/// What a viewer says on one connection after its hello: what it has drawn of the pictures and steps that came, and
-/// wishes. One write is on its way at a time; what comes meanwhile goes with the next.
+/// Messages that a viewer sends after its hello on one connection: acknowledgements and control requests. One write is
+/// in progress at a time; later messages go with the next one. Not thread-safe.
 class ViewerOutbox {
 public:
-    /// A picture or a step has come, which took so long from its first byte to its last.
+    /// Records that a keyframe or delta frame has been received; `coming` is the time from its first to its last byte.
     void take(Clock::duration coming, Clock::time_point now);
-    /// All that has come is drawn, up to `version`. Writes that where it is new, and a wish where there is one; none:
-    /// the server takes none. The connection calls back into this.
+    /// Acknowledges everything received, up to `version`, unless it was acknowledged before, and sends the next control
+    /// request, if any. Does nothing while a write is in progress. `wishes` may be null. This object must outlive the
+    /// write.
     void send(Connection& connection, std::uint64_t version, Wishes* wishes, Clock::time_point now);
 
 private:

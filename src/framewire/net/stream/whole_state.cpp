@@ -22,6 +22,7 @@ StateMessage WholeState::whole_picture() const {
     return {header.version, std::make_shared<const Bytes>(std::move(message))};
 }
 
+// Copies only pointers: the encoded blocks are shared.
 PinnedState::PinnedState(const WholeState& whole, const delta::BlockSet& missing, bool withdraws)
     : header_(whole.header), objects_(whole.objects), blocks_(whole.blocks.size()) {
     header_.withdraws = withdraws;

@@ -39,7 +39,8 @@ void Wishes::take(const ControlAnswer& answer) {
 void Wishes::restart() {
     const std::lock_guard lock(mutex_);
     under_way_ = false;
-    if (waiting_.empty() || !waiting_.front().empty()) waiting_.push_front("");  // how things stand there
+    if (waiting_.empty() || !waiting_.front().empty())
+        waiting_.push_front("");  // an empty request returns the settings of the new connection
 }
 
 }  // namespace framewire::net

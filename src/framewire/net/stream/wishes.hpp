@@ -10,23 +10,26 @@
 
 namespace framewire::net {
 
-/// A viewer's wishes on their way to the server, and its answers. From any thread.
+/// Control requests of a viewer that wait for the server, and the server's latest answers. Thread-safe.
 class Wishes final : public RemoteControl {
 public:
-    /// More than so many do not wait; of more the oldest are left out.
+    /// Most requests that wait. If there are more, the oldest are dropped.
     static constexpr std::size_t most_waiting = 64;
 
+    /// See RemoteControl::state().
     std::string state() const override;
+    /// See RemoteControl::order().
     void order(const std::string& text) override;
+    /// See RemoteControl::refusal().
     std::string refusal() const override;
 
-    // The connection's side.
+    // The following functions are for the connection:
 
-    /// The next wish to send; none where there is none. While one is under way there is none either.
+    /// Returns the next request to send, or nullopt if there is none or one has not been answered.
     std::optional<std::string> next();
-    /// The server's answer to one, or unasked.
+    /// Takes an answer of the server, to a request or unsolicited.
     void take(const ControlAnswer& answer);
-    /// A new connection: what was under way is lost, what waits is not.
+    /// Starts with a new connection: the unanswered request is lost, waiting ones are not.
     void restart();
 
 private:

@@ -14,8 +14,10 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
+// Pause after a failed accept, so that a persistent error does not use a whole core.
 constexpr std::chrono::milliseconds accept_pause{100};
 
+// Listens at the first of the addresses that is available. The last error is reported if none is.
 tcp::acceptor listen(asio::io_context& context, const Address& address, const std::vector<std::string>& hosts) {
     error_code error;
     for (const auto& host : hosts) {
@@ -66,7 +68,7 @@ void Acceptor::accept() {
     acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
         if (!acceptor_.is_open()) return;
         if (error) {
-            // Out of descriptors, or a connection that was gone before it was taken: not an end of serving.
+            // Out of descriptors, or the peer closed before it was accepted: serving continues after a pause.
             trouble_.line("listening on {}: cannot take a connection: {}", to_string(address_), error.message());
             pause_.expires_after(accept_pause);
             pause_.async_wait([this](const error_code&) {

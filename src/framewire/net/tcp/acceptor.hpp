@@ -12,26 +12,29 @@
 
 namespace framewire::net {
 
-/// Takes the TCP connections that come to an address, one after the other, in the thread that runs `context`.
+/// Accepts TCP connections at one address, on the thread that runs `context`.
 class Acceptor {
 public:
+    /// Receives each accepted connection.
     using Take = std::function<void(ConnectionPointer)>;
 
-    /// Listens from here on; connections wait until start(). A free port (0) is one for all addresses that a name
-    /// stands for, so only the first that can be listened on is. Throws Error{config} when there is none by the
-    /// deadline or when told to stop.
+    /// Starts to listen; connections wait until start(). If the name has several addresses, only the first one that is
+    /// available is used, because port 0 selects a single free port. Throws Error{config} if no address is available,
+    /// or the name is not resolved before the deadline or the stop.
     Acceptor(boost::asio::io_context& context, const Address& address, const HostLookup& lookup,
              Clock::time_point deadline, std::stop_token stop);
 
-    /// As asked for, with the port in use.
+    /// The address as requested, with the port in use.
     const Address& address() const { return address_; }
 
-    /// Whether only programs of this machine reach it.
+    /// Returns true if only programs of this machine can connect.
     bool loopback() const { return loopback_; }
-    /// Gives each connection to `take`. When none can be taken, as without free descriptors, it goes on after a pause.
+    /// Passes each connection to `take`. If accepting fails, for example without free descriptors, it continues after a
+    /// pause.
     void start(Take take);
-    /// Takes no more.
+    /// Stops accepting.
     void close();
+    /// Logs how many warnings were suppressed. Call it periodically.
     void tell_left_out(Clock::time_point now) { trouble_.tell_left_out(now); }
 
 private:

@@ -17,23 +17,24 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Sent but not yet on its way: what the kernel holds back for a slow viewer, and so how stale its picture gets.
+// Most bytes that the kernel accepts but has not sent. Less means fresher pictures for a slow viewer.
 constexpr int unsent_limit_bytes = 128 * 1024;
-// TCP waits twice as long after each packet that is lost again, and once the line is good it still waits: 6 s after a
-// few bad ones. Linux 6.15 and later can bound that; 1 s is the least that it takes. Elsewhere it stays as it is.
-constexpr int rto_max_option = 44;  // TCP_RTO_MAX_MS, which older headers do not name
+// Upper limit of the retransmission timeout. TCP doubles the timeout with each loss of the same packet (RFC 6298, 5.5),
+// so after a few losses it waits up to 6 s although the line is good again. Linux 6.15 and later can limit it; 1 s is
+// the smallest limit. Other systems ignore the option.
+constexpr int rto_max_option = 44;  // TCP_RTO_MAX_MS, which older headers do not define
 constexpr int longest_retry_ms = 1000;
 
 class TcpConnection final : public Connection {
 public:
     explicit TcpConnection(tcp::socket socket) : core_(std::make_shared<Core>(std::move(socket))) {
-        error_code ignored;  // these make it smoother, no more
+        error_code ignored;  // these options only improve latency
         core_->socket.set_option(tcp::no_delay(true), ignored);
         setsockopt(core_->socket.native_handle(), IPPROTO_TCP, rto_max_option, &longest_retry_ms,
                    sizeof longest_retry_ms);
         setsockopt(core_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_limit_bytes,
                    sizeof unsent_limit_bytes);
-        error_code gone_already;  // then its peer is none, like that of others gone
+        error_code gone_already;  // the peer may have left; its address is then the unspecified one
         const auto end = core_->socket.remote_endpoint(gone_already);
         name_ = gone_already ? "a viewer" : name_of(end);
         peer_ = peer_of(end.address()).to_string();
@@ -82,14 +83,14 @@ public:
     }
 
 private:
-    // Lives until the last operation has ended, which is after the connection where that was closed.
+    // Outlives the connection until the last operation has ended.
     struct Core {
         explicit Core(tcp::socket socket_) : socket(std::move(socket_)) {}
 
         tcp::socket socket;
         Done read_done, write_done;
         Progress write_progress;
-        std::vector<asio::const_buffer> pieces;  // of the write under way; its room is used again
+        std::vector<asio::const_buffer> pieces;  // of the write in progress; reused to avoid allocations
     };
 
     static void finish(Done& done, const error_code& error, std::size_t bytes) {

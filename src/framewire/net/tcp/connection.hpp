@@ -6,8 +6,8 @@
 
 namespace framewire::net {
 
-/// A TCP connection, in the thread that runs its socket's context. It sends without delay, and keeps little unsent, so
-/// that what a slow viewer is sent is not stale.
+/// Wraps a connected socket. Use it on the thread that runs the socket's context. Sends without delay (TCP_NODELAY) and
+/// limits unsent data (TCP_NOTSENT_LOWAT), so that a slow viewer does not receive stale pictures.
 ConnectionPointer tcp_connection(boost::asio::ip::tcp::socket socket);
 
 }  // namespace framewire::net

@@ -23,7 +23,7 @@ class TcpDialer final : public Dialer {
 public:
     TcpDialer(const Address& server, const HostLookup& lookup, std::stop_token stop)
         : server_(server), lookup_(server.host, lookup), stop_(std::move(stop)), on_stop_(stop_, [this] {
-              asio::post(context_, [] {});  // who waits looks up
+              asio::post(context_, [] {});  // wakes wait(), which then checks for the stop
           }) {}
 
     ConnectionPointer dial(Clock::time_point deadline) override {
@@ -38,7 +38,7 @@ public:
             outcome.error = error;
         });
         if (!wait(outcome.done, deadline)) {
-            // Closed, so what is under way ends at once.
+            // Closing the socket ends the pending operation at once.
             error_code ignored;
             socket.close(ignored);
             while (!outcome.done) context_.run_one();
@@ -63,7 +63,7 @@ private:
         try {
             found = lookup_.addresses(deadline, stop_);
         } catch (const Error& error) {
-            throw Lost{error.what()};  // a resolver that is out of order may be well again another time
+            throw Lost{error.what()};  // a failing resolver may recover
         }
         if (!found) throw Lost{stopped() ? "told to stop" : "the name is not resolved"};
         std::vector<tcp::endpoint> endpoints;
@@ -81,7 +81,7 @@ private:
     std::stop_token stop_;
     asio::io_context context_{1};
     asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
-    std::stop_callback<std::function<void()>> on_stop_;  // last: it uses the context
+    std::stop_callback<std::function<void()>> on_stop_;  // last, because it uses the context
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace framewire::net {
 
-/// Makes TCP connections to `server`, whose name is looked up for each.
+/// Returns a dialer for TCP connections to `server`, whose name is resolved for each connection. `stop` ends its waits.
 std::unique_ptr<Dialer> tcp_dialer(const Address& server, const HostLookup& lookup, std::stop_token stop);
 
 }  // namespace framewire::net

@@ -14,6 +14,7 @@ IoLoop::~IoLoop() { stop(); }
 void IoLoop::start(Trouble trouble) {
     thread_ = std::thread([this, trouble = std::move(trouble)] {
         for (;;) {
+            // run() can be called again after a handler threw; the remaining handlers are not lost.
             try {
                 context_.run();
                 return;

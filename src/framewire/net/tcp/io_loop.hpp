@@ -11,28 +11,33 @@
 
 namespace framewire::net {
 
-/// A loop over sockets, in a thread of its own.
+/// An event loop with its own thread, and a second thread for work that must not delay it.
 class IoLoop final : public Loop {
 public:
-    /// Is told what a callback threw, in the loop's thread.
+    /// Called on the loop's thread with the text of an exception that a callback threw.
     using Trouble = std::function<void(const std::string& what)>;
 
+    /// Creates a loop that does not run.
     IoLoop() = default;
-    /// As stop().
+    /// Stops, see stop().
     ~IoLoop() override;
     IoLoop(const IoLoop&) = delete;
     IoLoop& operator=(const IoLoop&) = delete;
 
+    /// The context for sockets and timers.
     boost::asio::io_context& context() { return context_; }
 
-    /// Begins to run, while there is something to do. A callback that throws (no memory, a picture that cannot be
-    /// packed) ends nothing.
+    /// Starts the thread, which runs as long as there is something to do. An exception of a callback is reported and
+    /// does not end the loop.
     void start(Trouble trouble);
-    /// Runs no more; returns when the thread and the work under way are done.
+    /// Stops the loop. Returns when its thread and the work in progress have ended.
     void stop();
 
+    /// The real time.
     Clock::time_point now() const override { return Clock::now(); }
+    /// See Loop::post().
     void post(std::function<void()> task) override;
+    /// See Loop::post_work().
     void post_work(std::function<void()> task) override;
 
 private:

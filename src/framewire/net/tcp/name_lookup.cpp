@@ -35,13 +35,13 @@ std::vector<std::string> system_lookup(const std::string& host) {
     return addresses;
 }
 
-// Shared by who waits and the thread that looks up, whichever lives longer.
+// Shared by the waiting thread and the lookup thread; whichever ends last destroys it.
 struct NameLookup::Answer {
     std::mutex mutex;
     std::condition_variable_any given;
     bool there = false;
     std::vector<std::string> addresses;
-    std::string problem;  // empty when there is none
+    std::string problem;  // empty if the lookup succeeded
 };
 
 NameLookup::NameLookup(std::string host, HostLookup lookup) : host_(std::move(host)), lookup_(std::move(lookup)) {}
@@ -70,6 +70,7 @@ std::optional<std::vector<std::string>> NameLookup::addresses(Clock::time_point 
             }
             answer->given.notify_all();
         };
+        // getaddrinfo() cannot be cancelled, so the thread is detached.
         try {
             std::thread(look_up).detach();
         } catch (const std::system_error& error) {
@@ -82,7 +83,7 @@ std::optional<std::vector<std::string>> NameLookup::addresses(Clock::time_point 
         if (!awaited_->given.wait_until(lock, std::move(stop), deadline, [&] { return awaited_->there; }))
             return std::nullopt;
     }
-    const auto answer = std::exchange(awaited_, nullptr);  // the next one asks anew
+    const auto answer = std::exchange(awaited_, nullptr);  // the next call starts a new lookup
     if (!answer->problem.empty()) fail(ErrorCode::no_input, "{}", answer->problem);
     return std::move(answer->addresses);
 }

@@ -11,28 +11,30 @@
 
 namespace framewire::net {
 
-/// Gives the numeric addresses that a host's name stands for. May block for as long as it likes, in any thread. Throws
-/// Error{no_input} when there are none to be had.
+/// Returns the numeric addresses of a host name. It may block for any time and runs on any thread. Throws
+/// Error{no_input} if there are none.
 using HostLookup = std::function<std::vector<std::string>(const std::string& host)>;
 
-/// As the system does it (getaddrinfo).
+/// Resolves the name with the system's resolver, getaddrinfo().
 std::vector<std::string> system_lookup(const std::string& host);
 
-/// Looks up one host, in a thread that nobody has to wait for: a lookup that hangs keeps that thread and nothing else.
-/// At most one is under way, however often it is asked for. For one thread.
+/// Resolves one host name on a detached thread, so a lookup that hangs only blocks that thread. At most one lookup is
+/// in progress. Use it from one thread.
 class NameLookup {
 public:
+    /// `lookup` resolves `host`; it is not called before addresses().
     NameLookup(std::string host, HostLookup lookup);
 
-    /// Waits for the addresses; nothing when there are none by the deadline or when told to stop. A host that is a
-    /// numeric address is given as it is. Throws Error{no_input} as the lookup does, and without a thread.
+    /// Waits for the addresses. Returns nullopt at the deadline or when `stop` is requested; the next call continues to
+    /// wait for the same lookup. A numeric address is returned unchanged. Throws Error{no_input} if the lookup fails or
+    /// no thread can be started.
     std::optional<std::vector<std::string>> addresses(Clock::time_point deadline, std::stop_token stop);
 
 private:
     struct Answer;
     std::string host_;
     HostLookup lookup_;
-    std::shared_ptr<Answer> awaited_;  // of the lookup under way
+    std::shared_ptr<Answer> awaited_;  // of the lookup in progress
 };
 
 }  // namespace framewire::net

@@ -11,6 +11,7 @@ namespace ip = boost::asio::ip;
 
 std::string name_of(const ip::tcp::endpoint& end) { return to_string(Address{end.address().to_string(), end.port()}); }
 
+// A mapped IPv4 address is the same peer as the IPv4 address itself.
 ip::address peer_of(const ip::address& address) {
     if (address.is_v4()) return address;
     const auto whole = address.to_v6();

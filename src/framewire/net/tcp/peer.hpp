@@ -7,11 +7,11 @@
 
 namespace framewire::net {
 
-/// The other end of a connection for people to read: "127.0.0.1:40312".
+/// Formats the address of a peer, such as "127.0.0.1:40312".
 std::string name_of(const boost::asio::ip::tcp::endpoint& end);
 
-/// Whom an address belongs to, as far as that can be told: an IPv4 address is one peer, also where it is mapped into
-/// IPv6; of an IPv6 address the first 64 bits are, for whoever has one address there has them all.
+/// Returns the key for limits per peer: an IPv4 address, also if it is mapped into IPv6; otherwise the /64 network of
+/// an IPv6 address, because one subscriber usually has all addresses in it.
 boost::asio::ip::address peer_of(const boost::asio::ip::address& address);
 
 }  // namespace framewire::net

@@ -115,7 +115,7 @@ void Viewers::release(Viewer& viewer) {
 
 // Pins the state for the viewer, which is then sent its missing blocks and nothing newer until it is complete.
 void Viewers::pin(Viewer& viewer, const WholeState& whole) {
-    // After a change of the privacy masks a relay must not pass on older states that it holds. Blocks from an earlier
+    // Once older states are withdrawn, a relay must not pass on those that it holds. Blocks from an earlier
     // connection may belong to such a state.
     const auto oldest = viewer.stream.state.oldest_allowed();
     const bool withdraws = viewer.takes_parts && oldest > 0 && (viewer.resumes || viewer.held < oldest);
