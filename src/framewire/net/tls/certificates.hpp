@@ -8,10 +8,10 @@
 
 namespace framewire::net {
 
-/// Those of an identity, in their order; at least one. Throws Error{usage}.
+/// Returns the certificates of an identity in their order, at least one. Throws Error{usage} if there is none.
 std::vector<CertificatePointer> read_certificates(const TlsIdentity& identity);
 
-/// As of an identity: "SHA256:" and 64 digits.
+/// Returns the SHA-256 fingerprint of a certificate as "SHA256:" and 64 lower-case hexadecimal digits.
 std::string fingerprint_of(X509* certificate);
 
 }  // namespace framewire::net

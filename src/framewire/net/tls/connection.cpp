@@ -14,14 +14,16 @@ namespace framewire::net {
 
 namespace {
 
-// Handed on at once: large enough for whole records, small enough that what waits for a slow viewer stays little.
+// Bytes encrypted per write to the carrier: enough for whole records, and little enough to keep a slow viewer's backlog
+// small.
 constexpr std::size_t sealed_at_once_bytes = 32 * 1024;
-// Heard in a row without a byte for the reader: handshakes with long chains of certificates take less.
+// Most bytes received in a row without application data. A handshake with a long certificate chain needs less.
 constexpr std::size_t idle_limit_bytes = 128 * 1024;
-// Of answers that TLS itself has for the peer: as long as it takes none, no more is heard of it.
+// Most bytes of unsent protocol responses. While the peer does not take them, nothing more is read from it.
 constexpr std::size_t unsent_answers_limit_bytes = 64 * 1024;
 
-constexpr std::uint8_t alert_record = 0x15, handshake_record = 0x16;  // what a TLS connection can begin with
+// Record types that a TLS connection can start with (RFC 8446, 5.1).
+constexpr std::uint8_t alert_record = 0x15, handshake_record = 0x16;
 
 class TlsCategory final : public std::error_category {
 public:
@@ -43,7 +45,8 @@ const std::error_category& tls_category() {
     return category;
 }
 
-// OpenSSL's last error, which fits into an int; what other threads and calls left is gone before each call.
+// Returns OpenSSL's latest error as an error code. The error queue of a thread is cleared before each call, so the
+// error belongs to that call.
 std::error_code last_error() {
     const auto error = ERR_peek_last_error();
     ERR_clear_error();
@@ -55,18 +58,26 @@ std::error_code last_error() {
 
 std::error_code make_error_code(TlsProblem problem) { return {static_cast<int>(problem), tls_category()}; }
 
-// Lives a little longer than its connection where a callback of it ends that.
+// The TLS engine between two memory BIOs:
+//
+//   carrier -> take() -> from_peer -> SSL -> unseal() -> reader
+//   writer  -> seal() -> SSL -> to_peer -> send() -> carrier
+//
+// move_on() runs every stage that can make progress. The core outlives its connection while a callback runs that
+// destroys the connection.
 struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
+    // Phase of the connection: handshake, open, failed, closed by its owner.
     enum class Phase { shaking, open, broken, closed };
 
     Core(ConnectionPointer carrier_, SslPointer ssl_, Options options_)
         : carrier(std::move(carrier_)), ssl(std::move(ssl_)), options(std::move(options_)) {}
 
+    // The BIO that received bytes are written to, and the one with bytes for the peer.
     BIO* from_peer() const { return SSL_get_rbio(ssl.get()); }
     BIO* to_peer() const { return SSL_get_wbio(ssl.get()); }
     bool closed() const { return phase == Phase::closed; }
 
-    // From inside a call nothing is called back: it goes on a little later.
+    // Continues in a posted task, because callbacks must not run inside the call that set them.
     void move_on_later() {
         if (std::exchange(moves_later, true)) return;
         options.post([weak = weak_from_this()] {
@@ -77,17 +88,18 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         });
     }
 
-    // Everything that can be done now. Callbacks may close the connection, and ask for more.
+    // Does everything that is possible now. Callbacks may close the connection or request more.
     void move_on() {
         const auto held = shared_from_this();
         if (phase == Phase::shaking) shake();
         if (phase == Phase::open) seal();
         if (!closed()) send();
         if (phase == Phase::open) unseal();
-        if (phase == Phase::broken && !sends) tell_failure();  // once the peer has been told
+        if (phase == Phase::broken && !sends) tell_failure();  // after the alert has been sent to the peer
         if (phase == Phase::shaking || phase == Phase::open) hear();
     }
 
+    // Continues the handshake. After it, the owner may still reject the peer.
     void shake() {
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl.get());
@@ -101,7 +113,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         finish(shaken, {}, 0);
     }
 
-    // The next piece of what is written, when the one before is on its way.
+    // Encrypts the next part of the write after the previous part has been sent.
     void seal() {
         if (sends || BIO_pending(to_peer()) > 0) return;
         while (write_done && sealed_bytes < sealed_at_once_bytes && piece < pieces.size()) {
@@ -116,13 +128,14 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
             piece_bytes += bytes;
             if (piece_bytes == pieces[piece].size()) ++piece, piece_bytes = 0;
         }
-        if (write_done && sealed_bytes == 0) return finish_write({});  // nothing was to be written
+        if (write_done && sealed_bytes == 0) return finish_write({});  // the write was empty
         if (ends && !write_done && !std::exchange(end_sealed, true)) {
             ERR_clear_error();
-            SSL_shutdown(ssl.get());  // only says so: a second call would wait for the answer
+            SSL_shutdown(ssl.get());  // sends close_notify only; a second call would wait for the peer's
         }
     }
 
+    // Sends the encrypted bytes, one write at a time.
     void send() {
         if (sends) return;
         if (const auto bytes = BIO_pending(to_peer()); bytes > 0) {
@@ -146,13 +159,14 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
             });
     }
 
+    // Encrypted bytes are more than the plain ones, so progress is capped at the latter.
     void tell_progress(std::size_t sent) {
         if (progress) progress(written_bytes + std::min(sent, sealed_bytes));
     }
 
     void sent(const std::error_code& error) {
         sends = false;
-        underway = Bytes();  // who is sent nothing keeps no memory
+        underway = Bytes();  // an idle connection keeps no buffer
         if (error) {
             fail(error);
         } else if (phase != Phase::broken) {
@@ -162,6 +176,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         if (!closed()) move_on();
     }
 
+    // Decrypts bytes for the pending read.
     void unseal() {
         if (!read_done) return;
         ERR_clear_error();
@@ -171,12 +186,13 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
             return finish(read_done, {}, bytes);
         }
         switch (SSL_get_error(ssl.get(), 0)) {
-            case SSL_ERROR_WANT_READ: send(); break;  // what TLS itself answers
+            case SSL_ERROR_WANT_READ: send(); break;  // sends the engine's own response
             case SSL_ERROR_ZERO_RETURN: finish(read_done, {}, 0); break;
             default: fail(last_error()); send();
         }
     }
 
+    // Reads from the carrier if bytes are needed and the peer takes what it is sent.
     void hear() {
         const bool wanted = phase == Phase::shaking || read_done;
         if (!wanted || hears || static_cast<std::size_t>(BIO_pending(to_peer())) > unsent_answers_limit_bytes) return;
@@ -186,6 +202,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         });
     }
 
+    // Takes bytes from the carrier. A peer that does not speak TLS gets a plain-text response.
     void take(const std::error_code& error, std::size_t bytes) {
         hears = false;
         if (error || bytes == 0) {
@@ -203,6 +220,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         move_on();
     }
 
+    // Records the first failure.
     void fail(std::error_code error) {
         if (phase == Phase::broken || phase == Phase::closed) return;
         phase = Phase::broken;
@@ -210,7 +228,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
     }
     void fail(TlsProblem problem) { fail(make_error_code(problem)); }
 
-    // Who is told first may close it.
+    // Reports the failure to all pending operations. The first callback may close the connection.
     void tell_failure() {
         progress = nullptr;
         for (auto* done : {&shaken, &write_done, &read_done})
@@ -236,11 +254,11 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
     std::size_t idle_bytes = 0;
 
     bool sends = false;
-    Bytes underway;                // sealed, to the peer
-    std::size_t sealed_bytes = 0;  // of the write, in `underway`
+    Bytes underway;                // encrypted bytes on their way to the peer
+    std::size_t sealed_bytes = 0;  // plain bytes of the write that `underway` contains
     bool ends = false, end_sealed = false, ended = false;
 
-    std::size_t piece_bytes = 0;  // of the piece that is written next, sealed
+    std::size_t piece_bytes = 0;  // plain bytes of the current piece that have been encrypted
 };
 
 TlsConnection::TlsConnection(ConnectionPointer carrier, SslPointer ssl, Options options)

@@ -12,32 +12,40 @@
 
 namespace framewire::net {
 
-/// What breaks a TLS connection beside its network, where OpenSSL has no code for it.
+/// Failures of a TLS connection that are neither network nor OpenSSL errors: the peer does not speak TLS, is not
+/// trusted, closed without close_notify, or sent too much without application data.
 enum class TlsProblem { no_tls = 1, not_trusted, cut_off, flood };
+/// Allows comparison with std::error_code.
 std::error_code make_error_code(TlsProblem problem);
 
-/// TLS over another connection, either end. The handshake begins with the first call for bytes and takes no thread's
-/// time that it does not need: who is silent or slow in it costs memory only, and is subject to whoever waits for those
-/// bytes. What it keeps of a peer is bounded: the bytes of a handshake, the bytes that are no stream's.
+/// TLS over another connection, for the server's or the client's end (RFC 8446, RFC 5246). The handshake runs
+/// asynchronously and starts with the first read, write or shake_hands(). A peer that is silent or slow costs only
+/// memory, and the deadline of the pending operation applies to it. Memory per peer is bounded: unfinished handshakes
+/// and bytes without application data are limited. Use it on the carrier's thread.
 class TlsConnection final : public Connection {
 public:
-    /// Runs a task later in the thread of the connection.
+    /// Runs a task later on the connection's thread.
     using Post = std::function<void(std::function<void()> task)>;
-    /// Why the other end, whose handshake is done, is not to be trusted; empty when it is.
+    /// Returns why the peer must not be trusted after the handshake, or an empty string if it is trusted.
     using Distrust = std::function<std::string(const SSL& ssl)>;
 
+    /// Settings of a connection.
     struct Options {
+        /// Required.
         Post post;
-        Distrust distrust{};  ///< none: whoever it is
-        /// Said without TLS to an end that does not begin TLS.
+        /// Null: every peer is trusted.
+        Distrust distrust{};
+        /// Response, without TLS, to a peer that does not start with TLS. Empty: none.
         Bytes plain_answer{};
     };
+    /// Takes over `carrier` and `ssl`, which must use memory BIOs (accepting(), connecting()).
     TlsConnection(ConnectionPointer carrier, SslPointer ssl, Options options);
     ~TlsConnection() override;
 
-    /// Calls when the handshake is done or has failed. Once, and not needed before reading and writing.
+    /// Calls `done` when the handshake has succeeded or failed. Call it at most once; it is optional before reading and
+    /// writing.
     void shake_hands(Done done);
-    /// What went wrong, for people to read, after an operation failed.
+    /// After a failed operation, the reason as text.
     std::string problem() const;
 
     const std::string& name() const override;

@@ -24,14 +24,14 @@ ContextPointer context_for(const SSL_METHOD* method) {
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context.get(), 0);
-    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // an idle connection keeps 34 kB less
+    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // releases 34 kB of buffers of an idle connection
     return context;
 }
 
 KeyPointer read_key(const TlsIdentity& identity) {
     const auto& pem = identity.key;
     const BioPointer text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-    // A password would be asked for on the terminal: there is none.
+    // Without this callback OpenSSL would ask for a password on the terminal.
     const auto no_password = [](char*, int, int, void*) { return 0; };
     KeyPointer key(PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr));
     if (!key)
@@ -52,6 +52,7 @@ bool is_numeric(const std::string& host) {
     return ::inet_pton(AF_INET, host.c_str(), &any) == 1 || ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
 }
 
+// Creates an engine between two memory BIOs, so all I/O is done by TlsConnection.
 SslPointer connection_of(SSL_CTX& context) {
     ERR_clear_error();
     SslPointer ssl(SSL_new(&context));
@@ -80,6 +81,7 @@ ContextPointer server_context(const TlsIdentity& identity) {
     }
     bool used = SSL_CTX_use_certificate(context.get(), certificates.front().get()) == 1 &&
                 SSL_CTX_use_PrivateKey(context.get(), key.get()) == 1;
+    // The first certificate is the server's own; the others form its chain.
     for (std::size_t i = 1; used && i < certificates.size(); ++i)
         used = SSL_CTX_add1_chain_cert(context.get(), certificates[i].get()) == 1;
     if (!used)
@@ -93,7 +95,7 @@ ContextPointer client_context() {
     auto context = context_for(TLS_client_method());
     if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
         fail(ErrorCode::config, "the system's certificates cannot be read: {}", openssl_problem());
-    // The handshake is finished in any case, for the certificate to be looked at: problem_with_peer().
+    // The handshake always completes; problem_with_peer() then checks the certificate and can report its fingerprint.
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
     return context;
 }
@@ -108,6 +110,7 @@ SslPointer connecting(SSL_CTX& context, const Address& server) {
     auto ssl = connection_of(context);
     SSL_set_connect_state(ssl.get());
     const auto* host = server.host.c_str();
+    // IP addresses have no server name indication (RFC 6066, 3).
     const bool set = is_numeric(server.host)
                          ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host) == 1
                          : SSL_set1_host(ssl.get(), host) == 1 && SSL_set_tlsext_host_name(ssl.get(), host) == 1;
@@ -119,6 +122,7 @@ std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
     const CertificatePointer certificate(SSL_get1_peer_certificate(&ssl));
     if (!certificate) return "it shows no certificate";
     const auto seen = fingerprint_of(certificate.get());
+    // A pinned certificate needs no chain, no name and no validity.
     if (!fingerprint.empty())
         return seen == fingerprint ? std::string()
                                    : fmt::format("its certificate is another than the one asked for; it has {}", seen);

@@ -8,22 +8,24 @@
 
 namespace framewire::net {
 
-/// What the TLS connections of a server share: TLS 1.3 or 1.2, nothing to resume, no renegotiation. Throws as
-/// check_identity() does.
+/// Creates the settings of a server's TLS connections: TLS 1.2 and 1.3, without session resumption and renegotiation.
+/// Throws like check_identity().
 ContextPointer server_context(const TlsIdentity& identity);
 
-/// What the TLS connections of a viewer share: the system's roots, which the environment's SSL_CERT_FILE and
-/// SSL_CERT_DIR replace. Throws Error{config}.
+/// Creates the settings of a viewer's TLS connections, with the system's trusted roots. The environment variables
+/// SSL_CERT_FILE and SSL_CERT_DIR replace those. Throws Error{config}.
 ContextPointer client_context();
 
-/// The server's end of a new connection, which waits for the other's first bytes.
+/// Creates the server's end of a connection, which waits for the client's first bytes. Throws Error{config} if memory
+/// runs out.
 SslPointer accepting(SSL_CTX& context);
-/// The viewer's end of one to `server`, of which it wants the certificate to be that host's.
+/// Creates the client's end of a connection to `server`, whose certificate must be valid for that host. Throws
+/// Error{usage} if the host cannot be in a certificate, and Error{config} if memory runs out.
 SslPointer connecting(SSL_CTX& context, const Address& server);
 
-/// Why the other end, whose handshake is done, is not to be trusted; empty when it is. With a fingerprint its
-/// certificate has that, and nothing else of it counts; without, it leads to a known root, its time is now, and it is
-/// for the host that was asked for.
+/// Returns why the peer must not be trusted after the handshake, or an empty string. With a fingerprint, only the
+/// fingerprint of its certificate counts. Without one, the certificate must lead to a trusted root, be valid now and be
+/// issued for the requested host.
 std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint);
 
 }  // namespace framewire::net

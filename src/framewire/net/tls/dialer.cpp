@@ -12,6 +12,8 @@ namespace framewire::net {
 
 namespace {
 
+// Adds the TLS handshake to the carrier's connections. Failures that another attempt would not change are Errors,
+// others are Lost.
 class TlsDialer final : public LayeredDialer {
 public:
     TlsDialer(std::unique_ptr<Dialer> carrier, const Address& server, const std::string& fingerprint)

@@ -8,9 +8,9 @@
 
 namespace framewire::net {
 
-/// Makes TLS connections over those of another dialer, to `server`, whose certificate has the fingerprint or, where
-/// that is empty, is verified. dial() throws Error{source_lost} where the other end speaks no TLS or is not to be
-/// trusted, which another time would be no different. Throws as client_context() does.
+/// Returns a dialer for TLS over the connections of `carrier`. The certificate of `server` must have the fingerprint
+/// or, if that is empty, is verified. dial() throws Error{source_lost} if the peer does not speak TLS or is not
+/// trusted, because another attempt would give the same result. Throws like client_context().
 std::unique_ptr<Dialer> tls_dialer(std::unique_ptr<Dialer> carrier, const Address& server,
                                    const std::string& fingerprint);
 

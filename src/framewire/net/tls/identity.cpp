@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view fingerprint_scheme = "SHA256:";
 constexpr std::size_t fingerprint_bytes = 32;
 
+// The content of a memory BIO.
 std::string text_of(BIO* memory) {
     char* text = nullptr;
     const auto bytes = BIO_get_mem_data(memory, &text);
@@ -35,6 +36,7 @@ bool set_names(X509* certificate) {
            X509_set_issuer_name(certificate, name) == 1;
 }
 
+// Sets a random serial number of 127 bits (RFC 5280, 4.1.2.2).
 bool set_number(X509* certificate) {
     std::array<unsigned char, 16> random{};
     if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) return false;
@@ -45,7 +47,7 @@ bool set_number(X509* certificate) {
     return set;
 }
 
-// From a day before, for clocks that are late, to the end of time (RFC 5280, 4.1.2.5).
+// Valid since yesterday, for viewers whose clocks are slow, and without an end date (RFC 5280, 4.1.2.5).
 bool set_times(X509* certificate) {
     constexpr long a_day_s = 24 * 60 * 60;
     return X509_gmtime_adj(X509_getm_notBefore(certificate), -a_day_s) &&
@@ -66,6 +68,7 @@ TlsIdentity make_identity() {
     const KeyPointer key(EVP_EC_gen("P-256"));
     const CertificatePointer certificate(X509_new());
     const BioPointer key_text(BIO_new(BIO_s_mem())), certificate_text(BIO_new(BIO_s_mem()));
+    // The version field of X.509 v3 is 2.
     constexpr long version_3 = 2;
     const bool made =
         key && certificate && key_text && certificate_text && X509_set_version(certificate.get(), version_3) == 1 &&
@@ -97,13 +100,14 @@ std::vector<CertificatePointer> read_certificates(const TlsIdentity& identity) {
     const BioPointer text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
     std::vector<CertificatePointer> all;
     while (auto* certificate = PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)) all.emplace_back(certificate);
-    ERR_clear_error();  // the end of the text is one
+    ERR_clear_error();  // the end of the text counts as an error
     if (all.empty())
         fail(ErrorCode::usage, "{}: there is no certificate in it (PEM, BEGIN CERTIFICATE)",
              identity.certificates_from);
     return all;
 }
 
+// Accepts "SHA256:" in any case, and digits in any case with or without colons.
 std::string parse_fingerprint(std::string_view text) {
     std::string digits;
     const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };

@@ -5,27 +5,30 @@
 
 namespace framewire::net {
 
-/// What a server shows of itself, as PEM texts.
+/// A server's certificate and key as PEM texts.
 struct TlsIdentity {
-    std::string certificates;  ///< its own, then those that lead to a root
-    std::string key;           ///< of the first, without a password
-    /// Where they come from, for messages.
+    /// The server's certificate, then the chain towards a root.
+    std::string certificates;
+    /// Private key of the first certificate, without a password.
+    std::string key;
+    /// Names of their sources, for messages.
     std::string certificates_from = "the certificate", key_from = "the key";
 };
 
-/// Makes a key (ECDSA P-256) and a certificate signed by itself, which has no end. Viewers know it by its fingerprint.
-/// Throws Error{config}.
+/// Generates a key (ECDSA P-256) and a self-signed certificate without an end date. Viewers identify it by its
+/// fingerprint. Throws Error{config} if OpenSSL fails.
 TlsIdentity make_identity();
 
-/// Throws Error{usage} where certificate and key are none, do not belong together, or the certificate's time is not
+/// Throws Error{usage} if the certificate or the key is unreadable, they do not match, or the certificate is not valid
 /// now.
 void check_identity(const TlsIdentity& identity);
 
-/// "SHA256:" and 64 digits: what a viewer pins. Of the first certificate. Throws Error{usage} where there is none.
+/// Returns the fingerprint that viewers pin: "SHA256:" and 64 digits, of the first certificate. Throws Error{usage} if
+/// there is none.
 std::string fingerprint_of(const TlsIdentity& identity);
 
-/// A fingerprint in its one form, from one with colons or in other case as tools print them. Throws Error{usage} on
-/// what is none.
+/// Returns a fingerprint in its canonical form. Accepts colons and upper case, as other tools print them. Throws
+/// Error{usage} if the text is not a fingerprint.
 std::string parse_fingerprint(std::string_view text);
 
 }  // namespace framewire::net

@@ -12,20 +12,22 @@
 
 namespace framewire::net {
 
-/// Puts TLS between a server and the connections that come to it. For one thread.
+/// Adds TLS to the connections that a server accepts, and limits handshakes. Use it from one thread.
 class TlsListener {
 public:
-    /// What handshakes cost the server is so bounded: those of one peer, and those of all, for viewers who are there
-    /// come first.
+    /// Most connections per peer, and of all peers together, in `handshakes_window`. Handshakes are expensive, and
+    /// existing viewers have priority.
     static constexpr int handshakes_allowed = 256, all_handshakes_allowed = 4096;
+    /// The window starts with a peer's first connection.
     static constexpr std::chrono::seconds handshakes_window{10};
 
-    /// Throws as server_context() does.
+    /// `post` runs a task later on the connections' thread. Throws like server_context().
     TlsListener(const TlsIdentity& identity, TlsConnection::Post post);
 
-    /// The connection over this one; none where its peer, or all together, have come too often, which is cut off.
-    /// A trusted proxy's handshakes are those of many clients, and count only among all.
+    /// Returns a TLS connection over `carrier`. Returns null and closes `carrier` if its peer, or all peers together,
+    /// connect too often. Connections from a trusted proxy belong to many clients and count only in total.
     ConnectionPointer over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy = false);
+    /// Logs how many refusals were suppressed. Call it periodically.
     void tell_left_out(Clock::time_point now) { refusals_.tell_left_out(now); }
 
 private:

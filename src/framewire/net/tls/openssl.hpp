@@ -10,6 +10,7 @@
 
 namespace framewire::net {
 
+/// Deleter that calls an OpenSSL function.
 template <auto free>
 struct FreedBy {
     template <class T>
@@ -17,13 +18,14 @@ struct FreedBy {
         free(object);
     }
 };
+/// Owners of OpenSSL objects.
 using BioPointer = std::unique_ptr<BIO, FreedBy<BIO_free_all>>;
 using KeyPointer = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 using CertificatePointer = std::unique_ptr<X509, FreedBy<X509_free>>;
 using ContextPointer = std::unique_ptr<SSL_CTX, FreedBy<SSL_CTX_free>>;
 using SslPointer = std::unique_ptr<SSL, FreedBy<SSL_free>>;
 
-/// What OpenSSL says went wrong last in this thread, and nothing of before it.
+/// Returns the latest OpenSSL error of this thread as text, and clears the error queue.
 std::string openssl_problem();
 
 }  // namespace framewire::net

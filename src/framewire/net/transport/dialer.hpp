@@ -8,27 +8,27 @@
 
 namespace framewire::net {
 
-/// Why there is no connection, or none any more; another one may do better.
+/// Thrown if a connection cannot be established or is lost; another attempt may succeed.
 struct Lost {
     std::string why;
 };
 
-/// Makes the connections of somebody who waits for each answer, and lets time pass for them. For one thread.
+/// Establishes connections for synchronous code, and runs their callbacks while it waits. Use it from one thread.
 class Dialer {
 public:
     virtual ~Dialer() = default;
 
-    /// A new connection. Throws Lost when there is none by the deadline or when told to stop.
+    /// Returns a new connection. Throws Lost if there is none before the deadline or the stop.
     virtual ConnectionPointer dial(Clock::time_point deadline) = 0;
 
-    /// Lets the connections' callbacks run until one has set `done`; false when the deadline is over or when told to
-    /// stop before that.
+    /// Runs callbacks of the connections until one sets `done`, and returns true. Returns false at the deadline or when
+    /// the dialer is stopped.
     virtual bool wait(const bool& done, Clock::time_point deadline) = 0;
-    /// Calls `task` later, as callbacks of connections are.
+    /// Runs `task` later, like the callbacks of connections.
     virtual void post(std::function<void()> task) = 0;
-    /// The time that deadlines are counted in.
+    /// The clock for deadlines.
     virtual Clock::time_point now() const = 0;
-    /// Whether it was told to stop, which stays so.
+    /// Returns true once the dialer has been stopped.
     virtual bool stopped() const = 0;
 };
 

@@ -9,9 +9,10 @@
 
 namespace framewire::net {
 
-/// Makes connections that go over those of another dialer, its carrier, which lets time pass for both.
+/// Base of dialers whose connections run over those of another dialer, the carrier. The carrier's loop runs both.
 class LayeredDialer : public Dialer {
 public:
+    /// `carrier` must not be null.
     explicit LayeredDialer(std::unique_ptr<Dialer> carrier) : carrier_(std::move(carrier)) {}
 
     bool wait(const bool& done, Clock::time_point deadline) override { return carrier_->wait(done, deadline); }
@@ -22,8 +23,8 @@ public:
 protected:
     Dialer& carrier() { return *carrier_; }
 
-    /// How the connection's handshake ended, which `begin` begins. Where it does not end by the deadline or before this
-    /// is told to stop, closes the connection and throws Lost, with `late` for the former.
+    /// Calls `begin`, waits for the end of the handshake and returns its result. At the deadline, or if the dialer is
+    /// stopped, closes the connection and throws Lost; its text at the deadline is `late`.
     std::error_code shake_hands(Connection& connection, Clock::time_point deadline, const char* late,
                                 const std::function<void(Connection::Done done)>& begin) {
         struct {

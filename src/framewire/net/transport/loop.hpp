@@ -6,16 +6,17 @@
 
 namespace framewire::net {
 
-/// The thread that connections live in, as those who talk over them see it.
+/// The thread that connections run on, as seen by the code that uses them.
 class Loop {
 public:
     virtual ~Loop() = default;
 
-    /// The time that deadlines are counted in.
+    /// The clock for deadlines.
     virtual Clock::time_point now() const = 0;
-    /// Calls `task` in the loop's thread, after those posted before. From any thread.
+    /// Runs `task` on the loop's thread, in the order of posting. Thread-safe.
     virtual void post(std::function<void()> task) = 0;
-    /// Calls `task` somewhere else, so that the loop's thread need not wait for it; one after the other.
+    /// Runs `task` on another thread, so that it does not delay the loop. Tasks run one after the other, in the order
+    /// of posting.
     virtual void post_work(std::function<void()> task) = 0;
 };
 

@@ -7,13 +7,13 @@
 
 namespace framewire::net {
 
-/// What became of a read or a write, for who turns the loop until it is done. Lives until then.
+/// Result of a read or a write, for code that runs the loop until the operation is done. Must outlive the operation.
 struct Outcome {
     bool done = false;
     std::error_code error{};
     std::size_t bytes = 0;
 
-    /// Small enough for a callback without an allocation.
+    /// A callback that stores the result. It is small enough for std::function to store it without an allocation.
     Connection::Done handler() {
         return
             [this](const std::error_code& error_, std::size_t bytes_) { done = true, error = error_, bytes = bytes_; };

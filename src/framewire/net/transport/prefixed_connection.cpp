@@ -8,6 +8,7 @@ namespace framewire::net {
 
 namespace {
 
+// The callback is posted even though the bytes are there, because it must not run inside read_some().
 class PrefixedConnection final : public Connection {
 public:
     PrefixedConnection(Bytes bytes, ConnectionPointer connection, Loop& loop)
@@ -44,7 +45,7 @@ private:
             const auto count = std::min(into.size(), bytes.size());
             std::copy_n(bytes.begin(), count, into.begin());
             bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
-            if (bytes.empty()) bytes = Bytes();  // keeps no memory
+            if (bytes.empty()) bytes = Bytes();  // releases the memory
             call({}, count);
         }
 

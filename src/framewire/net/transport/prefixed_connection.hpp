@@ -6,7 +6,8 @@
 
 namespace framewire::net {
 
-/// The connection as it was before these bytes were read of it. `loop` is its own, and lives longer.
+/// Returns a connection that first delivers `bytes`, which were already read from `connection`. `loop` is the
+/// connection's own and must outlive it.
 ConnectionPointer with_bytes_before(Bytes bytes, ConnectionPointer connection, Loop& loop);
 
 }  // namespace framewire::net

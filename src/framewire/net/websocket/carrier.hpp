@@ -20,23 +20,27 @@
 
 namespace framewire::net {
 
-/// Where Beast's operations go on: the thread that a connection lives in, whatever runs that.
+/// Executor for Boost.Beast whose handlers run on a connection's thread, through a function that posts tasks to it.
 class PostingExecutor {
 public:
+    /// Runs a task later on the connection's thread.
     using Post = std::function<void(std::function<void()> task)>;
 
+    /// `post` must not be null.
     explicit PostingExecutor(Post post) : post_(std::make_shared<const Post>(std::move(post))) {}
 
+    /// Posts `task`.
     template <class Task>
     void execute(Task task) const {
-        // What is posted may be moved only.
+        // A std::function must be copyable, and Beast's handlers are only movable.
         (*post_)([shared = std::make_shared<Task>(std::move(task))] { std::move (*shared)(); });
     }
+    /// Properties that Asio requires of an executor.
     boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept { return context(); }
     static constexpr boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) noexcept {
         return boost::asio::execution::blocking.never;
     }
-    // Values, where what Asio has for properties that are not named here gives references, which Beast would keep.
+    // These return values. Asio's defaults for other properties return references, which Beast would store.
     PostingExecutor require(boost::asio::execution::blocking_t::never_t) const { return *this; }
     PostingExecutor require(boost::asio::execution::outstanding_work_t::tracked_t) const { return *this; }
     PostingExecutor require(boost::asio::execution::outstanding_work_t::untracked_t) const { return *this; }
@@ -44,7 +48,7 @@ public:
     friend bool operator!=(const PostingExecutor& a, const PostingExecutor& b) noexcept { return !(a == b); }
 
 private:
-    // Holds the timers that Beast's streams have, and that are never set: deadlines are their users' affair.
+    // Holds the timers of Beast's streams. They are never started: deadlines belong to the users of a connection.
     static boost::asio::io_context& context() {
         static boost::asio::io_context none_runs_it;
         return none_runs_it;
@@ -53,21 +57,27 @@ private:
     std::shared_ptr<const Post> post_;
 };
 
-/// A Connection as Beast's streams want what is below them.
+/// Adapts a Connection to the AsyncStream concept that Beast's streams require of the layer below.
 class Carrier {
 public:
+    /// Types that the concept requires.
     using executor_type = PostingExecutor;
     using error_code = boost::system::error_code;
 
+    /// `connection` and `post` must not be null.
     Carrier(ConnectionPointer connection, PostingExecutor::Post post)
         : connection_(std::move(connection)), executor_(std::move(post)) {}
 
+    /// The executor for handlers.
     executor_type get_executor() const noexcept { return executor_; }
+    /// The connection below.
     Connection& connection() const { return *connection_; }
-    /// Is told how many bytes were taken, of all that were written so far.
+    /// Sets a function that is called with the total number of bytes written so far. Null: none.
     void on_progress(std::function<void(std::size_t bytes)> told) { told_ = std::move(told); }
+    /// Bytes of all finished writes.
     std::size_t written_bytes() const { return written_bytes_; }
 
+    /// Reads into the first of `buffers`.
     template <class Buffers, class Handler>
     auto async_read_some(const Buffers& buffers, Handler&& handler) {
         return boost::asio::async_initiate<Handler, void(error_code, std::size_t)>(
@@ -80,6 +90,7 @@ public:
             handler, buffers);
     }
 
+    /// Writes all of `buffers`, not only some of their bytes.
     template <class Buffers, class Handler>
     auto async_write_some(const Buffers& buffers, Handler&& handler) {
         return boost::asio::async_initiate<Handler, void(error_code, std::size_t)>(
@@ -104,7 +115,7 @@ public:
     }
 
 private:
-    // What Beast gives may be moved only, and is called once.
+    // Beast's handlers are only movable and are called once.
     template <class Handler>
     static Connection::Done once(Handler handler, bool reads) {
         return [shared = std::make_shared<Handler>(std::move(handler)), reads](const std::error_code& error,
@@ -126,7 +137,7 @@ private:
     std::size_t written_bytes_ = 0;
 };
 
-// How Beast ends what is below its streams.
+// Functions that Beast calls to end the layer below its streams.
 inline void beast_close_socket(Carrier& carrier) { carrier.connection().close(); }
 template <class Handler>
 void async_teardown(boost::beast::role_type, Carrier& carrier, Handler&& handler) {

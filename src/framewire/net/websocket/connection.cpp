@@ -24,7 +24,7 @@ beast::string_view view_of(std::string_view text) { return {text.data(), text.si
 
 }  // namespace
 
-// Lives a little longer than its connection where a callback of it ends that.
+// Outlives its connection while a callback runs that destroys the connection.
 struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
     Core(ConnectionPointer carrier, Options options_)
         : options(std::move(options_)), stream(std::move(carrier), options.post) {
@@ -35,6 +35,7 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
 
     Carrier& carrier() { return stream.next_layer(); }
 
+    // Answers the handshake request, which the HTTP server has already read.
     void accept(const Fields& fields) {
         beast::http::request<beast::http::empty_body> request(beast::http::verb::get, "/", 11);
         for (const auto& [name, value] : fields) request.insert(view_of(name), view_of(value));
@@ -47,6 +48,7 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
         });
     }
 
+    // Sends the handshake request.
     void ask(const std::string& host, const std::string& path) {
         stream.set_option(beast::websocket::stream_base::decorator([this](beast::websocket::request_type& request) {
             if (!options.protocol.empty()) request.set(beast::http::field::sec_websocket_protocol, options.protocol);
@@ -63,6 +65,7 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
                                });
     }
 
+    // Passes on received bytes. A message of the wrong kind, text or binary, is an error.
     void take(const error_code& error, std::size_t bytes) {
         if (error == beast::websocket::error::closed || error == boost::asio::error::eof)
             return finish(read_done, std::error_code(), 0);
@@ -70,10 +73,10 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
         if (stream.got_text() != options.text)
             return finish(read_done, std::make_error_code(std::errc::protocol_error), 0);
         if (bytes > 0) return finish(read_done, error, bytes);
-        if (read_done) read();  // an empty message, or an empty end of one
+        if (read_done) read();  // an empty frame; continue reading
     }
 
-    // The next piece as a message.
+    // Sends the next piece as one message.
     void write() {
         while (piece < pieces.size() && pieces[piece].empty()) ++piece;
         if (piece == pieces.size()) return finish_write({});
@@ -91,7 +94,8 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
         if (write_done) write();
     }
 
-    // Of the carrier's bytes some are the front of the message.
+    // Converts the carrier's progress to payload bytes by subtracting the frame header, which has at most 14 bytes (RFC
+    // 6455, 5.2).
     void tell_progress(std::size_t carried_bytes) {
         constexpr std::size_t longest_front_bytes = 14;
         if (!progress || piece == pieces.size()) return;
@@ -106,10 +110,10 @@ struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_th
     }
 
     const Options options;
-    beast::websocket::response_type answer;  // of the server that was asked
+    beast::websocket::response_type answer;  // response of the server to ask()
     beast::websocket::stream<Carrier, false> stream;
     bool pinging = false;
-    std::size_t begun_at_bytes = 0;  // of the carrier's, the message that is written
+    std::size_t begun_at_bytes = 0;  // bytes that the carrier had written before the current message
 };
 
 WebSocketConnection::WebSocketConnection(ConnectionPointer carrier, Options options)
@@ -161,7 +165,7 @@ void WebSocketConnection::write(std::span<const std::span<const std::uint8_t>> p
     core.carrier().on_progress([weak = std::weak_ptr(core_)](std::size_t bytes) {
         if (const auto self = weak.lock()) self->tell_progress(bytes);
     });
-    // Nothing is called from inside the call, also where nothing is to be written.
+    // An empty write also completes in a posted task, because callbacks must not run inside the call that set them.
     if (std::ranges::any_of(pieces, [](const auto& one) { return !one.empty(); })) return core.write();
     core.options.post([weak = std::weak_ptr(core_)] {
         if (const auto self = weak.lock()) self->write();

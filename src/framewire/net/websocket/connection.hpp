@@ -14,42 +14,48 @@
 
 namespace framewire::net {
 
-/// A WebSocket (RFC 6455) over another connection, either end, once its handshake is done. Each piece that is written
-/// becomes one message, whose bytes are not copied at the server's end; what is read are the contents of messages, one
-/// after the other. Pings are answered while something is read.
+/// A WebSocket (RFC 6455) over another connection, for the server's or the client's end. Each piece that is written
+/// becomes one message, which a server sends without copying it. Reading returns the contents of messages one after the
+/// other. Pings are answered while a read is pending. Use it on the carrier's thread.
 class WebSocketConnection final : public Connection {
 public:
-    /// What it is for, which both ends name in the handshake ("subprotocol").
+    /// The subprotocol of streams, named by both ends in the handshake (RFC 6455, 1.9).
     static constexpr std::string_view stream_protocol = "framewire";
-    /// The longest message that a server takes: viewers have little to say.
+    /// Longest message that a server accepts in bytes. Viewers send only short messages.
     static constexpr std::size_t viewer_message_limit_bytes = 64 * 1024;
 
+    /// Settings of a connection.
     struct Options {
-        /// Runs a task later in the thread of the connection.
+        /// Runs a task later on the connection's thread. Required.
         std::function<void(std::function<void()> task)> post;
-        bool text = false;       ///< messages are text, not bytes; what comes of the other kind breaks it
-        std::string protocol{};  ///< named in the handshake; empty: none
+        /// Messages are text, not binary. A message of the other kind is an error.
+        bool text = false;
+        /// Subprotocol for the handshake. Empty: none.
+        std::string protocol{};
+        /// Longest message that is accepted, in bytes.
         std::size_t message_limit_bytes = viewer_message_limit_bytes;
-        /// As name() and peer(), if a reverse proxy is at the carrier's other end; empty: the carrier's.
+        /// Replace name() and peer() if a reverse proxy is at the carrier's other end. Empty: the carrier's.
         std::string name{}, peer{};
     };
+    /// Takes over `carrier`. Start with accept() or ask().
     WebSocketConnection(ConnectionPointer carrier, Options options);
     ~WebSocketConnection() override;
 
-    /// A request's fields.
+    /// Names and values of header fields.
     using Fields = std::vector<std::pair<std::string, std::string>>;
-    /// Answers the request to become a WebSocket, which was read already; calls when that is done or has failed. First
-    /// and once, as the next one.
+    /// Server: answers a handshake request that has been read already, and calls `done` with the result. Call it once
+    /// and first.
     void accept(const Fields& request, Done done);
-    /// Asks the server `host` ("name:port") for the WebSocket at `path`.
+    /// Client: requests the WebSocket at `path` from `host` ("name:port"), and calls `done` with the result. Call it
+    /// once and first.
     void ask(const std::string& host, const std::string& path, Done done);
-    /// What the server answered that was asked and did not agree, for people to read; none where it said nothing.
+    /// After a failed ask(), the server's HTTP response as text, or nullopt if there was none.
     std::optional<std::string> declined() const;
 
-    /// Whether what was read last is the end of a message.
+    /// Returns true if the bytes read last end a message.
     bool message_ended() const;
-    /// Asks the other end for a sign of life, which it gives by itself; nothing where that is on its way. Not while
-    /// something is written.
+    /// Sends a ping, which the peer answers automatically. Does nothing while a ping is being sent. Must not be called
+    /// during a write.
     void ping();
 
     const std::string& name() const override;

@@ -12,6 +12,7 @@ namespace framewire::net {
 
 namespace {
 
+// Adds the WebSocket handshake to the carrier's connections.
 class WebSocketDialer final : public LayeredDialer {
 public:
     WebSocketDialer(std::unique_ptr<Dialer> carrier, const StreamAddress& server)
@@ -23,7 +24,8 @@ public:
             WebSocketConnection::Options{
                 .post = [this](std::function<void()> task) { post(std::move(task)); },
                 .protocol = std::string(WebSocketConnection::stream_protocol),
-                .message_limit_bytes = std::numeric_limits<std::size_t>::max()});  // the protocol has its own
+                .message_limit_bytes =
+                    std::numeric_limits<std::size_t>::max()});  // the stream protocol limits messages itself
         const auto error = shake_hands(*connection, deadline, "no WebSocket comes about",
                                        [&](Connection::Done done) { connection->ask(host_, path_, std::move(done)); });
         if (error) throw Lost{connection->declined().value_or(error.message())};

@@ -7,7 +7,7 @@
 
 namespace framewire::net {
 
-/// Makes WebSockets of a stream over the connections of another dialer, which lead to `server`.
+/// Returns a dialer for WebSockets over the connections of `carrier`, to the path of the stream in `server`.
 std::unique_ptr<Dialer> websocket_dialer(std::unique_ptr<Dialer> carrier, const StreamAddress& server);
 
 }  // namespace framewire::net

@@ -9,20 +9,21 @@
 namespace framewire::net {
 namespace {
 
-// What a terminal or a line of text would act upon instead of showing it. Joiners (U+200C, U+200D) are letters' affair.
+// Returns true for characters that terminals or text layout interpret instead of showing them. The joiners U+200C and
+// U+200D are excluded, because scripts need them.
 bool acts_on_text(char32_t code) {
     constexpr std::pair<char32_t, char32_t> ranges[] = {
         {0x00, 0x1f},        // C0
         {0x7f, 0x9f},        // DEL, C1
         {0xad, 0xad},        // soft hyphen
         {0x61c, 0x61c},      // Arabic letter mark
-        {0x180e, 0x180e},    // vowel separator without a width
-        {0x200b, 0x200b},    // space without a width
-        {0x200e, 0x200f},    // marks of direction
-        {0x2028, 0x202e},    // ends of line and paragraph, embedded and overridden directions
-        {0x2060, 0x206f},    // invisible operators, isolated directions, deprecated controls
+        {0x180e, 0x180e},    // vowel separator of zero width
+        {0x200b, 0x200b},    // zero-width space
+        {0x200e, 0x200f},    // directional marks
+        {0x2028, 0x202e},    // line and paragraph separators, directional embeddings and overrides
+        {0x2060, 0x206f},    // invisible operators, directional isolates, deprecated controls
         {0xfeff, 0xfeff},    // byte order mark
-        {0xfff9, 0xfffb},    // annotations
+        {0xfff9, 0xfffb},    // interlinear annotations
         {0xe0000, 0xe007f},  // tags
     };
     return std::any_of(std::begin(ranges), std::end(ranges),

@@ -12,9 +12,10 @@ namespace framewire::net {
 
 namespace {
 
-// As the hello numbers them.
+// The index of a mode is its number in the hello.
 constexpr delta::Mode modes[] = {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
 
+// Writes the block versions held, or none if there are too many runs.
 void put_held(Bytes& out, const HeldBlocks& held) {
     const auto runs =
         held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();
@@ -53,7 +54,7 @@ std::uint16_t read_preamble(ByteSpan bytes) {
          oldest_wire_version, wire_version);
 }
 
-// What validate() finds wrong, empty when nothing is.
+// Returns what is invalid, or an empty string.
 std::string problem(const StreamInfo& info) {
     const auto& shape = info.shape;
     const auto side_allowed = [](int side_px) { return side_px >= 1 && side_px <= max_side_px; };
@@ -122,6 +123,7 @@ void read_server_preamble(ByteSpan bytes) {
     if (version < oldest_wire_version || version > wire_version) refuse_version(version);
 }
 
+// Later versions may append fields, which this one ignores.
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     Reader reader(payload, "the viewer's hello");
     ViewerHello hello{.stream = reader.take_text()};

@@ -13,13 +13,16 @@ namespace framewire::net {
 
 namespace {
 
-constexpr std::uint8_t partial_flag = 1, withdraws_flag = 2;  // of a state
+// Flags of a state header.
+constexpr std::uint8_t partial_flag = 1, withdraws_flag = 2;
 
+// Limits of message sizes in bytes.
 constexpr std::size_t max_server_hello_bytes = 512;
 constexpr std::size_t drawn_bytes = 32, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
 constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + HeldBlocks::max_runs * run_bytes;
 
+// Reads one detected object and checks that its box lies inside the picture.
 Component take_object(Reader& reader, const Shape& shape) {
     Component object{};
     const auto id = reader.take<std::uint32_t>();
@@ -44,7 +47,7 @@ MessageHeader take_header(ByteSpan bytes) {
     return {type, length};
 }
 
-// Throws unless the message's length is possible.
+// Throws unless the length is possible for the type.
 MessageHeader within(const MessageHeader& header, std::size_t least, std::size_t most) {
     if (header.length_bytes < least || header.length_bytes > most)
         fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible",

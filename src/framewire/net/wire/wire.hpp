@@ -1,7 +1,12 @@
 #pragma once
 
-// The bytes on a connection between broadcaster and viewer, as docs/protocol.md has them: written and read by hand,
-// little-endian, every length checked. What pictures and changes look like inside is the codec's affair.
+// The stream protocol between server and viewer, see docs/protocol.md. All integers are little-endian, and every length
+// is checked. The content of keyframes and delta frames is defined by the codec, see delta/format.md.
+//
+//   preamble   "FWIR" u16 version                       once per direction, before the hello
+//   message    u8 type  u32 length  payload[length]
+//   state      u64 version  u64 frame  f64 seconds  u64 captured_us
+//              u8 threshold  u8 flags  u16 objects  objects * 16 bytes  packed bytes
 
 #include "framewire/core/component.hpp"
 #include "framewire/core/time/rational.hpp"
@@ -19,186 +24,247 @@
 
 namespace framewire::net {
 
+/// Bytes of a message.
 using Bytes = std::vector<std::uint8_t>;
+/// A view of bytes that are owned elsewhere.
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// The protocol this build speaks; both ends have to agree on it.
+/// The protocol version of this build, and the oldest one that it accepts.
 inline constexpr std::uint16_t wire_version = 5, oldest_wire_version = 4;
 
-/// Both ends begin with the magic and the version.
+/// Size of the preamble: the magic number and the version.
 inline constexpr std::size_t preamble_bytes = 6;
-/// Each message begins with its type and the length of what follows.
+/// Size of a message header: the type and the length of the payload.
 inline constexpr std::size_t header_bytes = 5;
-/// A picture or changes begin with version, frame index, times, threshold, flags and the number of objects ...
+/// Size of a state header: version, frame number, times, threshold, flags and number of objects.
 inline constexpr std::size_t state_header_bytes = 36;
-/// ... each of which takes this.
+/// Size of each object after the state header.
 inline constexpr std::size_t object_bytes = 16;
-/// The most objects that go with one state; of more the first are sent.
+/// Most objects of one state. If there are more, the first are sent.
 inline constexpr std::size_t max_objects = 1024;
 
+/// Message types. Their numbers are part of the protocol.
 enum class MessageType : std::uint8_t {
-    hello = 1,    ///< from either side, once, first
-    picture = 2,  ///< a whole picture
-    changes = 3,  ///< some blocks of a picture, as they are or from the version before
-    alive = 4,    ///< nothing new, but the server is there
-    end = 5,      ///< the stream came to its end
-    error = 6,    ///< in words; the connection is closed after it
-    drawn = 7,    ///< from a viewer: what it has drawn, and when
-    clock = 8,    ///< the server's clock beside the viewer's
-    control = 9,  ///< from a viewer: a wish, as text
-    answer = 10,  ///< what became of a wish
+    /// The first message of each side.
+    hello = 1,
+    /// A keyframe.
+    picture = 2,
+    /// A delta frame, or some independently coded blocks.
+    changes = 3,
+    /// Keep-alive of the server.
+    alive = 4,
+    /// The end of the stream.
+    end = 5,
+    /// An error text; the connection is closed after it.
+    error = 6,
+    /// From a viewer: an acknowledgement.
+    drawn = 7,
+    /// The server's clock and the viewer's clock.
+    clock = 8,
+    /// From a viewer: a control request as text.
+    control = 9,
+    /// The answer to a control request.
+    answer = 10,
 };
 
-/// The greatest numerator and denominator of a rate; video libraries count in int.
+/// Greatest numerator and denominator of a frame rate; video libraries use int for them.
 inline constexpr std::int64_t max_rate_term = 0x7fffffff;
 
-/// What viewers are told of a stream before its first picture.
+/// Parameters of a stream, which viewers receive before its first picture.
 struct StreamInfo {
-    Shape shape{};  ///< one frame
+    /// Size and channels of one frame.
+    Shape shape{};
+    /// How the stream is coded.
     delta::Mode mode = delta::Mode::exact;
-    int threshold = 0;  ///< the greatest that there may be; each state tells its own
+    /// The greatest bound of any state; each state has its own.
+    int threshold = 0;
+    /// Frames per second.
     Rational rate{30, 1};
-    std::string source;  ///< where it comes from, for people to read
+    /// Description of the source for people.
+    std::string source;
 };
 
-/// Throws Error{usage} unless the shape is allowed and one frame, the threshold 0..254 and the rate's terms 1 to
-/// max_rate_term.
+/// Throws Error{usage} unless `info` has one frame of an allowed shape (sides of 1 to max_side_px, 1 or 3 channels), a
+/// threshold of 0 to 254 and rate terms of 1 to max_rate_term.
 void validate(const StreamInfo& info);
 
-/// Why a server turns a viewer away or breaks off.
+/// Why a server refuses or disconnects a viewer. The numbers are part of the protocol.
 enum class Refusal : std::uint8_t {
     no_such_stream = 1,
     too_many_viewers = 2,
     bad_request = 3,
     failed = 4,
-    not_allowed = 5,  ///< no token, or a wrong one
+    /// The token is missing or wrong.
+    not_allowed = 5,
 };
 
+/// The header of a message.
 struct MessageHeader {
     MessageType type{};
     std::uint32_t length_bytes = 0;
 };
 
-/// The greatest version and the greatest frame number, 2^53 - 1: far from overflows, and exact as a double, too.
+/// Greatest version and frame number, 2^53 - 1: far from overflow, and exact as a double.
 inline constexpr std::uint64_t max_version = (std::uint64_t{1} << 53) - 1;
-/// The furthest that a frame's time can be from 0, either way; some 300 years.
+/// Greatest absolute value of a frame's time in seconds, about 300 years.
 inline constexpr double max_seconds = 1e10;
 
-/// The front of a picture or of changes: what they lead to.
+/// Version and metadata of the state that a keyframe, a delta frame or blocks lead to.
 struct StateHeader {
-    std::uint64_t version = 0;      ///< 1 to max_version, once there is one
-    std::int64_t frame = 0;         ///< 0 to max_version
-    double seconds = 0;             ///< of the frame in its source
-    std::uint64_t captured_us = 0;  ///< when the camera's machine had it, by the server's clock; 0 to max_version
-    int threshold = 0;              ///< no byte of the state is further from the source, 0..254
-    bool partial = false;           ///< the state is not complete with this message
-    bool withdraws = false;  ///< nothing of an older state may be passed on any more: it may show what is hidden now
+    /// 1 to max_version; 0 if there is no state.
+    std::uint64_t version = 0;
+    /// Frame number in the source, 0 to max_version.
+    std::int64_t frame = 0;
+    /// Time of the frame in its source.
+    double seconds = 0;
+    /// Capture time by the server's clock in microseconds, 0 to max_version.
+    std::uint64_t captured_us = 0;
+    /// The bound of the state, 0 to 254.
+    int threshold = 0;
+    /// The state is not complete after this message.
+    bool partial = false;
+    /// Older states are withdrawn and must not be passed on: they may show what is hidden now.
+    bool withdraws = false;
 };
 
-/// Whether two states are of one frame of the source: R may get sharper while the frame stays.
+/// Returns true if two states belong to the same source frame. Refinement creates new states of the same frame.
 inline bool same_frame(const StateHeader& a, const StateHeader& b) {
     return a.frame == b.frame && a.seconds == b.seconds;
 }
 
+/// An error message of the server.
 struct ServerError {
     Refusal reason{};
     std::string text;
 };
 
-/// What a viewer holds of a stream that it had before: the version in which each block came last.
+/// Block versions that a viewer holds from an earlier connection, run-length encoded in block order.
 struct HeldBlocks {
+    /// Consecutive blocks of the same version.
     struct Run {
-        std::uint64_t version = 0;  ///< 0: never
-        std::uint32_t blocks = 0;   ///< so many that follow each other, 1 and more
+        /// Version in which the blocks were last received; 0: never.
+        std::uint64_t version = 0;
+        /// Number of blocks, at least 1.
+        std::uint32_t blocks = 0;
         bool operator==(const Run&) const = default;
     };
-    std::uint64_t epoch = 0;  ///< of the stream; 0: nothing is held
-    std::vector<Run> runs{};  ///< of all blocks of the picture, at most max_runs
+    /// Epoch of the stream; 0: nothing is held.
+    std::uint64_t epoch = 0;
+    /// Together all blocks of the picture; at most max_runs.
+    std::vector<Run> runs{};
     static constexpr std::size_t max_runs = 2048;
     bool operator==(const HeldBlocks&) const = default;
 };
 
-/// What a viewer begins with.
+/// The first message of a viewer.
 struct ViewerHello {
-    std::string stream;   ///< by its name
-    std::string token{};  ///< what lets it in, up to 255 bytes; empty: none
+    /// Name of the requested stream.
+    std::string stream;
+    /// The viewer's token, at most 255 bytes. Empty: none.
+    std::string token{};
+    /// What the viewer holds already.
     HeldBlocks held{};
-    std::uint16_t version = wire_version;  ///< of the protocol, that both ends speak
+    /// Protocol version that both ends support.
+    std::uint16_t version = wire_version;
 };
 
-/// What a server begins with.
+/// The first message of a server.
 struct ServerHello {
-    std::uint64_t epoch = 0;  ///< tells this stream's versions from those of another of the same name; not 0
-    bool controls = false;    ///< whether it takes wishes
+    /// Identifies one life of the stream, so that versions are comparable. Never 0.
+    std::uint64_t epoch = 0;
+    /// The server accepts control requests.
+    bool controls = false;
+    /// Parameters of the stream.
     StreamInfo info{};
 };
 
-/// What a viewer has drawn.
+/// An acknowledgement: what a viewer has drawn.
 struct Drawn {
-    std::uint64_t messages = 0;   ///< pictures and changes taken on this connection so far
-    std::uint64_t version = 0;    ///< of the last of them
-    std::uint64_t clock_us = 0;   ///< the viewer's, when it sends this
-    std::uint32_t held_us = 0;    ///< from when that had come to when this is sent
-    std::uint32_t coming_us = 0;  ///< from its first byte to its last
+    /// Keyframes and delta frames received on this connection so far.
+    std::uint64_t messages = 0;
+    /// Version of the latest one.
+    std::uint64_t version = 0;
+    /// The viewer's clock when it sends this.
+    std::uint64_t clock_us = 0;
+    /// Time from the end of that message to this one.
+    std::uint32_t held_us = 0;
+    /// Time from the first to the last byte of that message.
+    std::uint32_t coming_us = 0;
 };
 
-/// Two clocks at one time.
+/// The clocks of both ends at the same time, in microseconds.
 struct Clocks {
-    std::uint64_t viewer_us = 0;  ///< Drawn::clock_us, moved on by what has passed since that came
+    /// Drawn::clock_us plus the time since it was received.
+    std::uint64_t viewer_us = 0;
+    /// The server's clock.
     std::uint64_t server_us = 0;
 };
 
-/// What became of a wish, and unasked, how what may be wished for stands.
+/// The answer to a control request; also sent unsolicited after a change by another viewer.
 struct ControlAnswer {
+    /// The request was accepted.
     bool done = false;
-    std::string text{};  ///< how it stands then, in the words of the server's program, or why it was not done
+    /// The resulting settings in the format of the server's program, or the reason for the refusal.
+    std::string text{};
     static constexpr std::size_t max_text_bytes = 8192;
 };
 
-// Writing. Each gives or appends whole messages; the hellos have the preamble in front.
+// Writing. Each function returns or appends complete messages; hellos and first errors include the preamble.
 
-/// Throws Error{usage} on a name that is none and a token of more than 255 bytes.
+/// Throws Error{usage} if the stream name is invalid or the token has more than 255 bytes.
 Bytes viewer_hello(const ViewerHello& hello);
+/// Throws Error{usage} as validate() does.
 Bytes server_hello(const ServerHello& hello, std::uint16_t version = wire_version);
+/// An acknowledgement.
 Bytes drawn_message(const Drawn& drawn);
+/// The clocks of both ends.
 Bytes clock_message(const Clocks& clocks);
-/// Up to 255 bytes of the text.
+/// A control request. Sends at most 255 bytes of the text.
 Bytes control_message(std::string_view text);
+/// The answer to a control request.
 Bytes answer_message(const ControlAnswer& answer);
-/// A message without content: alive, end.
+/// A message without payload: alive or end.
 Bytes empty_message(MessageType type);
-/// With the preamble of the oldest version in front if it is the first message of the server: every viewer reads it.
+/// An error. If it is the server's first message, it starts with a preamble of the oldest version, which every viewer
+/// can read.
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
-/// Replaces `out` by the front of a picture or changes, with the boxes of the objects seen in the frame; the packed
-/// bytes are then appended to it, and end_state() writes the length. Throws Error{internal} when they are too many for
-/// a message. A time further from 0 than max_seconds is sent as that, none (NaN) as 0.
+/// Replaces `out` with the start of a state message and the boxes of `objects`. The caller appends the packed bytes and
+/// then calls end_state(), which writes the length. Times beyond max_seconds are clamped to it; NaN is sent as 0.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out);
+/// Writes the length. Throws Error{internal} if the message is too long.
 void end_state(Bytes& out);
 
-// Reading. Everything read is taken for hostile: Error{source_lost} on what no framewire writes.
+// Reading. All input is untrusted: the functions throw Error{source_lost} on anything that a correct peer does not
+// send.
 
-/// The version that a viewer offers, oldest_wire_version or later. Throws if it is no framewire or speaks only older
-/// ones.
+/// Returns the version that a viewer offers, at least oldest_wire_version. Throws if the peer does not speak this
+/// protocol or only older versions.
 std::uint16_t read_viewer_preamble(ByteSpan bytes);
-/// Throws if the other end is no framewire or speaks a version other than oldest_wire_version to wire_version.
+/// Throws if the peer does not speak this protocol, or a version outside oldest_wire_version to wire_version.
 void read_server_preamble(ByteSpan bytes);
-/// Of a message to a viewer. Throws on types that no server sends and on lengths that type cannot have;
-/// `max_packed_bytes` bounds pictures and changes.
+/// Reads the header of a message to a viewer. Throws if no server sends this type or its length is impossible.
+/// `max_packed_bytes` limits keyframes and delta frames.
 MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes);
-/// Of a message to a server. Throws likewise.
+/// Reads the header of a message to a server. Throws like read_header().
 MessageHeader read_viewer_header(ByteSpan bytes);
-/// Names are of the characters allowed. If the viewer offers a version later than wire_version, trailing bytes are
-/// ignored.
+/// Reads a viewer's hello. The stream name is valid afterwards. If the viewer offers a version later than wire_version,
+/// trailing bytes are ignored.
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version);
+/// Reads a server's hello. Its parameters are valid afterwards.
 ServerHello read_server_hello(ByteSpan payload);
+/// Reads an acknowledgement.
 Drawn read_drawn(ByteSpan payload);
+/// Reads the clocks of both ends.
 Clocks read_clocks(ByteSpan payload);
+/// Reads a control request.
 std::string read_control(ByteSpan payload);
+/// Reads the answer to a control request.
 ControlAnswer read_answer(ByteSpan payload);
-/// Gives the front and replaces `objects` by those of the frame, whose boxes lie within `shape`; their sums of
-/// coordinates stay 0. Advances `payload` to the packed bytes.
+/// Reads a state header and replaces `objects` with the frame's objects, whose boxes lie inside `shape` and whose
+/// coordinate sums are 0. Advances `payload` to the packed bytes.
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
+/// Reads an error.
 ServerError read_error(ByteSpan payload);
 
 }  // namespace framewire::net
