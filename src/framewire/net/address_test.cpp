@@ -17,13 +17,13 @@ ErrorCode code_of(Call call) {
     return ErrorCode::internal;
 }
 
-TEST(Address, ReadsNamesAndBothKindsOfAddresses) {
+TEST(Address, ParsesNamesAndNumericAddresses) {
     for (const char* text : {"127.0.0.1:7878", "[::1]:80", "localhost:0", "camera-3.example.org:65535"})
         EXPECT_EQ(to_string(parse_address(text)), text);
     EXPECT_EQ(parse_address("[fe80::1]:9").host, "fe80::1");
 }
 
-TEST(Address, RefusesWhatIsNone) {
+TEST(Address, RejectsInvalidText) {
     for (const char* text :
          {"", "7878", "localhost", ":7878", "host:", "host:-1", "host:65536", "host:80x", "host: 80", "::1:80", "[::1]",
           "[]:80", "ho st:80", "a/b:80", "[[]]:1", "[[::1]]:80", "a[b]:80", "host:99999999999999999999"})
@@ -31,7 +31,7 @@ TEST(Address, RefusesWhatIsNone) {
     EXPECT_EQ(code_of([] { parse_address(std::string(300, 'a') + ":80"); }), ErrorCode::usage);
 }
 
-TEST(Address, AdvisesAddressesThatItWouldTake) {
+TEST(Address, SuggestsOnlyValidAddresses) {
     const auto advice_on = [](const std::string& text) {
         try {
             parse_address(text);
@@ -52,7 +52,7 @@ TEST(Address, AdvisesAddressesThatItWouldTake) {
         EXPECT_NO_THROW(parse_address(advice_on(text))) << text << ": " << advice_on(text);
 }
 
-TEST(Address, TellsLoopbackFromOthers) {
+TEST(Address, RecognisesLoopback) {
     for (const char* text : {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1"})
         EXPECT_TRUE(is_loopback(parse_address(text))) << text;
     for (const char* text :
@@ -60,7 +60,7 @@ TEST(Address, TellsLoopbackFromOthers) {
         EXPECT_FALSE(is_loopback(parse_address(text))) << text;
 }
 
-TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
+TEST(StreamAddress, ParsesTheNameOrUsesTheDefault) {
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878")), "tcp://127.0.0.1:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tcp://127.0.0.1:7878/")), "tcp://127.0.0.1:7878/main");
     EXPECT_EQ(to_string(parse_stream_address("tls://camera.test:7878/yard")), "tls://camera.test:7878/yard");
@@ -69,7 +69,7 @@ TEST(StreamAddress, NamesTheStreamOrTakesTheDefault) {
     EXPECT_EQ(to_string(parse_stream_address("tcp://[::1]:7878/yard.2")), "tcp://[::1]:7878/yard.2");
 }
 
-TEST(StreamAddress, RefusesWhatIsNone) {
+TEST(StreamAddress, RejectsInvalidText) {
     for (const char* url :
          {"", "127.0.0.1:7878", "http://127.0.0.1:7878", "tcp://", "tcp:///main", "tcp://host:0/main",
           "tcp://host:80/a/b", "tcp://host:80/a b", "tcp://host:80/.", "tcp://host:80/..", "tcp://host:80/\xc3\xa4"})

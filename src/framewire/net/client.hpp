@@ -48,7 +48,7 @@ struct ClientOptions {
     std::function<void(const std::string& why)> on_loss{};
 };
 
-/// What was received over all connections so far.
+/// Statistics over all connections so far.
 struct ClientCounts {
     ReceiverCounts received{};
     /// All bytes read, including hellos and keep-alives.
@@ -70,7 +70,7 @@ public:
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
 
-    /// What the server announced about the stream: its size and format.
+    /// Size and format of the stream, as the server announced them.
     const StreamInfo& info() const;
 
     /// Waits for the next complete state and applies it; picture() then equals the server's R of state().version. A

@@ -56,7 +56,8 @@ void wait_for(const std::stop_token& stop) {
     stopped.get_future().wait();
 }
 
-// A server that sends what it is given: to the first who comes, and keeps the connection; or to everyone, and drops it.
+// A server that sends given bytes, either to the first client, whose connection it keeps, or to every client, whose
+// connection it then closes.
 class Impostor {
 public:
     enum class Manner { keeps_one, drops_everyone };
@@ -91,7 +92,7 @@ Bytes joined(std::initializer_list<Bytes> parts) {
 
 const StreamInfo small_stream{{1, 8, 8, 3}, delta::Mode::exact, 20, {30, 1}, "an impostor"};
 
-TEST(Client, SaysWhenNobodyListens) {
+TEST(Client, ReportsThatNobodyListens) {
     std::uint16_t free_port = 0;
     { free_port = RawListener().port(); }
     const auto text = error_of(ErrorCode::no_input, [&] { Client client(at(free_port)); });
@@ -99,22 +100,22 @@ TEST(Client, SaysWhenNobodyListens) {
         << text;
 }
 
-TEST(Client, DoesNotWaitForeverForAHello) {
+TEST(Client, StopsWaitingForAHelloAtTheDeadline) {
     const Impostor silent{Bytes{}};
     const auto begin = Clock::now();
     error_of(ErrorCode::no_input, [&] { Client client(silent.address(), impatient()); });
     EXPECT_LT(Clock::now() - begin, 5s);
 }
 
-TEST(Client, RefusesWhatGreetsWrongly) {
+TEST(Client, RejectsInvalidHellos) {
     const auto hello = server_hello(hello_of(small_stream));
     auto huge = hello;
     huge[preamble_bytes + 1] = huge[preamble_bytes + 2] = huge[preamble_bytes + 3] = huge[preamble_bytes + 4] = 0xff;
     auto no_width = hello;
-    no_width[preamble_bytes + header_bytes + 9] = 0;  // behind epoch and flag
+    no_width[preamble_bytes + header_bytes + 9] = 0;  // after the epoch and the flag
     auto version = hello;
     version[4] = 1;
-    // Each by its own words: who only waited until the time was over did not look at it.
+    // Each case has its own message. A client that only ran into the deadline would report another one.
     const std::vector<std::pair<Bytes, const char*>> wrong{
         {Bytes(100, 'x'), "speaks another protocol"},
         {huge, "a message of type 1 claims 4294967295 bytes"},
@@ -129,14 +130,14 @@ TEST(Client, RefusesWhatGreetsWrongly) {
     }
 }
 
-TEST(Client, RefusesPicturesTooLargeForIt) {
+TEST(Client, RejectsPicturesThatAreTooLarge) {
     const Impostor impostor(
         server_hello(hello_of(StreamInfo{{1, 16384, 16384, 3}, delta::Mode::exact, 20, {30, 1}, ""})));
     const auto text = error_of(ErrorCode::no_input, [&] { Client client(impostor.address(), impatient()); });
     EXPECT_NE(text.find("16384x16384"), std::string::npos) << text;
 }
 
-TEST(Client, ShowsTheServersWordsWithoutControlCharacters) {
+TEST(Client, RemovesControlCharactersFromServerErrors) {
     auto refusal = error_message(Refusal::no_such_stream, "no ABC here", true);
     for (auto& byte : refusal)
         if (byte == 'B') byte = 0x1b;
@@ -145,7 +146,7 @@ TEST(Client, ShowsTheServersWordsWithoutControlCharacters) {
     EXPECT_NE(text.find("the server says: no A?C here"), std::string::npos) << text;
 }
 
-TEST(Client, RefusesWhatFollowsWrongly) {
+TEST(Client, RejectsInvalidMessages) {
     const auto hello = server_hello(hello_of(small_stream));
     Bytes step;
     begin_state(MessageType::changes, {2, 0, 0}, {}, step);
@@ -170,14 +171,14 @@ TEST(Client, RefusesWhatFollowsWrongly) {
     }
 }
 
-TEST(Client, NoticesSilence) {
+TEST(Client, DetectsASilentServer) {
     const Impostor impostor(server_hello(hello_of(small_stream)));
     Client client(impostor.address(), impatient());
     const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
     EXPECT_NE(text.find("the server is silent"), std::string::npos) << text;
 }
 
-TEST(Client, KeepAlivesHoldAStillStream) {
+TEST(Client, KeepAlivesKeepAnIdleStreamConnected) {
     TestStream stream;
     stream.step();
     ServerOptions options;
@@ -196,7 +197,7 @@ TEST(Client, KeepAlivesHoldAStillStream) {
     expect_equal(client.picture(), stream.reference());
 }
 
-TEST(Client, StopsWhenTold) {
+TEST(Client, StopsOnRequest) {
     TestStream stream;
     stream.step();
     ServerOptions options;
@@ -214,21 +215,21 @@ TEST(Client, StopsWhenTold) {
     error_of(ErrorCode::no_input, [&] { Client another(server.address(), {}, stop.get_token()); });
 }
 
-TEST(Client, ComesBackWhenTheServerDoes) {
+TEST(Client, ReconnectsWhenTheServerReturns) {
     TestStream stream;
     ServerOptions options;
     options.listen = {"127.0.0.1", 0};
     auto server = std::make_unique<Server>(stream.state, options);
     options.listen = server->address().server;
     ClientOptions client_options;
-    client_options.reconnect = milliseconds::max();  // for ever
+    client_options.reconnect = milliseconds::max();  // without a limit
     client_options.first_pause = 20ms;
     Client client(server->address(), client_options);
     stream.step();
     server->publish();
     ASSERT_TRUE(client.next());
 
-    server.reset();  // without an end
+    server.reset();  // without ending the stream
     stream.step();
     auto next = std::async(std::launch::async, [&] { return client.next(); });
     EXPECT_EQ(next.wait_for(200ms), std::future_status::timeout);
@@ -239,7 +240,7 @@ TEST(Client, ComesBackWhenTheServerDoes) {
     expect_equal(client.picture(), stream.reference());
 }
 
-TEST(Client, GivesUpAfterTheTimeAllowed) {
+TEST(Client, GivesUpAfterTheReconnectTime) {
     TestStream stream;
     ServerOptions options;
     options.listen = {"127.0.0.1", 0};
@@ -258,7 +259,7 @@ TEST(Client, GivesUpAfterTheTimeAllowed) {
     }
 }
 
-TEST(Client, DoesNotWaitForAResolverThatHangs) {
+TEST(Client, DoesNotBlockOnAHangingResolver) {
     testing::BlockedLookup blocked;
     auto options = impatient();
     options.connect_deadline = 50ms;
@@ -279,7 +280,7 @@ TEST(Client, DoesNotWaitForAResolverThatHangs) {
     EXPECT_NE(coming.get().find("told to stop"), std::string::npos);
 }
 
-TEST(Client, FindsAServerByItsName) {
+TEST(Client, ResolvesTheServerName) {
     TestStream stream;
     stream.step();
     ServerOptions server_options;
@@ -299,7 +300,7 @@ TEST(Client, FindsAServerByItsName) {
     EXPECT_NE(text.find("/main: nobody is called so"), std::string::npos) << text;
 }
 
-TEST(Client, GivesUpOnAServerThatOnlyGreets) {
+TEST(Client, GivesUpOnAServerThatSendsOnlyHellos) {
     const Impostor greeter(server_hello(hello_of(small_stream)), Impostor::Manner::drops_everyone);
     ClientOptions options;
     options.reconnect = 1s;
@@ -312,12 +313,12 @@ TEST(Client, GivesUpOnAServerThatOnlyGreets) {
     EXPECT_EQ(next.wait_for(20s), std::future_status::ready) << "it tries for ever";
     stop.request_stop();
     EXPECT_NE(next.get().find("was lost: the server closed the connection"), std::string::npos);
-    // Pauses of 20, 40, 80, 160, 320 ms and the rest of the second.
+    // Pauses of 20, 40, 80, 160 and 320 ms, then the rest of the second.
     EXPECT_LE(client.counts().reconnections, 6);
     EXPECT_GE(client.counts().reconnections, 1);
 }
 
-TEST(Client, HasItsTimeAnewWithEachStateReceived) {
+TEST(Client, RestartsTheReconnectTimeWithEachState) {
     TestStream stream;
     stream.step();
     const Impostor server(joined({greeting_of(stream.state), *picture_of(stream.state).bytes}),
@@ -327,7 +328,7 @@ TEST(Client, HasItsTimeAnewWithEachStateReceived) {
     options.first_pause = 100ms;
     options.longest_pause = 1h;
     Client client(server.address(), options);
-    // With pauses that only grow the seventh loss would be one too many.
+    // If the pauses kept growing, the seventh loss would exceed the time.
     for (int i = 0; i < 12; ++i) {
         ASSERT_TRUE(client.next());
         expect_equal(client.picture(), stream.reference());
@@ -335,7 +336,7 @@ TEST(Client, HasItsTimeAnewWithEachStateReceived) {
     EXPECT_EQ(client.counts().reconnections, 11);
 }
 
-TEST(Client, RefusesATimeThatIsNotAllowed) {
+TEST(Client, RejectsInvalidTimes) {
     for (const auto time : {-1ms, milliseconds(24h) + 1ms, milliseconds::max() - 1ms}) {
         ClientOptions options;
         options.reconnect = time;
@@ -344,7 +345,7 @@ TEST(Client, RefusesATimeThatIsNotAllowed) {
     }
 }
 
-TEST(Client, RefusesAStreamThatChangedItsSize) {
+TEST(Client, RejectsAStreamThatChangesItsSize) {
     TestStream stream;
     TestStream other({1, 30, 40, 3});
     ServerOptions options;
@@ -360,7 +361,7 @@ TEST(Client, RefusesAStreamThatChangedItsSize) {
     EXPECT_NE(text.find("changed from 80x60"), std::string::npos) << text;
 }
 
-TEST(Client, FollowsAStreamToAnotherSizeWhereItIsTold) {
+TEST(Client, FollowsASizeChangeIfAllowed) {
     TestStream stream;
     TestStream other({1, 30, 40, 3});
     stream.step();

@@ -21,7 +21,7 @@ using testing::follow;
 using testing::on_any_port;
 using testing::TestStream;
 
-TEST(Listener, NeedsATokenWhereOthersReachIt) {
+TEST(Listener, NeedsATokenOnPublicAddresses) {
     TestStream stream;
     auto options = on_any_port();
     options.listen.host = "0.0.0.0";
@@ -42,8 +42,8 @@ TEST(Listener, NeedsATokenWhereOthersReachIt) {
                 [&] { Client client(address, {.token = "another-horse-battery"}); });
 }
 
-// Two streams of different shapes and modes on one port. One ends while the other goes on.
-TEST(Listener, ServesStreamsOfTheirOwnShapesAtOnePort) {
+// Two streams of different shapes and modes on one port. One ends while the other continues.
+TEST(Listener, ServesDifferentStreamsOnOnePort) {
     TestStream yard({1, 60, 80, 3}), roof({1, 31, 47, 1}, delta::Mode::lossless);
     Listener listener(on_any_port());
     auto yard_stream = listener.add("yard", yard.state), roof_stream = listener.add("roof", roof.state);
@@ -95,7 +95,7 @@ TEST(Listener, ServesStreamsOfTheirOwnShapesAtOnePort) {
     EXPECT_EQ(listener.metrics().dropped, 0);
 }
 
-TEST(Listener, SaysWhichStreamsThereAre) {
+TEST(Listener, ListsTheStreams) {
     TestStream stream;
     Listener listener(on_any_port());
     const StreamAddress roof{listener.address(), "roof"};
@@ -107,7 +107,7 @@ TEST(Listener, SaysWhichStreamsThereAre) {
     expect_code(ErrorCode::usage, "a/b", [&] { listener.add("a/b", stream.state); });
 }
 
-TEST(Listener, StreamsComeAndGoWhileItRuns) {
+TEST(Listener, AddsAndRemovesStreamsWhileRunning) {
     Listener listener(on_any_port());
     TestStream lasting;
     lasting.step();
@@ -132,7 +132,7 @@ TEST(Listener, StreamsComeAndGoWhileItRuns) {
     EXPECT_EQ(listener.metrics().viewers_total, 4);
 }
 
-TEST(Listener, LimitsCountOverAllStreams) {
+TEST(Listener, LimitsViewersOverAllStreams) {
     TestStream stream;
     auto options = on_any_port();
     options.viewers_limit = 2;
@@ -143,7 +143,7 @@ TEST(Listener, LimitsCountOverAllStreams) {
         expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client client(one_more->address()); });
 }
 
-TEST(Listener, ClosedItKeepsItsViewers) {
+TEST(Listener, KeepsItsViewersAfterClose) {
     TestStream stream;
     stream.step();
     Listener listener(on_any_port());

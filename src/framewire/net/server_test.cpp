@@ -26,7 +26,7 @@ using testing::on_any_port;
 using testing::RawConnection;
 using testing::TestStream;
 
-TEST(Server, ViewerHoldsWhatTheEncoderHolds) {
+TEST(Server, ViewerHoldsTheEncodersPicture) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     Client client(server.address());
@@ -57,7 +57,7 @@ TEST(Server, ViewerHoldsWhatTheEncoderHolds) {
     EXPECT_EQ(metrics.picture_bytes + metrics.step_bytes + metrics.other_bytes, client.counts().bytes);
 }
 
-TEST(Server, LateViewerGetsTheWholePictureFirst) {
+TEST(Server, LateViewerStartsWithAKeyframe) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     for (int i = 0; i < 20; ++i) stream.step();
@@ -97,7 +97,7 @@ TEST(Server, ManyViewersEndWithTheSamePicture) {
     }
 }
 
-TEST(Server, WaitsForViewersUntilTold) {
+TEST(Server, WaitsForViewersUntilStopped) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     std::stop_source stop;
@@ -109,10 +109,10 @@ TEST(Server, WaitsForViewersUntilTold) {
     EXPECT_TRUE(server.wait_for_viewers(1, {}));
 }
 
-TEST(Server, FinishCutsOffWhoTakesTooLong) {
+TEST(Server, FinishDisconnectsSlowViewers) {
     TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
     auto options = on_any_port();
-    options.write_deadline = 1h;  // on a slow machine the steps take a while
+    options.write_deadline = 1h;  // the steps can be slow on a slow machine
     Server server(stream.state, options);
     auto stuck = RawConnection::connect(server.address().server.port, 4096);
     ASSERT_TRUE(stuck.send(hello_for("main")));
@@ -127,7 +127,7 @@ TEST(Server, FinishCutsOffWhoTakesTooLong) {
     expect_code(ErrorCode::no_input, "there is no stream", [&] { Client client(server.address()); });
 }
 
-TEST(Server, FinishTellsAFailure) {
+TEST(Server, FinishSendsTheFailure) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     Client client(server.address());

@@ -21,13 +21,13 @@ using namespace std::chrono_literals;
 const std::string right = "correct-horse-battery";
 const Clock::time_point start{1h};
 
-TEST(Gate, IsOpenWithoutAToken) {
+TEST(Gate, LetsEveryoneInWithoutAToken) {
     Gate gate("");
     for (int i = 0; i < 20; ++i) EXPECT_FALSE(gate.check("a", i % 2 ? "whatever" : "", start));
     EXPECT_FALSE(gate.closed_to("a", start));
 }
 
-TEST(Gate, TellsMissingAndWrongTokensApart) {
+TEST(Gate, DistinguishesMissingAndWrongTokens) {
     Gate gate(right);
     EXPECT_FALSE(gate.check("a", right, start));
     const auto missing = gate.check("a", "", start), wrong = gate.check("a", right + "!", start);
@@ -38,7 +38,7 @@ TEST(Gate, TellsMissingAndWrongTokensApart) {
     EXPECT_EQ(wrong->text, "the token is wrong");
 }
 
-TEST(Gate, IsClosedToWhoFailedTooOftenAndToNobodyElse) {
+TEST(Gate, LocksOutOnlyPeersWithTooManyFailures) {
     Gate gate(right);
     for (int i = 0; i < Gate::failures_allowed; ++i) {
         EXPECT_FALSE(gate.closed_to("a", start));
@@ -51,7 +51,7 @@ TEST(Gate, IsClosedToWhoFailedTooOftenAndToNobodyElse) {
     EXPECT_FALSE(gate.check("a", right, start + Gate::failures_window));
 }
 
-TEST(Gate, CountsATokenOnceHoweverOftenItIsSent) {
+TEST(Gate, CountsARepeatedTokenOnce) {
     Gate gate(right);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(gate.check("a", "of yesterday", start + i * 50ms)->reason, Refusal::not_allowed);
@@ -61,7 +61,7 @@ TEST(Gate, CountsATokenOnceHoweverOftenItIsSent) {
     EXPECT_FALSE(gate.check("a", right, start + 5s));
 }
 
-TEST(Gate, StaysOpenToTheRightTokenWhereItCameFromBefore) {
+TEST(Gate, LetsInPeersThatSentTheRightTokenBefore) {
     Gate gate(right);
     EXPECT_FALSE(gate.check("a proxy", right, start));
     int refused = 0;
@@ -75,8 +75,8 @@ TEST(Gate, StaysOpenToTheRightTokenWhereItCameFromBefore) {
     EXPECT_TRUE(gate.check("a proxy", right, later)) << "that was a day ago";
 }
 
-// A neighbour behind the same address guesses tokens, which costs a viewer that was let in before nothing.
-TEST(Gate, AViewerBehindTheAddressOfOneWhoGuessesComesBack) {
+// Another program behind the same address guesses tokens. A viewer that was let in before can still reconnect.
+TEST(Gate, ViewerReconnectsWhenItsAddressIsLockedOut) {
     testing::ManualLoop loop;
     testing::TestStream stream;
     stream.step();

@@ -19,7 +19,7 @@ namespace secret_file_test {
 using testing::expect_code;
 using testing::TestFolder;
 
-TEST(SecretFile, IsMadeOnceForItsOwnerAlone) {
+TEST(SecretFile, IsCreatedOnceWithOwnerPermissions) {
     const TestFolder folder;
     const auto path = folder.path() + "/deep/er/token";
     EXPECT_TRUE(keep_secret(path, [] { return "first"; }));
@@ -32,12 +32,12 @@ TEST(SecretFile, IsMadeOnceForItsOwnerAlone) {
         ASSERT_EQ(::stat((folder.path() + made).c_str(), &about), 0);
         EXPECT_EQ(about.st_mode & 0777, 0700u) << made;
     }
-    // Nothing unfinished stays behind.
+    // No temporary file is left.
     const std::filesystem::directory_iterator files(folder.path() + "/deep/er");
     EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST(SecretFile, OfSeveralThatMakeItAtATimeOneDoes) {
+TEST(SecretFile, ConcurrentCreatorsAgreeOnOneFile) {
     const TestFolder folder;
     const auto path = folder.path() + "/token";
     std::vector<std::future<bool>> makers;
@@ -52,7 +52,7 @@ TEST(SecretFile, OfSeveralThatMakeItAtATimeOneDoes) {
     EXPECT_EQ(text, std::string(1000, text.at(0)));
 }
 
-TEST(SecretFile, IsWarnedOfWhereOthersReadIt) {
+TEST(SecretFile, WarnsIfOthersMayReadIt) {
     const TestFolder folder;
     const kit::CapturedLog log;
     const auto path = folder.file("open", "text");
@@ -64,7 +64,7 @@ TEST(SecretFile, IsWarnedOfWhereOthersReadIt) {
     EXPECT_NE(log.text().find("may be read by others"), std::string::npos) << log.text();
 }
 
-TEST(SecretFile, SaysWhatIsWrong) {
+TEST(SecretFile, ReportsErrors) {
     const TestFolder folder;
     expect_code(ErrorCode::no_input, "none cannot be read", [&] { read_secret_file(folder.path() + "/none"); });
     expect_code(ErrorCode::no_input, "cannot be read", [&] { read_secret_file(folder.path()); });

@@ -16,7 +16,7 @@ namespace token_test {
 using testing::expect_code;
 using testing::TestFolder;
 
-TEST(Token, HasSoManyVisibleCharacters) {
+TEST(Token, Has16To255VisibleCharacters) {
     for (const auto& good : {std::string(16, 'a'), std::string(255, '~'), std::string("!\"#$%&'()*+,-./0")})
         EXPECT_NO_THROW(validate_token(good, "a test")) << good;
     for (const auto& bad : {std::string(), std::string(15, 'a'), std::string(256, 'a'), std::string("sixteen letters "),
@@ -24,7 +24,7 @@ TEST(Token, HasSoManyVisibleCharacters) {
         expect_code(ErrorCode::usage, "a test holds no token", [&] { validate_token(bad, "a test"); });
 }
 
-TEST(Token, IsTheOneLineOfItsFile) {
+TEST(Token, IsTheOnlyLineOfItsFile) {
     const TestFolder folder;
     const std::string token = "0123456789abcdefg";
     for (const auto& text : {token, token + "\n", token + "\r\n"})
@@ -39,7 +39,7 @@ TEST(Token, IsTheOneLineOfItsFile) {
     expect_code(ErrorCode::no_input, "none cannot be read", [&] { read_token_file(folder.path() + "/none"); });
 }
 
-TEST(Token, IsMadeAnewEachTime) {
+TEST(Token, IsRandom) {
     std::set<std::string> all;
     for (int i = 0; i < 100; ++i) {
         const auto token = make_token();
@@ -50,7 +50,7 @@ TEST(Token, IsMadeAnewEachTime) {
     EXPECT_EQ(all.size(), 100u);
 }
 
-TEST(TokenCheck, TakesTheRightOneAndNoOther) {
+TEST(TokenCheck, AcceptsOnlyTheRightToken) {
     const std::string token = "correct-horse-battery";
     const TokenCheck check(token);
     EXPECT_TRUE(check.needed());

@@ -17,7 +17,7 @@ std::string address_of(const TrustedProxies& proxies, const std::vector<std::str
     return client ? client->address : "none";
 }
 
-TEST(TrustedProxies, AreAddressesAndNetworks) {
+TEST(TrustedProxies, AcceptAddressesAndNetworks) {
     testing::ManualLoop loop;
     const auto trusts = [&](const std::vector<std::string>& networks, const std::string& name) {
         const auto pair = testing::connection_pair(loop, name, 1);
@@ -42,7 +42,7 @@ TEST(TrustedProxies, AreAddressesAndNetworks) {
         testing::expect_code(ErrorCode::usage, "is no address of a proxy", [&] { TrustedProxies{{bad}}; });
 }
 
-TEST(TrustedProxies, SpeakForTheRightmostAddressThatIsNotTheirs) {
+TEST(TrustedProxies, ForwardTheRightmostUntrustedAddress) {
     const TrustedProxies proxies({"127.0.0.1", "10.0.0.0/8", "fd00::/8"});
     EXPECT_EQ(address_of(proxies, {"203.0.113.9"}), "203.0.113.9");
     EXPECT_EQ(address_of(proxies, {"198.51.100.7, 203.0.113.9"}), "203.0.113.9") << "the left one the client made up";
@@ -56,7 +56,7 @@ TEST(TrustedProxies, SpeakForTheRightmostAddressThatIsNotTheirs) {
     EXPECT_EQ(address_of(proxies, {"::ffff:203.0.113.9"}), "203.0.113.9");
 }
 
-TEST(TrustedProxies, SpeakForThemselvesWhereTheHeaderSaysNothing) {
+TEST(TrustedProxies, AreTheClientWithoutAUsableHeader) {
     const TrustedProxies proxies({"10.0.0.0/8"});
     for (const auto* bad :
          {"", " ", "unknown", "_hidden", "203.0.113", "203.0.113.9:99999", "[2001:db8::1", "[2001:db8::1]x",
@@ -68,7 +68,7 @@ TEST(TrustedProxies, SpeakForThemselvesWhereTheHeaderSaysNothing) {
     EXPECT_EQ(address_of(proxies, {commas}), "none");
 }
 
-TEST(TrustedProxies, CountTheFirst64BitsOfIPv6AsOnePeer) {
+TEST(TrustedProxies, CountAnIPv6NetworkAsOnePeer) {
     const TrustedProxies proxies({"127.0.0.1"});
     EXPECT_EQ(proxies.client_of({"2001:db8:1:2:3:4:5:6"})->peer, "2001:db8:1:2::");
     EXPECT_EQ(proxies.client_of({"203.0.113.9"})->peer, "203.0.113.9");

@@ -10,7 +10,7 @@ namespace framewire::net::http {
 
 /// Settings of a feed.
 struct FeedOptions {
-    /// What happens if a client is slower than the feed. True: it gets only the newest part (for pictures). False: it
+    /// Handling of a client that is slower than the feed. True: it gets only the newest part (for pictures). False: it
     /// gets every part, and a client with more than `queued_limit_bytes` pending is disconnected (for lines).
     bool newest_only = false;
     std::size_t queued_limit_bytes = 1 << 20;

@@ -19,7 +19,7 @@ public:
     FeedClient(const FeedClient&) = delete;
     FeedClient& operator=(const FeedClient&) = delete;
 
-    /// What take() returns.
+    /// Result of take().
     struct Taken {
         std::vector<Feed::Part> parts;
         /// No more parts will follow.

@@ -53,7 +53,7 @@ public:
     /// All routes in the order in which they were added.
     const std::vector<Route>& routes() const { return routes_; }
 
-    /// What match() returns.
+    /// Result of match().
     struct Match {
         /// Null if no route matches; `allowed` then holds the methods of the path, or is empty (404).
         const Route* route = nullptr;

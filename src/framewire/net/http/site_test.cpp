@@ -19,7 +19,7 @@ std::string matched(const Site& site, const std::string& path, bool websocket = 
     return match.route ? match.route->pattern : "";
 }
 
-TEST(Site, FindsTheRouteThatSaysMost) {
+TEST(Site, FindsTheMostSpecificRoute) {
     Site site;
     site.add(route(Method::get, "/{a}/{b}"));
     site.add(route(Method::get, "/api/{b}"));
@@ -42,7 +42,7 @@ TEST(Site, FindsTheRouteThatSaysMost) {
     EXPECT_EQ(site.match(Method::get, "/x/y", {}, false).parameters.at("b"), "y");
 }
 
-TEST(Site, SaysWhatIsAllowed) {
+TEST(Site, ListsTheAllowedMethods) {
     Site site;
     site.add(route(Method::get, "/a"));
     site.add(route(Method::put, "/a"));
@@ -53,7 +53,7 @@ TEST(Site, SaysWhatIsAllowed) {
     EXPECT_TRUE(site.match(Method::get, "/b", {}, false).allowed.empty());
 }
 
-TEST(Site, TellsRoutesApartByTheQuery) {
+TEST(Site, SelectsRoutesByTheQuery) {
     Site site;
     site.add(route(Method::get, "/"));
     site.add(route(Method::get, "/", false, "action"));
@@ -61,7 +61,7 @@ TEST(Site, TellsRoutesApartByTheQuery) {
     EXPECT_EQ(site.match(Method::get, "/", {{"action", "stream"}}, false).route->query, "action");
 }
 
-TEST(Site, TakesNoRouteThatIsHidden) {
+TEST(Site, RejectsHiddenRoutes) {
     Site site;
     site.add(route(Method::get, "/a/{x}"));
     EXPECT_NO_THROW(site.add(route(Method::put, "/a/{x}")));

@@ -9,7 +9,7 @@ namespace greeting_places_test {
 
 std::string peer(int number) { return "192.0.2." + std::to_string(number); }
 
-TEST(GreetingPlaces, OfAPeerWithTooManyTheOldestGoes) {
+TEST(GreetingPlaces, EvictsTheOldestOfAPeerAtItsLimit) {
     GreetingPlaces places(10, 3);
     EXPECT_FALSE(places.enter(1, peer(2)));
     for (const GreetingPlaces::Number number : {2, 3, 4}) EXPECT_FALSE(places.enter(number, peer(1)));
@@ -21,10 +21,10 @@ TEST(GreetingPlaces, OfAPeerWithTooManyTheOldestGoes) {
     }
     places.leave(7);
     EXPECT_FALSE(places.enter(9, peer(1)));
-    places.leave(99);  // had none
+    places.leave(99);  // has no place
 }
 
-TEST(GreetingPlaces, WhenAllAreTakenTheOldestOfThePeerWithMostGoes) {
+TEST(GreetingPlaces, EvictsTheOldestOfThePeerWithTheMost) {
     GreetingPlaces places(6, 4);
     EXPECT_FALSE(places.enter(1, peer(1)));
     for (const GreetingPlaces::Number number : {2, 3}) EXPECT_FALSE(places.enter(number, peer(2)));

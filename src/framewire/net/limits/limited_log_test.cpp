@@ -9,7 +9,7 @@ namespace limited_log_test {
 
 using kit::CapturedLog;
 
-TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
+TEST(LimitedLog, LimitsTheLinesPerPeriod) {
     LimitedLog log(LogLevel::info, "tests");
     auto now = Clock::now();
     for (int period = 0; period < 3; ++period, now += LimitedLog::period) {
@@ -21,7 +21,7 @@ TEST(LimitedLog, LetsAFewThroughInEachPeriodAndCountsTheRest) {
     EXPECT_EQ(log.take_left_out(now), 0) << "told already";
 }
 
-TEST(LimitedLog, KeepsLinesForOtherPeers) {
+TEST(LimitedLog, ReservesLinesForOtherPeers) {
     LimitedLog log(LogLevel::info, "tests");
     auto now = Clock::now();
     for (int period = 0; period < 2; ++period, now += LimitedLog::period) {
@@ -30,7 +30,7 @@ TEST(LimitedLog, KeepsLinesForOtherPeers) {
     }
 }
 
-TEST(LimitedLog, SaysHowManyWereLeftOut) {
+TEST(LimitedLog, LogsTheNumberOfSuppressedLines) {
     const CapturedLog captured;
     {
         LimitedLog log(LogLevel::warning, "peers");

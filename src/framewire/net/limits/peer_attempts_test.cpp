@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 const Clock::time_point start{1h};
 
-TEST(PeerAttempts, AreCountedForEachPeerInItsWindow) {
+TEST(PeerAttempts, AreCountedPerPeerAndWindow) {
     PeerAttempts attempts(3, 10s, 100);
     for (int i = 0; i < 3; ++i) {
         EXPECT_FALSE(attempts.exhausted("a", start + i * 1s)) << i;
@@ -27,7 +27,7 @@ TEST(PeerAttempts, AreCountedForEachPeerInItsWindow) {
     EXPECT_FALSE(attempts.exhausted("a", start + 11s)) << "a new window";
 }
 
-TEST(PeerAttempts, AreForgotten) {
+TEST(PeerAttempts, AreForgottenOnRequest) {
     PeerAttempts attempts(1, 10s, 2);
     attempts.add("a", start);
     attempts.add("b", start);
@@ -39,7 +39,7 @@ TEST(PeerAttempts, AreForgotten) {
     EXPECT_TRUE(attempts.exhausted("b", start)) << "there was room";
 }
 
-TEST(PeerAttempts, ForgetWhoTriedFirstWhenTooManyAreKnown) {
+TEST(PeerAttempts, ForgetTheOldestPeerAtTheLimit) {
     PeerAttempts attempts(1, 10s, 3);
     for (const char* peer : {"a", "b", "c", "b"}) attempts.add(peer, start);
     for (const char* peer : {"a", "b", "c"}) EXPECT_TRUE(attempts.exhausted(peer, start)) << peer;

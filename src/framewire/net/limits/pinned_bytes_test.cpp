@@ -5,7 +5,7 @@
 namespace framewire::net {
 namespace pinned_bytes_test {
 
-TEST(PinnedBytes, CountsWhatIsSharedOnce) {
+TEST(PinnedBytes, CountsSharedMessagesOnce) {
     const auto message = [](std::size_t bytes) { return std::make_shared<const Bytes>(bytes); };
     const auto a = message(100), b = message(20), c = message(3);
     PinnedBytes pinned;

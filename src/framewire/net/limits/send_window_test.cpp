@@ -12,17 +12,18 @@ namespace send_window_test {
 
 using namespace std::chrono_literals;
 
-// A network with a delay each way, that takes so many bytes a second, and a viewer that draws at once.
+// A network with a delay in each direction and a limited rate, and a viewer that draws without delay.
 class Network {
 public:
     Network(double bytes_per_second, Clock::duration delay) : rate_(bytes_per_second), delay_(delay) {}
 
     void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
-    /// One of so many messages loses a packet, and comes a round trip later, with all behind it.
+    /// On average one message in `one_of` loses a packet. It and all later ones arrive a round trip later.
     void lose(int one_of) { one_of_ = one_of; }
     Clock::time_point now() const { return now_; }
 
-    /// For so long, messages of so many bytes, one every 33 ms; who has no room leaves one out. The longest way of one.
+    /// Sends a message of `message_bytes` every 33 ms for `time`; a sender without room skips one. Returns the longest
+    /// delay of a message.
     Clock::duration play(Clock::duration time, std::size_t message_bytes) {
         Clock::duration longest{};
         for (const auto end = now_ + time; now_ < end; now_ += 1ms) {
@@ -61,14 +62,14 @@ private:
     std::minstd_rand random_{3};
 };
 
-TEST(SendWindow, LetsAQuickNetworkHaveAll) {
+TEST(SendWindow, DoesNotLimitAFastNetwork) {
     Network network(1e8, 100us);
     EXPECT_LT(network.play(10s, 100'000), 10ms);
     EXPECT_GT(network.sent_bytes, 300u * 100'000);
     EXPECT_LT(network.window.round_trip(), 10ms);
 }
 
-TEST(SendWindow, IsNotNarrowedByAnAnswerInNoTime) {
+TEST(SendWindow, DoesNotShrinkAfterAnInstantAcknowledgement) {
     SendWindow window;
     const Clock::time_point now{1h};
     window.sent(100'000, now);
@@ -76,7 +77,7 @@ TEST(SendWindow, IsNotNarrowedByAnAnswerInNoTime) {
     EXPECT_EQ(window.room_bytes(now), SendWindow::first_bytes);
 }
 
-TEST(SendWindow, LetsALongWayHaveWhatItTakes) {
+TEST(SendWindow, FillsALongPath) {
     Network network(2e6, 100ms);
     network.play(3s, 50'000);
     const auto before = network.sent_bytes;
@@ -84,7 +85,7 @@ TEST(SendWindow, LetsALongWayHaveWhatItTakes) {
     EXPECT_GT(network.sent_bytes - before, std::size_t{5} * 1'400'000) << "of 1.5 MB a second";
 }
 
-TEST(SendWindow, KeepsTheBacklogShortOnASlowOne) {
+TEST(SendWindow, KeepsTheQueueShortOnASlowNetwork) {
     Network network(250'000, 50ms);
     network.play(3s, 100'000);
     const auto before = network.sent_bytes;
@@ -92,7 +93,7 @@ TEST(SendWindow, KeepsTheBacklogShortOnASlowOne) {
     EXPECT_GT(network.sent_bytes - before, std::size_t{10} * 125'000) << "at least half of what it takes";
 }
 
-TEST(SendWindow, LosesLittleToLostPackets) {
+TEST(SendWindow, LosesLittleRateToLostPackets) {
     Network network(250'000, 50ms);
     network.lose(12);
     network.play(5s, 4'000);
@@ -101,7 +102,7 @@ TEST(SendWindow, LosesLittleToLostPackets) {
     EXPECT_GT(network.sent_bytes - before, std::size_t{20} * 90'000) << "of 121 kB a second";
 }
 
-TEST(SendWindow, FollowsANetworkDownAndUp) {
+TEST(SendWindow, FollowsChangesOfTheRate) {
     Network network(5e6, 20ms);
     network.play(5s, 50'000);
     network.set_rate(75'000);
@@ -114,7 +115,7 @@ TEST(SendWindow, FollowsANetworkDownAndUp) {
     EXPECT_GT(network.sent_bytes - before, 28u * 50'000) << "everything again";
 }
 
-TEST(SendWindow, TakesNoAcknowledgementTwiceOrOfWhatWasNotSent) {
+TEST(SendWindow, RejectsRepeatedAndImpossibleAcknowledgements) {
     SendWindow window;
     const Clock::time_point now{1h};
     const auto drawn = [](std::uint64_t messages, std::uint32_t held_us = 0, std::uint32_t coming_us = 0) {

@@ -31,7 +31,7 @@ using testing::RawConnection;
 using testing::refusal_in;
 using testing::TestStream;
 
-TEST(Server, TurnsAwayWhoComesTooMany) {
+TEST(Server, RefusesViewersAboveTheLimit) {
     TestStream stream;
     auto options = on_any_port();
     options.viewers_limit = 2;
@@ -47,7 +47,7 @@ TEST(Server, TurnsAwayWhoComesTooMany) {
     EXPECT_EQ(server.metrics().refused, 1);
 }
 
-TEST(Server, TurnsAwayWhoAsksForAnotherStream) {
+TEST(Server, RefusesViewersOfUnknownStreams) {
     TestStream stream;
     auto options = on_any_port();
     options.stream = "yard";
@@ -59,7 +59,7 @@ TEST(Server, TurnsAwayWhoAsksForAnotherStream) {
     EXPECT_EQ(Client(server.address()).info().source, "a test");
 }
 
-TEST(Server, RefusesHostileViewers) {
+TEST(Server, RejectsInvalidHellos) {
     TestStream stream;
     auto options = on_any_port();
     options.handshake_deadline = 1h;
@@ -73,7 +73,7 @@ TEST(Server, RefusesHostileViewers) {
         bytes[at] = byte;
         return bytes;
     };
-    // Each is told why, in the protocol's own form, and cut off.
+    // Each viewer receives the reason as an error message and is disconnected.
     const std::vector<Bytes> wrong{Bytes(64, 'x'),    changed(0, 'X'),  changed(4, 3),   changed(6, 2),
                                    changed(10, 0xff), changed(11, 200), changed(12, '/')};
     for (const auto& bytes : wrong) {
@@ -85,7 +85,7 @@ TEST(Server, RefusesHostileViewers) {
     }
     EXPECT_EQ(server.metrics().refused, static_cast<std::int64_t>(wrong.size()));
 
-    // Out of turn: nobody says hello twice.
+    // A second hello is a protocol violation.
     auto talker = RawConnection::connect(port);
     talker.send(hello);
     EXPECT_FALSE(talker.read_exactly(preamble_bytes).empty());
@@ -99,7 +99,7 @@ TEST(Server, RefusesHostileViewers) {
     expect_equal(honest.picture(), stream.reference());
 }
 
-TEST(Server, RefusesViewersWhoseHelloTakesTooLong) {
+TEST(Server, RefusesViewersWithALateHello) {
     TestStream stream;
     auto options = on_any_port();
     options.handshake_deadline = 300ms;
@@ -108,7 +108,7 @@ TEST(Server, RefusesViewersWhoseHelloTakesTooLong) {
     const auto hello = hello_for("main");
     constexpr auto pause_of_the_slow_one = 100ms;
     auto longer = hello;
-    longer[7] = 0xff;  // the length that it announces
+    longer[7] = 0xff;  // the announced length
     auto silent = RawConnection::connect(port), slow = RawConnection::connect(port),
          unfinished = RawConnection::connect(port);
     unfinished.send(longer);
@@ -123,7 +123,7 @@ TEST(Server, RefusesViewersWhoseHelloTakesTooLong) {
     }
 }
 
-TEST(Server, HoldsOnlySoManyConnectionsInGreeting) {
+TEST(Server, LimitsPendingConnections) {
     TestStream stream;
     auto options = on_any_port();
     options.greeting_limit = 10;
@@ -160,8 +160,8 @@ TEST(Server, HoldsOnlySoManyConnectionsInGreeting) {
     EXPECT_EQ(server.metrics().refused, 17);
 }
 
-// However many connections come and say nothing, and however often; from one address, and from many.
-TEST(Server, SilentConnectionsKeepNobodyOut) {
+// Silent connections do not exclude others, however many there are, from one address or from many.
+TEST(Server, SilentConnectionsDoNotExcludeOthers) {
     TestStream stream;
     stream.step();
     auto options = on_any_port();
@@ -172,7 +172,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
     const auto hello = hello_for("main");
     std::vector<RawConnection> silent;
     for (const int addresses : {1, 100}) {
-        // A viewer that is slow with its hello, and a flood from elsewhere meanwhile.
+        // A viewer with a slow hello, during a flood from other addresses.
         auto slow = RawConnection::connect(port, 0, 2);
         ASSERT_TRUE(slow.send(ByteSpan(hello).first(3)));
         for (int i = 0; i < 200; ++i)
@@ -180,7 +180,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
         EXPECT_TRUE(slow.send(ByteSpan(hello).subspan(3)));
         const auto greeting = greeting_of(stream.state);
         EXPECT_EQ(slow.read_exactly(greeting.size()), greeting);
-        // One that comes from an address of the flood.
+        // A viewer from an address of the flood.
         auto quick = RawConnection::connect(port, 0, 100);
         ASSERT_TRUE(quick.send(hello));
         EXPECT_EQ(quick.read_exactly(greeting.size()), greeting);
@@ -191,7 +191,7 @@ TEST(Server, SilentConnectionsKeepNobodyOut) {
     EXPECT_EQ(server.metrics().viewers_total, 4);
 }
 
-TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
+TEST(Server, LimitsLogLinesAboutPeers) {
     const kit::CapturedLog log;
     TestStream stream;
     constexpr int times = 300;
@@ -215,7 +215,7 @@ TEST(Server, LogsOnlySoMuchOfWhatPeersDo) {
     EXPECT_NE(log.text().find("refused: there is no stream 'garden' here; there is 'main'"), std::string::npos);
 }
 
-TEST(Server, FinishWaitsForNobodyWhoIsNoViewer) {
+TEST(Server, FinishDoesNotWaitForPendingConnections) {
     TestStream stream;
     auto options = on_any_port();
     options.handshake_deadline = options.write_deadline = 1h;
@@ -231,11 +231,11 @@ TEST(Server, FinishWaitsForNobodyWhoIsNoViewer) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-TEST(Server, FinishTellsWhoWasAboutToGreet) {
+TEST(Server, FinishRefusesPendingConnections) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     auto silent = RawConnection::connect(server.address().server.port);
-    Client viewer(server.address());  // so the one before was taken
+    Client viewer(server.address());  // the previous connection was accepted before
     auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
     Bytes answer;
     EXPECT_TRUE(silent.read_to_the_end(answer));

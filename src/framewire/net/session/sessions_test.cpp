@@ -31,7 +31,7 @@ using testing::picture_of;
 using testing::refusal_in;
 using testing::TestStream;
 
-// Session logic without a network, in one thread, by a clock that the test moves.
+// Sessions without a network, on one thread, with a clock that the test advances.
 class SessionsTest : public ::testing::Test {
 protected:
     MemoryPeer come(std::size_t capacity = std::size_t{1} << 20, const std::string& from = "somebody") {
@@ -45,7 +45,7 @@ protected:
         sessions.publish(served);
         loop.run();
     }
-    // A viewer hears one step of the stream and draws nothing.
+    // Sends a viewer one delta frame, which it does not acknowledge.
     void let_hear_a_step(MemoryPeer& peer, TestStream& stream, Stream& served) {
         peer.say(hello_for("main"));
         peer.hear();
@@ -59,11 +59,11 @@ protected:
     }
 
     ManualLoop loop;
-    std::list<TestStream> streams;  // live longer than what serves them
+    std::list<TestStream> streams;  // must outlive the sessions
     Sessions sessions{{.viewers = 3, .guests = {4, 2, 5s, 10s}, .viewer_deadlines = {10s, 1s}}, loop};
 };
 
-// Takes what a viewer has heard and gives how many states were in it.
+// Applies the messages that a viewer received and returns the number of states in them.
 int take_all(Receiver& receiver, ByteSpan messages) {
     int states = 0;
     while (messages.size() >= header_bytes) {
@@ -80,7 +80,7 @@ int take_all(Receiver& receiver, ByteSpan messages) {
     return states;
 }
 
-// A viewer that draws what it hears when it is told to.
+// A viewer that acknowledges what it received only when it is told to.
 struct DrawingPeer {
     MemoryPeer peer;
     Receiver receiver;
@@ -98,7 +98,7 @@ struct DrawingPeer {
     }
 };
 
-TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
+TEST_F(SessionsTest, SendsHelloKeyframeDeltaFramesAndEnd) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     DrawingPeer viewer{come(), Receiver(hello_of(stream.state))};
@@ -112,7 +112,7 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     }
     EXPECT_EQ(viewer.receiver.counts().pictures, 1);
     EXPECT_EQ(viewer.receiver.counts().changes, 9);
-    viewer.peer.hear();  // the server's clock, that answers the first one
+    viewer.peer.hear();  // the server's clock, in reply to the first acknowledgement
     sessions.end(served, "");
     EXPECT_EQ(viewer.peer.hear(), empty_message(MessageType::end));
     EXPECT_TRUE(viewer.peer.closed());
@@ -122,7 +122,7 @@ TEST_F(SessionsTest, GreetsSendsAPictureThenStepsThenTheEnd) {
     EXPECT_EQ(sessions.cut_off(served), 0);
 }
 
-TEST_F(SessionsTest, OnePeerDoesNotKeepAllPlaces) {
+TEST_F(SessionsTest, OnePeerDoesNotKeepAllViewerPlaces) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     const auto greet = [&](MemoryPeer& viewer) {
@@ -155,7 +155,7 @@ TEST_F(SessionsTest, OnePeerDoesNotKeepAllPlaces) {
     EXPECT_EQ(sessions.cut_off(served), 3);
 }
 
-TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
+TEST_F(SessionsTest, LateAcknowledgementSkipsToTheNewestState) {
     auto& stream = streams.emplace_back(Shape{1, 240, 320, 3}, delta::Mode::lossless, 60);
     auto& served = sessions.add("main", stream.state);
     constexpr std::size_t room = std::size_t{8} << 20;
@@ -168,7 +168,7 @@ TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
         expect_equal(quick.receiver.picture(), stream.reference());
     }
     EXPECT_EQ(quick.receiver.counts().skipped, 0);
-    // What there was room for on the way to it, some 512 KB of noise; then the newest picture.
+    // It receives what fitted into its congestion window, about 512 KB of noise, and then the newest picture.
     late.draw();
     const auto before = late.receiver.state().version;
     EXPECT_LT(before, 6u);
@@ -180,7 +180,7 @@ TEST_F(SessionsTest, WhoDrawsLateSkipsAndIsSentTheNewestPictureOnce) {
     EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
 }
 
-TEST_F(SessionsTest, WhoComesAgainIsSentWhatChangedMeanwhile) {
+TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     auto& stream = streams.emplace_back(Shape{1, 240, 640, 3}, delta::Mode::exact, 0);
     auto& served = sessions.add("main", stream.state);
     DrawingPeer viewer{come(), Receiver(hello_of(stream.state))};
@@ -205,7 +205,7 @@ TEST_F(SessionsTest, WhoComesAgainIsSentWhatChangedMeanwhile) {
     EXPECT_EQ(viewer.receiver.counts().pictures, 1);
     EXPECT_EQ(viewer.receiver.counts().parts, 1);
 
-    // To another stream of the same name what was held means nothing.
+    // Block versions of one stream mean nothing to another stream of the same name.
     auto& other = streams.emplace_back(Shape{1, 240, 640, 3}, delta::Mode::exact, 0);
     other.step();
     sessions.add("other", other.state);
@@ -216,7 +216,7 @@ TEST_F(SessionsTest, WhoComesAgainIsSentWhatChangedMeanwhile) {
     EXPECT_EQ(stranger.hear(), *picture_of(other.state).bytes);
 }
 
-TEST_F(SessionsTest, WhoIsUpToDateIsToldSoWhenItComesAgain) {
+TEST_F(SessionsTest, ReturningViewerLearnsThatItIsUpToDate) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     step(stream, served);
@@ -233,7 +233,7 @@ TEST_F(SessionsTest, WhoIsUpToDateIsToldSoWhenItComesAgain) {
     EXPECT_EQ(receiver.state().version, 1u);
 }
 
-// A viewer on a slow line: each message takes it a while, and what it presents is compared with the server's R.
+// A viewer on a slow line: every message takes time, and the picture it presents is compared with the server's R.
 struct SlowPeer {
     MemoryPeer peer;
     Receiver receiver;
@@ -241,7 +241,7 @@ struct SlowPeer {
     std::uint64_t messages = 0, acknowledged = 0;
     int presented = 0, parts = 0;
     std::size_t last_bytes = 0;
-    double bytes_per_second = 0;  // of its line; 0: each message takes nearly a second
+    double bytes_per_second = 0;  // rate of its line; 0: each message takes nearly a second
 
     void greet(const Bytes& hello) {
         peer.say(hello);
@@ -264,7 +264,7 @@ struct SlowPeer {
             check();
         }
     }
-    // Whatever it was sent last, it holds one state as it was.
+    // The picture is one complete state, whatever was received last.
     void check() const {
         const auto version = receiver.state().version;
         if (version > 0) expect_equal(receiver.picture(), references.at(version - 1).view());
@@ -325,7 +325,7 @@ TEST_F(SlowViewers, PresentOnlyCompleteStates) {
     EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
 }
 
-TEST_F(SlowViewers, GoOnFromAnUnfinishedStateAfterALossOfConnection) {
+TEST_F(SlowViewers, ResumeAnUnfinishedStateAfterALoss) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     viewer.greet(hello_for("main"));
     go_on(viewer, 30);
@@ -351,7 +351,7 @@ TEST_F(SlowViewers, GoOnFromAnUnfinishedStateAfterALossOfConnection) {
     EXPECT_EQ(last.receiver.state().version, references.size());
 }
 
-TEST_F(SlowViewers, LeaveAStateThatIsWithdrawn) {
+TEST_F(SlowViewers, AbandonAWithdrawnState) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     viewer.greet(hello_for("main"));
     for (int i = 0; i < 20; ++i) {
@@ -360,7 +360,7 @@ TEST_F(SlowViewers, LeaveAStateThatIsWithdrawn) {
         stream.state.withdraw_before_next();
         next();
         const auto allowed = references.size(), shown = viewer.receiver.state().version;
-        viewer.read();  // what was under way
+        viewer.read();  // the message in progress
         for (int answer = 0; answer < 60; ++answer) {
             viewer.acknowledge();
             loop.run();
@@ -373,8 +373,8 @@ TEST_F(SlowViewers, LeaveAStateThatIsWithdrawn) {
     EXPECT_GT(viewer.parts, 20) << "or this test tells nothing";
 }
 
-// One that is up to date gets the state by a step, which viewers of version 5 read the flag of.
-TEST_F(SlowViewers, AreToldOfWithdrawnStatesByStepsToo) {
+// An up-to-date viewer gets the state by a delta frame, whose flag viewers of version 5 understand.
+TEST_F(SlowViewers, LearnOfWithdrawnStatesFromDeltaFrames) {
     SlowPeer newer{come(), Receiver(hello_of(stream.state)), references};
     newer.greet(hello_for("main"));
     SlowPeer older{come(), Receiver(hello_of(stream.state)), references};
@@ -393,14 +393,14 @@ TEST_F(SlowViewers, AreToldOfWithdrawnStatesByStepsToo) {
         take();
         take();
         for (const auto* viewer : {&newer, &older}) EXPECT_EQ(viewer->receiver.state().version, references.size());
-        if (i == 0) continue;  // a whole picture
+        if (i == 0) continue;  // a keyframe
         EXPECT_EQ(newer.receiver.state().withdraws, withdraws) << i;
         EXPECT_EQ(older.receiver.counts().changes, i - (i + 1) / 4) << "blocks in place of the step";
     }
     EXPECT_EQ(newer.receiver.counts().changes, 11);
 }
 
-TEST_F(SlowViewers, AreToldTheEndOnlyAfterTheLastStateIsComplete) {
+TEST_F(SlowViewers, ReceiveTheEndAfterTheLastCompleteState) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     viewer.greet(hello_for("main"));
     go_on(viewer, 31);
@@ -415,8 +415,8 @@ TEST_F(SlowViewers, AreToldTheEndOnlyAfterTheLastStateIsComplete) {
     EXPECT_EQ(viewer.receiver.state().version, 31u);
 }
 
-// Viewers of version 4 present whatever they hold, so each message leaves them with a complete state.
-TEST_F(SlowViewers, OfTheOldestVersionAreSentEachStateInOneMessage) {
+// Viewers of version 4 present whatever they hold, so each message must leave them with a complete state.
+TEST_F(SlowViewers, OfTheOldestVersionReceiveEachStateInOneMessage) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     auto hello = viewer_hello({.stream = "main", .version = oldest_wire_version});
     viewer.peer.say(hello);
@@ -428,7 +428,7 @@ TEST_F(SlowViewers, OfTheOldestVersionAreSentEachStateInOneMessage) {
     EXPECT_EQ(viewer.receiver.state().version, 60u);
 }
 
-// Blocks that wait to be sent count among the bytes kept for viewers, and are shared.
+// Pending blocks count as pinned memory, and are shared between viewers.
 TEST_F(SlowViewers, ShareTheBlocksOfAState) {
     SlowPeer one{come(), Receiver(hello_of(stream.state)), references},
         other{come(), Receiver(hello_of(stream.state)), references};
@@ -448,7 +448,7 @@ TEST_F(SlowViewers, ShareTheBlocksOfAState) {
     EXPECT_LT(most, static_cast<std::int64_t>(picture_of(stream.state).bytes->size()) * 3 / 2);
 }
 
-TEST_F(SessionsTest, WhoClaimsToHaveDrawnWhatWasNotSentIsDropped) {
+TEST_F(SessionsTest, ImpossibleAcknowledgementsDropTheViewer) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     for (const std::uint64_t messages : {0, 2}) {
@@ -460,7 +460,7 @@ TEST_F(SessionsTest, WhoClaimsToHaveDrawnWhatWasNotSentIsDropped) {
     EXPECT_EQ(sessions.metrics().dropped, 2);
 }
 
-TEST_F(SessionsTest, WhoReadsButDrawsNothingIsDroppedAtTheDeadline) {
+TEST_F(SessionsTest, ViewerThatDrawsNothingIsDropped) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
@@ -485,7 +485,7 @@ TEST_F(SessionsTest, ClocksAreCompared) {
     EXPECT_EQ(peer.hear(), clock_message({1000, now_us}));
 }
 
-TEST_F(SessionsTest, WishesAreSeenToOneAfterTheOther) {
+TEST_F(SessionsTest, ControlRequestsAreHandledOneByOne) {
     auto& stream = streams.emplace_back();
     std::vector<std::string> wishes;
     auto& served = sessions.add("main", stream.state, [&](const std::string& wish) -> std::string {
@@ -522,7 +522,7 @@ TEST_F(SessionsTest, WishesAreSeenToOneAfterTheOther) {
     EXPECT_EQ(sessions.metrics().dropped, 1) << "who has a wish of a stream that takes none";
 }
 
-TEST_F(SessionsTest, ASilentPeerIsToldSoAtTheDeadline) {
+TEST_F(SessionsTest, SilentPeerIsRefusedAtTheDeadline) {
     auto& stream = streams.emplace_back();
     sessions.add("main", stream.state);
     auto silent = come();
@@ -535,7 +535,7 @@ TEST_F(SessionsTest, ASilentPeerIsToldSoAtTheDeadline) {
     EXPECT_EQ(sessions.metrics().refused, 1);
 }
 
-TEST_F(SessionsTest, WhoWasTurnedAwayHasTimeToCloseAndNoMore) {
+TEST_F(SessionsTest, RefusedPeerHasLimitedTimeToClose) {
     auto talker = come();
     talker.say(Bytes(64, 'G'));
     talker.hear();
@@ -545,7 +545,7 @@ TEST_F(SessionsTest, WhoWasTurnedAwayHasTimeToCloseAndNoMore) {
     EXPECT_FALSE(talker.say({'G'}));
 }
 
-TEST_F(SessionsTest, AHelloMayComeInPieces) {
+TEST_F(SessionsTest, HelloMayArriveInPieces) {
     auto& stream = streams.emplace_back();
     sessions.add("main", stream.state);
     auto peer = come();
@@ -556,7 +556,7 @@ TEST_F(SessionsTest, AHelloMayComeInPieces) {
     EXPECT_EQ(peer.hear(), greeting_of(stream.state));
 }
 
-TEST_F(SessionsTest, AStuckViewerIsDroppedAtTheDeadline) {
+TEST_F(SessionsTest, StuckViewerIsDroppedAtTheDeadline) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto stuck = come(100);
@@ -571,7 +571,7 @@ TEST_F(SessionsTest, AStuckViewerIsDroppedAtTheDeadline) {
     EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
 }
 
-TEST_F(SessionsTest, KeepAlivesGoOnWhileAPictureIsPacked) {
+TEST_F(SessionsTest, KeepAlivesContinueWhileAKeyframeIsEncoded) {
     auto& stream = streams.emplace_back();
     stream.step();
     sessions.add("main", stream.state);
@@ -584,11 +584,11 @@ TEST_F(SessionsTest, KeepAlivesGoOnWhileAPictureIsPacked) {
         pass(1ms);
         EXPECT_EQ(peer.hear(), empty_message(MessageType::alive));
     }
-    loop.run();  // the packing, too
+    loop.run();  // including the encoding
     EXPECT_EQ(peer.hear(), *picture_of(stream.state).bytes);
 }
 
-TEST_F(SessionsTest, SaysWhichStreamsThereAre) {
+TEST_F(SessionsTest, ListsTheStreams) {
     const auto answer_to = [&](const std::string& name) {
         auto peer = come();
         peer.say(hello_for(name));
@@ -603,7 +603,7 @@ TEST_F(SessionsTest, SaysWhichStreamsThereAre) {
     sessions.end(garden, "");
     EXPECT_EQ(answer_to("garden"), "the stream has come to its end");
     EXPECT_EQ(answer_to("roof"), "there is no stream 'roof' here; there is 'yard'");
-    // However many and long they are, their number fits into the answer.
+    // However many and however long the names are, their number fits into the message.
     for (char letter = 'a'; letter <= 'z'; ++letter) sessions.add(std::string(64, letter), stream.state);
     const auto longest = answer_to(std::string(64, 'A'));
     EXPECT_NE(longest.find("; there are 'aaaaa"), std::string::npos) << longest;
@@ -613,7 +613,7 @@ TEST_F(SessionsTest, SaysWhichStreamsThereAre) {
     EXPECT_EQ(yard.name, "yard");
 }
 
-TEST_F(SessionsTest, AStreamIsRemovedWhenItsPictureIsPacked) {
+TEST_F(SessionsTest, StreamIsRemovedAfterItsKeyframeIsEncoded) {
     auto& stream = streams.emplace_back();
     stream.step();
     auto& served = sessions.add("main", stream.state);
@@ -631,7 +631,7 @@ TEST_F(SessionsTest, AStreamIsRemovedWhenItsPictureIsPacked) {
     sessions.add("main", stream.state);
 }
 
-TEST_F(SessionsTest, AClientNeedsNoNetwork) {
+TEST_F(SessionsTest, ClientNeedsNoNetwork) {
     auto& stream = streams.emplace_back();
     stream.step();
     auto& served = sessions.add("main", stream.state);
@@ -652,7 +652,7 @@ TEST_F(SessionsTest, AClientNeedsNoNetwork) {
         Client other(dialer(tick), {{"memory", 1}, "roof"});
     });
 
-    // A server that says nothing: lost after the client's own deadline.
+    // A silent server is lost after the client's own deadline.
     Client lonely(dialer([] {}), {{"memory", 1}, "main"});
     ASSERT_TRUE(lonely.next());
     const auto before = loop.now();
@@ -660,7 +660,7 @@ TEST_F(SessionsTest, AClientNeedsNoNetwork) {
     EXPECT_EQ(loop.now() - before, 5s);
 }
 
-TEST_F(SessionsTest, AClientTriesAgainForAsLongAsItMay) {
+TEST_F(SessionsTest, ClientReconnectsUntilItsTimeIsOver) {
     auto& stream = streams.emplace_back();
     stream.step();
     sessions.add("main", stream.state);

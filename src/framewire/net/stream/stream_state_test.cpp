@@ -28,7 +28,7 @@ Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
     return receiver.take(header.type, bytes.subspan(header_bytes));
 }
 
-// What the server does for a viewer that is free.
+// Does what a server does for an idle viewer.
 void bring_up_to_date(StreamState& state, Receiver& receiver) {
     const auto held = receiver.state().version;
     auto steps = held > 0 ? state.steps(held) : std::vector<StateMessage>();
@@ -67,7 +67,7 @@ TEST(StreamState, ObjectsBelongToTheState) {
     EXPECT_TRUE(late.objects().empty());
 }
 
-TEST(StreamState, ViewerFollowsStepByStep) {
+TEST(StreamState, ViewerFollowsEveryDeltaFrame) {
     TestStream stream;
     Receiver viewer(hello_of(stream.state));
     stream.state.attach();
@@ -87,8 +87,8 @@ TEST(StreamState, ViewerFollowsStepByStep) {
     EXPECT_EQ(counts.up_to_date_bytes, counts.picture_bytes + counts.step_bytes);
 }
 
-// Whoever packs it, a step is the same bytes.
-TEST(StreamState, TakesStepsPackedBefore) {
+// A delta frame has the same bytes, whoever packs it.
+TEST(StreamState, AcceptsPackedDeltaFrames) {
     TestStream stream, other;
     stream.state.attach();
     other.state.attach();
@@ -110,8 +110,8 @@ TEST(StreamState, TakesStepsPackedBefore) {
     EXPECT_FALSE(stream.state.watched());
 }
 
-// A stream whose steps come packed, with the picture that each leads to.
-TEST(StreamState, TakesPicturesWithTheirSteps) {
+// A stream whose delta frames arrive packed, with the picture that each leads to.
+TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape);
     StreamState state({shape, delta::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
@@ -149,7 +149,7 @@ TEST(StreamState, TakesPicturesWithTheirSteps) {
     expect_equal(late.picture(), scene.current());
 }
 
-// The hello tells the greatest threshold, each state its own, to those who come late too.
+// The hello has the greatest threshold and each state its own, also for late viewers.
 TEST(StreamState, ViewersKnowTheThresholdInForce) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape, delta::Mode::exact, 40);
@@ -191,8 +191,8 @@ TEST(StreamState, ViewersKnowTheThresholdInForce) {
     EXPECT_THROW(state.start(scene.current(), {}, {}, {}, 65), Error);
 }
 
-// A server that goes beyond what it promised is none.
-TEST(Receiver, RefusesAThresholdAboveTheHellos) {
+// A server must not exceed the threshold of its hello.
+TEST(Receiver, RejectsAThresholdAboveTheHellos) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -231,7 +231,7 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     EXPECT_TRUE(stream.state.steps(11).empty()) << "the step to 12 was never packed";
 }
 
-TEST(StreamState, ViewerALittleBehindGetsTheSteps) {
+TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
     TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
     Receiver viewer(hello_of(stream.state));
     stream.state.attach();
@@ -243,7 +243,7 @@ TEST(StreamState, ViewerALittleBehindGetsTheSteps) {
     expect_equal(viewer.picture(), stream.reference());
 }
 
-TEST(StreamState, ViewerFarBehindGetsThePicture) {
+TEST(StreamState, ViewerFarBehindGetsAKeyframe) {
     TestStream stream({1, 60, 80, 3}, delta::Mode::exact, 0);
     Receiver viewer(hello_of(stream.state));
     stream.state.attach();
@@ -257,8 +257,8 @@ TEST(StreamState, ViewerFarBehindGetsThePicture) {
     EXPECT_EQ(viewer.counts().skipped, StreamState::steps_kept);
 }
 
-TEST(StreamState, StepsNeverCostMoreThanThePicture) {
-    TestStream stream({1, 60, 80, 3}, delta::Mode::lossless);  // noise in every step
+TEST(StreamState, DeltaFramesNeverExceedAKeyframe) {
+    TestStream stream({1, 60, 80, 3}, delta::Mode::lossless);  // noise in every delta frame
     Receiver viewer(hello_of(stream.state));
     stream.state.attach();
     stream.step();
@@ -276,7 +276,7 @@ TEST(StreamState, StepsNeverCostMoreThanThePicture) {
     expect_equal(viewer.picture(), stream.current());
 }
 
-TEST(StreamState, PictureIsPackedOnceAVersion) {
+TEST(StreamState, KeyframeIsPackedOncePerVersion) {
     TestStream stream;
     stream.state.attach();
     EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is none yet";
@@ -315,7 +315,7 @@ TEST(StreamState, WithdrawnVersionsAreNotSent) {
     EXPECT_FALSE(viewer.state().withdraws);
 }
 
-TEST(StreamState, EndIsToldOnce) {
+TEST(StreamState, EndsOnce) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -325,7 +325,7 @@ TEST(StreamState, EndIsToldOnce) {
     EXPECT_TRUE(stream.state.steps(1).empty());
 }
 
-TEST(StreamState, RefusesChangesThatDoNotFit) {
+TEST(StreamState, RejectsChangesThatDoNotFit) {
     TestStream stream;
     delta::HostChanges changes(stream.state.info().shape);
     changes.view().summaries[0] = {1, 0, 0};
@@ -337,7 +337,7 @@ TEST(StreamState, RefusesChangesThatDoNotFit) {
     EXPECT_EQ(stream.state.counts().version, 1u);
 }
 
-TEST(Receiver, RefusesWhatNoServerSends) {
+TEST(Receiver, RejectsInvalidServerMessages) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -380,13 +380,13 @@ TEST(Receiver, RefusesWhatNoServerSends) {
     }
 }
 
-// A picture that says it is of another version.
+// Returns the message with another version in its header.
 Bytes with_version(Bytes message, std::uint64_t version) {
     for (std::size_t i = 0; i < 8; ++i) message[header_bytes + i] = static_cast<std::uint8_t>(version >> (8 * i));
     return message;
 }
 
-TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
+TEST(Receiver, CountsSkippedVersionsWithoutOverflow) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -405,7 +405,7 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
         hello.epoch = static_cast<std::uint64_t>(number) + 1;
         return hello;
     };
-    // Each connection may begin anew and pass over all versions there are, which the sum has no room for.
+    // Each connection may start again and skip all versions there are, more often than the sum can hold.
     std::int64_t before = viewer.counts().skipped;
     for (int i = 0; i < 3000; ++i) {
         viewer.restart(another_epoch(i));
@@ -417,7 +417,7 @@ TEST(Receiver, CountsRightWhateverVersionsAServerClaims) {
     EXPECT_EQ(before, std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
+TEST(Receiver, KeepsThePictureWhileTheNextStateIsIncomplete) {
     const Shape shape{1, 150, 200, 3};
     TestStream stream(shape, delta::Mode::lossless, 60);
     stream.state.attach();
@@ -445,7 +445,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
         deliver_in_parts(viewer, 99);
         expect_equal(viewer.picture(), stream.reference());
     }
-    // A state that is called complete is one.
+    // A state that is marked complete must be complete.
     Receiver late(hello_of(stream.state));
     const auto whole = testing::all_of(stream.state);
     delta::BlockSet missing(stream.state.blocks());
@@ -453,7 +453,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateComesInParts) {
     EXPECT_THROW(deliver(*PinnedState(*whole, missing, false).next_message(1, missing), late), Error);
 }
 
-TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
+TEST(Receiver, NewConnectionMayRestartItsVersions) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -477,7 +477,7 @@ TEST(Receiver, ANewConnectionMayCountItsVersionsAnew) {
     EXPECT_EQ(viewer.counts().changes, 1);
 }
 
-TEST(Receiver, SurvivesEveryBrokenByte) {
+TEST(Receiver, SurvivesEveryCorruptByte) {
     TestStream stream({1, 8, 9, 3});
     stream.state.attach();
     stream.step();

@@ -31,14 +31,14 @@ TEST(Server, ListensOnIpv6AndNames) {
             Client client(server.address());
             EXPECT_TRUE(client.next());
         } catch (const Error& error) {
-            // A machine may be without IPv6; a name for loopback it has.
+            // The machine may have no IPv6, but it has a name for loopback.
             if (std::string(host) == "localhost") throw;
             EXPECT_EQ(error.code(), ErrorCode::config) << error.what();
         }
     }
 }
 
-TEST(Server, DoesNotWaitForAResolverThatHangs) {
+TEST(Server, DoesNotBlockOnAHangingResolver) {
     TestStream stream;
     const testing::BlockedLookup blocked;
     auto options = on_any_port();
@@ -54,13 +54,13 @@ TEST(Server, DoesNotWaitForAResolverThatHangs) {
                 [&] { Server server(stream.state, options, stop.get_token()); });
 }
 
-TEST(Server, SaysWhyItCannotListen) {
+TEST(Server, ReportsWhyItCannotListen) {
     TestStream stream;
     Server first(stream.state, on_any_port());
     auto options = on_any_port();
     options.listen.port = first.address().server.port;
     expect_code(ErrorCode::config, "cannot listen on 127.0.0.1:", [&] { Server second(stream.state, options); });
-    options.listen = {"192.0.2.1", 0};  // an address of documentation (RFC 5737), nobody's
+    options.listen = {"192.0.2.1", 0};  // an address reserved for documentation (RFC 5737)
     expect_code(ErrorCode::config, "cannot listen on 192.0.2.1:0", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.viewers_limit = 0;

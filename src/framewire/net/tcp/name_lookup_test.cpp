@@ -14,7 +14,7 @@ namespace name_lookup_test {
 using namespace std::chrono_literals;
 using testing::BlockedLookup;
 
-TEST(NameLookup, GivesNumericAddressesAsTheyAre) {
+TEST(NameLookup, ReturnsNumericAddressesUnchanged) {
     const BlockedLookup blocked;
     for (const char* host : {"127.0.0.1", "::1", "fe80::1%1"})
         EXPECT_EQ(NameLookup(host, blocked.lookup()).addresses(Clock::now(), {}), std::vector<std::string>{host});
@@ -28,7 +28,7 @@ TEST(NameLookup, FindsLoopback) {
     for (const auto& address : *found) EXPECT_TRUE(address == "127.0.0.1" || address == "::1") << address;
 }
 
-TEST(NameLookup, SaysWhyThereIsNoAddress) {
+TEST(NameLookup, ReportsWhyThereIsNoAddress) {
     const auto problem = [](HostLookup lookup) -> std::string {
         try {
             NameLookup("camera.test", std::move(lookup)).addresses(Clock::now() + 1min, {});
@@ -45,7 +45,7 @@ TEST(NameLookup, SaysWhyThereIsNoAddress) {
               "nobody is called camera.test");
 }
 
-TEST(NameLookup, DoesNotWaitForALookupThatHangs) {
+TEST(NameLookup, DoesNotBlockOnAHangingLookup) {
     BlockedLookup blocked;
     NameLookup name("camera.test", blocked.lookup());
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(name.addresses(Clock::now() + 1ms, {}));

@@ -7,7 +7,7 @@ namespace peer_test {
 
 using boost::asio::ip::make_address;
 
-TEST(PeerOf, IsAnAddressOrANetworkOfIpv6) {
+TEST(PeerOf, IsAnIpv4AddressOrAnIpv6Network) {
     EXPECT_EQ(peer_of(make_address("192.0.2.1")), make_address("192.0.2.1"));
     EXPECT_EQ(peer_of(make_address("::ffff:192.0.2.1")), make_address("192.0.2.1"));
     EXPECT_NE(peer_of(make_address("::ffff:192.0.2.1")), peer_of(make_address("::ffff:192.0.2.2")));

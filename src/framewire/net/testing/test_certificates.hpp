@@ -15,7 +15,7 @@
 
 namespace framewire::net::testing {
 
-/// An authority of a test's own, and certificates that it signs.
+/// A certificate authority for tests, and certificates that it signs.
 class TestAuthority {
 public:
     TestAuthority() : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), root_(nullptr, X509_free) {
@@ -24,12 +24,13 @@ public:
         sign(root_.get());
     }
 
-    /// For those who are to trust it.
+    /// The root certificate, for those who trust this authority.
     std::string root_pem() const {
         return pem([this](BIO* out) { PEM_write_bio_X509(out, root_.get()); });
     }
 
-    /// For `names`, such as "DNS:localhost,IP:127.0.0.1", from so many days after now to so many days after now.
+    /// Returns an identity for `names`, such as "DNS:localhost,IP:127.0.0.1", valid from `from_days` to `to_days` after
+    /// now.
     TlsIdentity identity(const std::string& names, int from_days = -1, int to_days = 1) const {
         const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
         const auto made = certificate(key.get(), "a test", from_days, to_days);

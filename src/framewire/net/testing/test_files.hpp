@@ -9,7 +9,7 @@
 
 namespace framewire::net::testing {
 
-/// A folder of its own, gone with the object.
+/// A temporary folder that is removed with the object.
 class TestFolder {
 public:
     TestFolder() : path_((std::filesystem::temp_directory_path() / "framewire-net-XXXXXX").string()) {
@@ -23,7 +23,7 @@ public:
     }
 
     const std::string& path() const { return path_; }
-    /// Writes a file for its owner alone, and gives its path.
+    /// Writes a file that only its owner may read and returns its path.
     std::string file(const std::string& name, const std::string& text) const {
         auto path = path_ + "/" + name;
         std::ofstream(path, std::ios::binary) << text;

@@ -7,19 +7,19 @@
 
 namespace framewire::net::testing {
 
-/// What a viewer says that has nothing yet.
+/// The hello of a viewer that holds nothing.
 inline Bytes hello_for(const std::string& stream) { return viewer_hello({.stream = stream}); }
 
-/// What a server says of a stream whose state is not this process's, or of none.
+/// The hello of a server for a stream that has no StreamState in this process.
 inline ServerHello hello_of(const StreamInfo& info) { return {.epoch = 1, .info = info}; }
 inline ServerHello hello_of(const StreamState& state) { return {.epoch = state.epoch(), .info = state.info()}; }
 inline Bytes greeting_of(const StreamState& state) { return server_hello(hello_of(state)); }
 
-/// All blocks of a state, coded.
+/// Returns the newest state with all blocks encoded.
 inline std::shared_ptr<const WholeState> all_of(StreamState& state) {
     return state.whole(delta::BlockSet(state.blocks(), 1));
 }
-/// The newest state as one message; version 0 before there is one.
+/// Returns the newest state as a keyframe message; its version is 0 if there is no state.
 inline StateMessage picture_of(StreamState& state) {
     const auto whole = all_of(state);
     return whole ? whole->picture : StateMessage{};

@@ -12,28 +12,28 @@ namespace framewire::net::testing {
 
 inline Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
-/// What a server answered over HTTP, in its own words.
+/// An HTTP response as it was received.
 struct HttpAnswer {
-    int status = 0;  ///< 0: none came
+    int status = 0;  ///< 0: no response
     std::string head{}, body{};
 
     bool says(std::string_view line) const { return head.find("\r\n" + std::string(line) + "\r\n") != head.npos; }
 };
 
-/// A client that says what a test tells it to.
+/// An HTTP client that sends exactly what a test wants.
 class HttpClient {
 public:
     explicit HttpClient(std::uint16_t port) : HttpClient(RawConnection::connect(port)) {}
     explicit HttpClient(RawConnection connection) : connection_(std::move(connection)) {}
 
-    /// The rest of a request's lines; "Host" is there already.
+    /// Sends a request and returns its response. `fields` are further header lines; "Host" is always sent.
     HttpAnswer ask(const std::string& line, const std::string& fields = "", const std::string& body = "") {
         say(line + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n" + body);
         return answer(!line.starts_with("HEAD"));
     }
     bool say(std::string_view text) { return connection_.send(bytes_of(text)); }
 
-    /// A header, and the body of the length that it says.
+    /// Reads a header and a body of the length that it announces.
     HttpAnswer answer(bool with_body = true) {
         HttpAnswer answer;
         if (!hear_until("\r\n\r\n")) return answer;
@@ -51,14 +51,14 @@ public:
         heard_.erase(0, length);
         return answer;
     }
-    /// What came up to these words and with them; false when they do not come.
+    /// Reads up to and including `words`. Returns false if they do not arrive.
     bool hear_until(std::string_view words) {
         while (heard_.find(words) == heard_.npos)
             if (!hear()) return false;
         return true;
     }
     const std::string& heard() const { return heard_; }
-    /// Whether the server closes.
+    /// Returns true if the server closes the connection.
     bool closed() {
         Bytes rest;
         return connection_.read_to_the_end(rest);

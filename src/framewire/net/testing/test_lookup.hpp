@@ -10,13 +10,13 @@
 
 namespace framewire::net::testing {
 
-/// A resolver that gives no answer until it is released, and then loopback.
+/// A resolver that blocks until it is released and then returns loopback.
 class BlockedLookup {
 public:
     BlockedLookup() = default;
     BlockedLookup(const BlockedLookup&) = delete;
     BlockedLookup& operator=(const BlockedLookup&) = delete;
-    /// Lets the threads go that wait in it.
+    /// Releases the threads that wait in it.
     ~BlockedLookup() { release(); }
 
     HostLookup lookup() const {

@@ -17,14 +17,14 @@
 
 namespace framewire::net::testing {
 
-/// A loop that a test turns by hand, with a clock of its own. For one thread.
+/// A loop that a test runs by hand, with its own clock. Use it from one thread.
 class ManualLoop final : public Loop {
 public:
     Clock::time_point now() const override { return now_; }
     void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
     void post_work(std::function<void()> task) override { work_.push_back(std::move(task)); }
 
-    /// One task; false when there is none.
+    /// Runs one task. Returns false if there is none.
     bool run_one() {
         if (tasks_.empty()) return false;
         const auto task = std::move(tasks_.front());
@@ -32,12 +32,12 @@ public:
         task();
         return true;
     }
-    /// All tasks, but no work.
+    /// Runs all tasks, but no work.
     void run_tasks() {
         while (run_one()) {
         }
     }
-    /// Until there is neither any more.
+    /// Runs tasks and work until there is none.
     void run() {
         for (run_tasks(); !work_.empty(); run_tasks()) {
             const auto task = std::move(work_.front());
@@ -45,7 +45,7 @@ public:
             task();
         }
     }
-    /// Time goes by; nothing runs.
+    /// Advances the clock. Nothing runs.
     void pass(Clock::duration time) { now_ += time; }
 
 private:
@@ -53,7 +53,7 @@ private:
     std::deque<std::function<void()>> tasks_, work_;
 };
 
-/// One direction of a connection in memory: so many bytes fit between writer and reader.
+/// One direction of a connection in memory, with a limited capacity in bytes.
 class MemoryPipe : public std::enable_shared_from_this<MemoryPipe> {
 public:
     MemoryPipe(ManualLoop& loop, std::size_t capacity) : loop_(loop), capacity_(capacity) {}
@@ -127,7 +127,7 @@ private:
     bool ended_ = false, abandoned_ = false;
 };
 
-/// One end of a connection without a network.
+/// One end of a connection in memory.
 class MemoryConnection final : public Connection {
 public:
     MemoryConnection(std::string name, std::string peer, std::shared_ptr<MemoryPipe> in,
@@ -154,7 +154,7 @@ private:
     bool closed_ = false;
 };
 
-/// Both ends of a connection from `peer`; so many bytes fit into it each way.
+/// Returns both ends of a connection from `peer` with `capacity` bytes in each direction.
 inline std::pair<ConnectionPointer, ConnectionPointer> connection_pair(ManualLoop& loop, const std::string& peer,
                                                                        std::size_t capacity) {
     const auto there = std::make_shared<MemoryPipe>(loop, capacity),
@@ -163,13 +163,13 @@ inline std::pair<ConnectionPointer, ConnectionPointer> connection_pair(ManualLoo
             std::make_unique<MemoryConnection>("the server", "the server", back, there)};
 }
 
-/// The far end of a connection: says what a test tells it to, and hears what it is told to wait for.
+/// The far end of a connection: sends and receives what a test asks for.
 class MemoryPeer {
 public:
     MemoryPeer(ManualLoop& loop, ConnectionPointer connection) : loop_(loop), connection_(std::move(connection)) {}
-    MemoryPeer(MemoryPeer&&) = delete;  // a read that is under way leads to it
+    MemoryPeer(MemoryPeer&&) = delete;  // a read in progress refers to this object
 
-    /// False when the other end does not take it.
+    /// Returns false if the other end does not take the bytes.
     bool say(const Bytes& bytes) {
         said_ = bytes;
         taken_ = false;
@@ -178,7 +178,7 @@ public:
         loop_.run_tasks();
         return taken_;
     }
-    /// What comes until nothing more does, or the other end has closed.
+    /// Returns the bytes received until no more arrive or the other end has closed.
     Bytes hear() {
         while (!closed_) {
             if (!std::exchange(reading_, true)) read();
@@ -202,11 +202,11 @@ private:
     ManualLoop& loop_;
     Bytes said_, heard_, buffer_ = Bytes(4096);
     bool taken_ = false, reading_ = false, closed_ = false;
-    ConnectionPointer connection_;  // last: it calls back into the others
+    ConnectionPointer connection_;  // last, because its callbacks use the other members
 };
 
-/// Gives connections whose other ends go to `serve`. Where nothing is left to do, time goes by in steps, before each of
-/// which `tick` is called.
+/// Returns connections whose other ends are passed to `serve`. If nothing is left to do, the clock advances in steps,
+/// with a call of `tick` before each.
 class MemoryDialer final : public Dialer {
 public:
     MemoryDialer(ManualLoop& loop, std::function<void(ConnectionPointer)> serve, std::function<void()> tick)

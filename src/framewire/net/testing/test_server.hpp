@@ -31,19 +31,19 @@ inline void expect_code(ErrorCode code, const std::string& part, const std::func
     }
 }
 
-/// Takes messages until the client holds a version at least as new.
+/// Receives messages until the client holds `version` or a later one.
 inline void follow(Client& client, std::uint64_t version) {
     while (client.state().version < version) ASSERT_TRUE(client.next());
 }
 
-/// What a server said to somebody it turned away.
+/// Reads the error that a server sent to a refused viewer.
 inline ServerError refusal_in(const Bytes& answer) {
     if (answer.size() <= preamble_bytes + header_bytes) return {{}, "not a word"};
     read_server_preamble(ByteSpan(answer).first(preamble_bytes));
     return read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
 }
 
-/// A viewer that has read the server's hello and the header of its first picture, and reads no more.
+/// A viewer that has read the server's hello and the header of its first keyframe, and reads no more.
 inline RawConnection stuck_in_a_picture(const Server& server, const StreamState& state) {
     auto viewer = RawConnection::connect(server.address().server.port, 4096);
     EXPECT_TRUE(viewer.send(hello_for(server.address().stream)));

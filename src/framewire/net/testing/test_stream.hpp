@@ -16,8 +16,8 @@ namespace framewire::net::testing {
 
 using kit::eventually;
 
-/// A stream with its broadcaster's side: pictures with a texture, a square that moves and noise, encoded against R and
-/// fed into a StreamState.
+/// A stream with its server's side: textured pictures with a moving square and noise, encoded against R and fed into a
+/// StreamState.
 class TestStream {
 public:
     explicit TestStream(Shape shape = {1, 60, 80, 3}, delta::Mode mode = delta::Mode::exact, int noise = 8)
@@ -30,7 +30,7 @@ public:
           noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 
-    /// The next frame: drawn, encoded and fed; packed by the state, or before it.
+    /// Draws, encodes and feeds the next frame. It is packed by the state, or before it.
     void step(bool packed_before = false) {
         draw();
         if (frames_ == 0) {
@@ -45,9 +45,9 @@ public:
         ++frames_;
     }
 
-    /// The encoder's R.
+    /// The encoder's reference picture R.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
-    /// The camera's picture.
+    /// The newest picture before encoding.
     HostView<const std::uint8_t> current() const { return current_.view(); }
     std::int64_t frames() const { return frames_; }
     int threshold() const { return parameters_.effective_threshold(); }

@@ -16,7 +16,7 @@
 
 namespace framewire::net::testing {
 
-/// A TCP connection on loopback without manners: sends and reads plain bytes. Every call has a deadline.
+/// A raw TCP connection on loopback that sends and reads plain bytes. Every call has a deadline.
 class RawConnection {
 public:
     explicit RawConnection(int descriptor) : descriptor_(descriptor) {}
@@ -29,8 +29,7 @@ public:
         if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     }
 
-    /// `receive_buffer_bytes` keeps the kernel from taking much before anybody reads. It comes from the address of
-    /// loopback that ends in `from`.
+    /// Connects from the loopback address that ends in `from`. `receive_buffer_bytes` limits what the kernel buffers.
     static RawConnection connect(std::uint16_t port, int receive_buffer_bytes = 0, std::uint8_t from = 1) {
         RawConnection connection(::socket(AF_INET, SOCK_STREAM, 0));
         auto own = loopback(0);
@@ -44,7 +43,7 @@ public:
         return connection;
     }
 
-    /// False when the other end has closed.
+    /// Returns false if the other end has closed.
     bool send(ByteSpan bytes) {
         while (!bytes.empty()) {
             const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -54,7 +53,8 @@ public:
         return true;
     }
 
-    /// Up to `most` bytes; none at the other end's closing or after the deadline, which is told apart by closed().
+    /// Reads up to `most` bytes. Returns none if the other end has closed or the deadline has passed; closed() tells
+    /// which.
     Bytes read(std::size_t most, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
         Bytes bytes(most);
         pollfd waiting{descriptor_, POLLIN, 0};
@@ -75,7 +75,7 @@ public:
         return all;
     }
 
-    /// Reads until the other end closes; false when it has not within the deadline.
+    /// Reads until the other end closes. Returns false at the deadline.
     bool read_to_the_end(Bytes& all, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
         const auto give_up = std::chrono::steady_clock::now() + deadline;
         while (!closed_ && std::chrono::steady_clock::now() < give_up) {
@@ -85,7 +85,7 @@ public:
         return closed_;
     }
 
-    /// The other end has closed, as a read found.
+    /// Returns true if a read found that the other end has closed.
     bool closed() const { return closed_; }
 
     static sockaddr_in loopback(std::uint16_t port) {

@@ -7,15 +7,15 @@
 
 namespace framewire::net::testing {
 
-/// RFC 6455's own example.
+/// The example key of RFC 6455, 1.3.
 inline const std::string websocket_key = "dGhlIHNhbXBsZSBub25jZQ==";
 
-/// Fields by which a browser asks for a WebSocket, beside those of every request.
+/// Header fields with which a browser requests a WebSocket, in addition to those of every request.
 inline const std::string upgrade_fields =
     "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +
     websocket_key + "\r\n";
 
-/// The server's end answers a browser that asked so, while the loop runs; whether it is open then.
+/// Answers a browser's handshake while the loop runs. Returns true if the WebSocket is open afterwards.
 template <class ManualLoop>
 bool accept_browser(WebSocketConnection& socket, ManualLoop& loop) {
     bool open = false;

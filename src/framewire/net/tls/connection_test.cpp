@@ -33,7 +33,7 @@ const TlsIdentity& identity() {
     return made;
 }
 
-// Both ends over a connection in memory, in one thread.
+// Both ends over a connection in memory, on one thread.
 class TlsTest : public ::testing::Test {
 protected:
     std::unique_ptr<TlsConnection> server_over(ConnectionPointer carrier) {
@@ -69,7 +69,7 @@ Bytes random_bytes(std::size_t count) {
     return bytes;
 }
 
-// Everything written at one end is read at the other, through pipes narrow and wide, both ways at a time.
+// Everything written at one end is read at the other, through narrow and wide pipes, in both directions at once.
 TEST_F(TlsTest, CarriesBytesBothWays) {
     for (const std::size_t capacity : {std::size_t{1000}, std::size_t{1} << 20}) {
         connect(capacity);
@@ -117,7 +117,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
     }
 }
 
-TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
+TEST_F(TlsTest, DistinguishesTheEndFromATruncation) {
     for (const bool properly : {true, false}) {
         connect(1 << 20);
         Bytes buffer(10), own(10);
@@ -135,7 +135,7 @@ TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
         EXPECT_EQ(read.bytes, 0u);
         EXPECT_EQ(read.error, properly ? std::error_code() : make_error_code(TlsProblem::cut_off));
         if (!properly) continue;
-        // The other way it goes on.
+        // The other direction continues.
         const Bytes word{'h', 'i'};
         const ByteSpan piece(word);
         Outcome written;
@@ -147,7 +147,7 @@ TEST_F(TlsTest, TellsAnEndFromBeingCutOff) {
     }
 }
 
-TEST_F(TlsTest, SaysNothingToWhomItDistrusts) {
+TEST_F(TlsTest, SendsNothingToAnUntrustedPeer) {
     for (const auto& fingerprint : {std::string(), "SHA256:" + std::string(64, '0')}) {
         connect(1 << 20, fingerprint);
         Outcome shaken, written, heard;
@@ -168,7 +168,7 @@ TEST_F(TlsTest, SaysNothingToWhomItDistrusts) {
     }
 }
 
-// Of a server that does not look at its own: ours would not start with these.
+// The settings of a server that does not check its own certificate; a real server would not start with these.
 ContextPointer careless_context(const TlsIdentity& shown) {
     ContextPointer context(SSL_CTX_new(TLS_server_method()));
     const BioPointer certificate(BIO_new_mem_buf(shown.certificates.data(), -1)),
@@ -180,7 +180,7 @@ ContextPointer careless_context(const TlsIdentity& shown) {
     return context;
 }
 
-TEST_F(TlsTest, DistrustsACertificateWhoseTimeIsNotNow) {
+TEST_F(TlsTest, DistrustsACertificateOutsideItsValidity) {
     const testing::TestAuthority authority;
     const testing::TestFolder folder;
     ::setenv("SSL_CERT_FILE", folder.file("root.pem", authority.root_pem()).c_str(), 1);
@@ -202,7 +202,7 @@ TEST_F(TlsTest, DistrustsACertificateWhoseTimeIsNotNow) {
     }
 }
 
-TEST_F(TlsTest, AnswersWithoutTlsWhoSpeaksNone) {
+TEST_F(TlsTest, AnswersPeersWithoutTlsInPlainText) {
     auto [near, far] = connection_pair(loop, "a viewer", 1 << 20);
     server = server_over(std::move(near));
     MemoryPeer plain(loop, std::move(far));
@@ -224,7 +224,7 @@ TEST_F(TlsTest, AnswersWithoutTlsWhoSpeaksNone) {
     EXPECT_EQ(shaken.error, make_error_code(TlsProblem::no_tls));
 }
 
-// What a client says first, for tests to damage.
+// Returns the first bytes of a client, for tests that damage them.
 Bytes first_words(SSL_CTX& context) {
     const auto ssl = connecting(context, {"camera.test", 1});
     SSL_do_handshake(ssl.get());
@@ -233,7 +233,7 @@ Bytes first_words(SSL_CTX& context) {
     return words;
 }
 
-TEST_F(TlsTest, HandshakesThatAreCutOffOrDamagedEnd) {
+TEST_F(TlsTest, TruncatedAndDamagedHandshakesFail) {
     const auto whole = first_words(*client_context_);
     std::mt19937 random(kit::seed());
     for (std::size_t round = 0; round < 2 * whole.size(); ++round) {
@@ -258,8 +258,8 @@ TEST_F(TlsTest, HandshakesThatAreCutOffOrDamagedEnd) {
     }
 }
 
-// Bytes that are no stream's: as many as one likes would keep the server's thread busy.
-TEST_F(TlsTest, AFloodOfWhatIsNoWordEnds) {
+// Protocol messages without application data: without a limit they could keep the server's thread busy.
+TEST_F(TlsTest, LimitsMessagesWithoutApplicationData) {
     auto [near, far] = connection_pair(loop, "somebody", 1 << 22);
     server = server_over(std::move(near));
     MemoryPeer peer(loop, std::move(far));
@@ -282,7 +282,7 @@ TEST_F(TlsTest, AFloodOfWhatIsNoWordEnds) {
         ASSERT_EQ(SSL_do_handshake(ssl.get()), 1);
         say_and_hear();
         std::uint8_t none = 0;
-        SSL_read(ssl.get(), &none, 1);  // takes the answer
+        SSL_read(ssl.get(), &none, 1);  // processes the response
     }
     ASSERT_TRUE(read.done);
     EXPECT_EQ(read.error, make_error_code(TlsProblem::flood));

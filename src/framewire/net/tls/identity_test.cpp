@@ -14,20 +14,20 @@ namespace identity_test {
 using testing::expect_code;
 using testing::TestAuthority;
 
-TEST(TlsIdentity, IsMadeAnewAndKnownByItsFingerprint) {
+TEST(TlsIdentity, IsUniqueAndIdentifiedByItsFingerprint) {
     const auto one = make_identity(), other = make_identity();
     EXPECT_NO_THROW(check_identity(one));
     const auto fingerprint = fingerprint_of(one);
     EXPECT_EQ(fingerprint.size(), 7u + 64u);
     EXPECT_NE(fingerprint, fingerprint_of(other));
     EXPECT_EQ(parse_fingerprint(fingerprint), fingerprint);
-    // As it is kept: both in one text.
+    // Certificate and key in one text, as they are stored.
     const auto both = one.certificates + one.key;
     EXPECT_EQ(fingerprint_of({.certificates = both, .key = both}), fingerprint);
     EXPECT_NO_THROW(check_identity({.certificates = both, .key = both}));
 }
 
-TEST(TlsIdentity, OfWhatDoesNotFitIsRefusedWithItsPlace) {
+TEST(TlsIdentity, RejectsMismatchedFilesByName) {
     const TestAuthority authority;
     const auto one = authority.identity("DNS:a.test"), other = authority.identity("DNS:a.test");
     const auto refused = [](TlsIdentity identity, const std::string& words) {
@@ -46,7 +46,7 @@ TEST(TlsIdentity, OfWhatDoesNotFitIsRefusedWithItsPlace) {
     refused(authority.identity("DNS:a.test", 1, 10), "server.pem: the certificate is not valid yet");
 }
 
-TEST(Fingerprint, IsReadAsToolsPrintIt) {
+TEST(Fingerprint, IsParsedInTheFormatsOfOtherTools) {
     const std::string digits(62, 'a');
     EXPECT_EQ(parse_fingerprint("sha256:" + digits + "0F"), "SHA256:" + digits + "0f");
     std::string colons = "SHA256:";

@@ -1,4 +1,4 @@
-// Servers and viewers that speak TLS, over sockets.
+// Servers and viewers with TLS over sockets.
 
 #include "framewire/net/tls/listener.hpp"
 
@@ -57,7 +57,7 @@ TEST(TlsServer, SendsTheSamePictures) {
                 [&] { Client none(server.address(), {.fingerprint = fingerprint_of(identity)}); });
 }
 
-// The viewer's own roots are those of a file here.
+// The viewer's trusted roots come from a file here.
 class TlsTrustTest : public ::testing::Test {
 protected:
     void SetUp() override { ::setenv("SSL_CERT_FILE", folder.file("root.pem", authority.root_pem()).c_str(), 1); }
@@ -73,7 +73,7 @@ protected:
     TestStream stream;
 };
 
-TEST_F(TlsTrustTest, ACertificateOfAKnownAuthorityForTheHostIsTrusted) {
+TEST_F(TlsTrustTest, TrustsAKnownAuthorityForTheHost) {
     stream.step();
     const auto identity = authority.identity("DNS:localhost,IP:127.0.0.1");
     Server server(stream.state, with_tls(identity));
@@ -83,25 +83,25 @@ TEST_F(TlsTrustTest, ACertificateOfAKnownAuthorityForTheHostIsTrusted) {
         Client client(address);
         EXPECT_TRUE(client.next()) << host;
     }
-    // Pinned, no authority counts.
+    // With a pinned fingerprint the authority does not count.
     expect_code(ErrorCode::no_input, "another than the one asked for",
                 [&] { Client client(server.address(), {.fingerprint = fingerprint_of(make_identity())}); });
 }
 
-TEST_F(TlsTrustTest, OthersAreNotAndTheirFingerprintIsTold) {
+TEST_F(TlsTrustTest, DistrustsOthersAndReportsTheirFingerprint) {
     const auto self_made = make_identity();
     expect_refused(self_made, "add --fingerprint " + fingerprint_of(self_made));
     expect_refused(authority.identity("DNS:elsewhere.test,IP:127.0.0.2"), "IP address mismatch");
     expect_refused(TestAuthority().identity("IP:127.0.0.1"), "its certificate is not to be trusted");
 }
 
-// An end that has expired since it started: a server of our own would not start with that one.
-TEST_F(TlsTrustTest, AnExpiredCertificateIsNot) {
+// A certificate that has expired since the server started; a real server would not start with it.
+TEST_F(TlsTrustTest, DistrustsAnExpiredCertificate) {
     const auto identity = authority.identity("IP:127.0.0.1", -10, -1);
     expect_code(ErrorCode::usage, "has expired", [&] { Server server(stream.state, with_tls(identity)); });
 }
 
-TEST(TlsServer, TellsWhoSpeaksNoTls) {
+TEST(TlsServer, ReportsPeersWithoutTls) {
     TestStream stream;
     Server server(stream.state, with_tls(make_identity()));
     auto plain = server.address();
@@ -115,9 +115,9 @@ TEST(TlsServer, TellsWhoSpeaksNoTls) {
                 [&] { Client client(without.address(), {.fingerprint = "SHA256:" + std::string(64, '0')}); });
 }
 
-// Silent and slow handshakes count like silent and slow hellos: a place each, given up for newer ones or at the
+// Silent and slow handshakes count as pending connections: each takes a place and loses it to newer ones or at the
 // deadline.
-TEST(TlsServer, SlowHandshakesKeepNobodyOut) {
+TEST(TlsServer, SlowHandshakesDoNotExcludeOthers) {
     TestStream stream;
     stream.step();
     const auto identity = make_identity();
@@ -141,7 +141,7 @@ TEST(TlsServer, SlowHandshakesKeepNobodyOut) {
     EXPECT_TRUE(eventually([&] { return server.metrics().refused == 20; }));
 }
 
-TEST(TlsListener, CutsOffWhoComesTooOften) {
+TEST(TlsListener, LimitsConnectionsPerPeer) {
     testing::ManualLoop loop;
     TlsListener listener(make_identity(), [&](std::function<void()> task) { loop.post(std::move(task)); });
     const auto comes = [&](const std::string& peer) {

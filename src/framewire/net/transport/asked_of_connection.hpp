@@ -50,7 +50,7 @@ struct AskedOfConnection {
     Done shaken;
     /// Called at the end of the read and of the write; null if none is pending.
     Done read_done, write_done;
-    /// Where the read puts its bytes.
+    /// Buffer of the read.
     std::span<std::uint8_t> into;
     /// Progress of the write; may be null.
     Progress progress;

@@ -43,7 +43,7 @@ StreamAddress over_websocket(StreamAddress address) {
 
 const std::string stream_fields = upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\n";
 
-// A frame as a browser sends it, with a mask of its own.
+// A frame as a browser sends it, masked.
 std::string frame(std::uint8_t first, const std::string& content, bool masked = true) {
     std::string bytes(1, static_cast<char>(first));
     const auto mask_bit = static_cast<std::size_t>(masked ? 0x80 : 0);
@@ -102,7 +102,7 @@ TEST(WebSocket, CarriesAStreamInTls) {
                 [&] { Client stranger(over_websocket(served.address()), {.fingerprint = with_token.fingerprint}); });
 }
 
-TEST(WebSocket, IsForTheStreamOfItsPath) {
+TEST(WebSocket, ServesOnlyTheStreamOfItsPath) {
     TestStream stream;
     Listener listener(on_any_port());
     const auto yard = listener.add("yard", stream.state), roof = listener.add("roof", stream.state);
@@ -115,8 +115,8 @@ TEST(WebSocket, IsForTheStreamOfItsPath) {
     });
 }
 
-// A hello in pieces, of messages and of frames, with a ping between: the server's own comes as one message.
-TEST(WebSocket, TakesMessagesAsTheyAreCut) {
+// A hello split over several messages and frames, with a ping in between. The server's hello arrives as one message.
+TEST(WebSocket, AcceptsFragmentedMessages) {
     TestStream stream;
     Listener listener(on_any_port());
     const auto served = listener.add("main", stream.state);
@@ -140,21 +140,21 @@ TEST(WebSocket, TakesMessagesAsTheyAreCut) {
     EXPECT_EQ(listener.metrics().dropped, 0);
 }
 
-TEST(WebSocket, IsCutOffAtWhatNoneSays) {
+TEST(WebSocket, ClosesOnInvalidFrames) {
     TestStream stream;
     Listener listener(on_any_port());
     const auto served = listener.add("main", stream.state);
     const auto hello = text_of(hello_for("main"));
     const std::string wrong[] = {
-        frame(0x82, hello, false),           // without a mask
+        frame(0x82, hello, false),           // not masked
         frame(0x81, "some words"),           // text
-        frame(0xc2, hello),                  // a bit of an extension that nobody agreed on
-        frame(0x83, hello),                  // an unknown kind
-        frame(0x80, hello),                  // goes on with nothing
-        frame(0x09, "a ping in pieces"),     //
-        frame(0x89, std::string(126, 'x')),  // a ping too long
+        frame(0xc2, hello),                  // a reserved bit of an extension that was not negotiated
+        frame(0x83, hello),                  // an unknown opcode
+        frame(0x80, hello),                  // a continuation without a start
+        frame(0x09, "a ping in pieces"),     // a fragmented ping
+        frame(0x89, std::string(126, 'x')),  // a ping that is too long
         std::string("\x82\xff\x00\x00\x00\x7f\xff\xff\xff\xff\x11\x22\x33\x44", 14),  // too long
-        std::string("\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff\x11\x22\x33\x44", 14),  // a length that is none
+        std::string("\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff\x11\x22\x33\x44", 14),  // an invalid length
     };
     for (const auto& bytes : wrong) {
         HttpClient browser(listener.address().port);
@@ -162,7 +162,7 @@ TEST(WebSocket, IsCutOffAtWhatNoneSays) {
         browser.say(bytes);
         EXPECT_TRUE(browser.closed());
     }
-    // As a viewer, too.
+    // The same for a viewer.
     for (const auto& bytes : wrong) {
         HttpClient browser(listener.address().port);
         ASSERT_EQ(browser.ask("GET /main/stream", stream_fields).status, 101);
@@ -176,7 +176,7 @@ TEST(WebSocket, IsCutOffAtWhatNoneSays) {
     EXPECT_EQ(honest.info().source, "a test");
 }
 
-TEST(WebSocket, ComesAboutOnlyAsItShould) {
+TEST(WebSocket, RejectsInvalidHandshakes) {
     TestStream stream;
     Listener listener(on_any_port());
     const auto served = listener.add("main", stream.state);
@@ -202,8 +202,8 @@ TEST(WebSocket, ComesAboutOnlyAsItShould) {
     EXPECT_EQ(status(stream_fields + "Sec-Fetch-Site: cross-site\r\n"), 403);
 }
 
-// Over a connection in memory, in a thread that nobody but the test runs.
-TEST(WebSocket, TellsHowFarAWriteIs) {
+// Over a connection in memory, on a thread that only the test runs.
+TEST(WebSocket, ReportsTheProgressOfAWrite) {
     ManualLoop loop;
     constexpr std::size_t capacity = 1000;
     auto [near, far] = connection_pair(loop, "somebody", capacity);
@@ -226,7 +226,7 @@ TEST(WebSocket, TellsHowFarAWriteIs) {
     loop.run();
     EXPECT_EQ(written, 5700u);
     EXPECT_EQ(heard.size(), 5700u + 4u + 4u);
-    // Closed, it calls nobody.
+    // A closed connection calls nothing.
     socket.write(
         pieces, [&](std::size_t) { FAIL(); }, [&](const std::error_code&, std::size_t) { FAIL(); });
     socket.read_some({}, [&](const std::error_code&, std::size_t) { FAIL(); });

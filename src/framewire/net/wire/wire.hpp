@@ -162,7 +162,7 @@ struct ViewerHello {
     std::string stream;
     /// The viewer's token, at most 255 bytes. Empty: none.
     std::string token{};
-    /// What the viewer holds already.
+    /// Blocks that the viewer holds already.
     HeldBlocks held{};
     /// Protocol version that both ends support.
     std::uint16_t version = wire_version;

@@ -48,7 +48,7 @@ void expect_lost(Call call, const std::string& what) {
     }
 }
 
-TEST(Wire, ViewerHelloComesBack) {
+TEST(Wire, ViewerHelloRoundTrips) {
     const ViewerHello hello{"yard", std::string("a \0 token", 9), {99, {{5, 7}, {0, 1}, {max_version, 0xffffffff}}}};
     auto bytes = viewer_hello(hello);
     EXPECT_EQ(read_viewer_preamble(ByteSpan(bytes).first(preamble_bytes)), wire_version);
@@ -62,15 +62,15 @@ TEST(Wire, ViewerHelloComesBack) {
     EXPECT_THROW(viewer_hello({"yard", std::string(256, 'x')}), Error);
 }
 
-// A later version may say more; what this one knows stays in front.
-TEST(Wire, OfALaterViewersHelloTheFrontCounts) {
+// A later version may append fields; the known ones stay in front.
+TEST(Wire, IgnoresTheEndOfALaterHello) {
     auto bytes = viewer_hello({"yard"});
     bytes.push_back(1);
     EXPECT_EQ(read_viewer_hello(payload_of(bytes, preamble_bytes), wire_version + 1).stream, "yard");
     expect_lost([&] { read_this_hello(payload_of(bytes, preamble_bytes)); }, "more than this version says");
 }
 
-TEST(Wire, WhatIsHeldInTooManyPiecesIsNotTold) {
+TEST(Wire, OmitsBlockVersionsWithTooManyRuns) {
     HeldBlocks held{.epoch = 5};
     for (std::size_t i = 0; i < HeldBlocks::max_runs + 1; ++i) held.runs.push_back({i % 2, 1});
     EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, HeldBlocks{});
@@ -78,7 +78,7 @@ TEST(Wire, WhatIsHeldInTooManyPiecesIsNotTold) {
     EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, held);
 }
 
-TEST(Wire, WhatWasDrawnClocksAndWishesComeBack) {
+TEST(Wire, DrawnClockAndControlMessagesRoundTrip) {
     const auto drawn = drawn_message({3, 1000, 123456789, 17, 18});
     EXPECT_EQ(read_viewer_header(ByteSpan(drawn).first(header_bytes)).type, MessageType::drawn);
     const auto back = read_drawn(payload_of(drawn));
@@ -97,7 +97,7 @@ TEST(Wire, WhatWasDrawnClocksAndWishesComeBack) {
     EXPECT_EQ(answer.text, "there are 1");
 }
 
-TEST(Wire, ServerHelloComesBack) {
+TEST(Wire, ServerHelloRoundTrips) {
     for (const auto mode : {delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded}) {
         auto info = some_info();
         info.mode = mode;
@@ -116,8 +116,8 @@ TEST(Wire, ServerHelloComesBack) {
     }
 }
 
-// The protocol is written down in docs/protocol.md; these bytes are what it says.
-TEST(Wire, BytesAreThoseOfTheDocument) {
+// docs/protocol.md defines the protocol; these bytes follow it.
+TEST(Wire, BytesMatchTheDocument) {
     EXPECT_EQ(viewer_hello({"main", "key", {258, {{3, 4}}}}),
               (Bytes{'F', 'W', 'I', 'R', 5, 0, 1, 31, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 3, 'k', 'e', 'y', 2,
                      1,   0,   0,   0,   0, 0, 0, 1,  0, 3, 0, 0, 0,   0,   0,   0,   0, 4,   0,   0,   0}));
@@ -141,7 +141,7 @@ TEST(Wire, BytesAreThoseOfTheDocument) {
                      3, 1,  0, 0, 0, 0, 0, 0, 20, 1, 1, 0, 9, 0, 0, 0, 3, 0, 4, 0, 1, 1, 6, 0, 44, 1, 0, 0,    99}));
 }
 
-TEST(Wire, StateComesBack) {
+TEST(Wire, StateRoundTrips) {
     Bytes message;
     const StateHeader state{std::uint64_t{1} << 40, std::int64_t{1} << 33, 12345.6789, std::uint64_t{1} << 50, 254};
     begin_state(MessageType::picture, state, {&some_object, 1}, message);
@@ -169,7 +169,7 @@ TEST(Wire, StateComesBack) {
     EXPECT_TRUE(read.partial && read.withdraws);
 }
 
-TEST(Wire, RefusesNumbersNoStreamReaches) {
+TEST(Wire, RejectsImpossibleNumbers) {
     const auto payload_with = [](std::uint64_t version, std::uint64_t frame, double seconds) {
         Bytes message;
         begin_state(MessageType::picture, {version, 0, 0}, {}, message);
@@ -192,7 +192,7 @@ TEST(Wire, RefusesNumbersNoStreamReaches) {
     for (const double seconds : {1.001e10, -1e300, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
         expect_lost([&] { read_any_state(payload_with(1, 0, seconds)); }, fmt::format("{} s", seconds));
 
-    // Nor is such a time sent.
+    // Such a time is not sent either.
     for (const auto& [seconds, sent] : {std::pair{1e12, max_seconds}, {-infinity, -max_seconds}}) {
         Bytes message;
         begin_state(MessageType::picture, {1, 0, seconds}, {}, message);
@@ -202,7 +202,7 @@ TEST(Wire, RefusesNumbersNoStreamReaches) {
     }
 }
 
-TEST(Wire, OfTooManyObjectsTheFirstAreSent) {
+TEST(Wire, SendsTheFirstObjectsOfTooMany) {
     const std::vector<Component> many(max_objects + 5, some_object);
     Bytes message;
     begin_state(MessageType::picture, {1, 0, 0}, many, message);
@@ -212,7 +212,7 @@ TEST(Wire, OfTooManyObjectsTheFirstAreSent) {
     EXPECT_EQ(objects.size(), max_objects);
 }
 
-TEST(Wire, ErrorsComeBack) {
+TEST(Wire, ErrorsRoundTrip) {
     const auto bytes = error_message(Refusal::no_such_stream, "there is no stream 'x' here", true);
     read_server_preamble(ByteSpan(bytes).first(preamble_bytes));
     const auto error = read_error(payload_of(bytes, preamble_bytes));
@@ -220,7 +220,7 @@ TEST(Wire, ErrorsComeBack) {
     EXPECT_EQ(error.text, "there is no stream 'x' here");
 }
 
-TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
+TEST(Wire, RejectsTruncatedAndLongMessages) {
     const auto info = hello_of(some_info());
     const auto hello = viewer_hello({"main", "key", {1, {{2, 3}}}});
     const auto error = error_message(Refusal::failed, "gone", false);
@@ -240,7 +240,7 @@ TEST(Wire, WhatIsCutOffOrTooLongIsRefused) {
         expect_lost([&] { read_any_state(payload_of(state).first(length)); }, fmt::format("a front of {}", length));
 }
 
-TEST(Wire, OtherProtocolsAndVersionsAreRefused) {
+TEST(Wire, RejectsOtherProtocolsAndVersions) {
     for (const auto& bytes :
          {Bytes{'H', 'T', 'T', 'P', '/', '1'}, Bytes{'F', 'W', 'I', 'R', 3, 0}, Bytes{'F', 'W', 'I', 'R', 4}}) {
         expect_lost([&] { read_viewer_preamble(bytes); }, "HTTP, version 3, half a preamble");
@@ -278,7 +278,7 @@ TEST(Wire, HeadersAreBoundedByType) {
         "a short header");
 }
 
-TEST(Wire, HostileValuesAreRefused) {
+TEST(Wire, RejectsInvalidValues) {
     const auto hello = hello_of(some_info());
     Bytes good(hello.begin() + preamble_bytes + header_bytes, hello.end());
     const auto with = [&](std::size_t at, std::initializer_list<std::uint8_t> bytes) {
@@ -330,7 +330,7 @@ TEST(Wire, HostileValuesAreRefused) {
     expect_lost([&] { read_this_hello(hello_with({0})); }, "an empty name");
 }
 
-TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
+TEST(Wire, RandomBytesAreRejectedOrParsed) {
     std::mt19937_64 random(kit::seed());
     for (int i = 0; i < 20'000; ++i) {
         Bytes bytes(random() % 64);
@@ -357,7 +357,7 @@ TEST(Wire, RandomBytesAreRefusedOrUnderstood) {
     }
 }
 
-TEST(Wire, InfoThatIsNotAllowedIsNotSent) {
+TEST(Wire, DoesNotSendInvalidInfo) {
     const auto refused = [](auto change) {
         auto info = some_info();
         change(info);
@@ -371,23 +371,23 @@ TEST(Wire, InfoThatIsNotAllowedIsNotSent) {
     refused([](StreamInfo& info) { info.rate = {std::int64_t{1} << 32, 1}; });
 }
 
-TEST(CleanText, KeepsWhatIsUtf8AndReplacesTheRest) {
+TEST(CleanText, KeepsUtf8AndReplacesTheRest) {
     EXPECT_EQ(clean_text("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5", 255),
               "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8e\xa5");
     EXPECT_EQ(clean_text("a\x1b[31mb\n", 255), "a?[31mb?");
     EXPECT_EQ(clean_text("\xc2\x9b", 255), "?");                       // a C1 control character
     EXPECT_EQ(clean_text("\x7f", 255), "?");                           // DEL
-    EXPECT_EQ(clean_text("\xc3", 255), "?");                           // cut off
+    EXPECT_EQ(clean_text("\xc3", 255), "?");                           // truncated
     EXPECT_EQ(clean_text("\xc0\xaf", 255), "??");                      // overlong
-    EXPECT_EQ(clean_text("\xe0\x80\xaf\xed\xa0\x80", 255), "??????");  // overlong, a surrogate
+    EXPECT_EQ(clean_text("\xe0\x80\xaf\xed\xa0\x80", 255), "??????");  // overlong, then a surrogate
     EXPECT_EQ(clean_text("\xf4\x90\x80\x80", 255), "????");            // beyond Unicode
-    EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");                  // never half a character
+    EXPECT_EQ(clean_text("ab\xe2\x82\xac", 4), "ab");                  // never splits a character
     EXPECT_EQ(clean_text(std::string(1000, 'x'), 255).size(), 255u);
 }
 
-// Whose characters are text each for itself, but turn, hide or break that around them.
-TEST(CleanText, ReplacesWhatActsOnText) {
-    EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");  // U+202E, right to left from here
+// Characters that are valid text but turn, hide or break the text around them.
+TEST(CleanText, ReplacesCharactersThatChangeTheText) {
+    EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");  // U+202E, right-to-left override
     EXPECT_EQ(clean_text("a\xe2\x80\xa8"
                          "b\xe2\x80\xa9"
                          "c",
@@ -397,13 +397,13 @@ TEST(CleanText, ReplacesWhatActsOnText) {
          {"\xc2\x85", "\xc2\xad", "\xd8\x9c", "\xe2\x80\x8b", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa",
           "\xe2\x81\xa0", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf", "\xef\xbf\xb9", "\xf3\xa0\x80\x81"})
         EXPECT_EQ(clean_text(character, 255), "?") << fmt::format("{:02x}", fmt::join(std::string(character), " "));
-    // Their neighbours stay, and so do joiners, which words and emoji are made with.
+    // Neighbouring characters stay, and so do joiners, which words and emoji need.
     for (const char* character : {"\xc2\xac", "\xc2\xae", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\xa7",
                                   "\xe2\x80\xaf", "\xe2\x81\xb0", "\xef\xbf\xbd", "\xf3\xa0\x84\x80"})
         EXPECT_EQ(clean_text(character, 255), character);
 }
 
-TEST(CleanText, IsWhatPeersSayAndAreTold) {
+TEST(CleanText, AppliesToTextsInBothDirections) {
     auto info = some_info();
     info.source = "yard\xe2\x80\xae";
     auto hello = hello_of(info);

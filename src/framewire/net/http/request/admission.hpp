@@ -16,7 +16,7 @@ namespace framewire::net::http {
 /// other origins (CSRF) and against DNS rebinding. Use it from one thread.
 class Admission {
 public:
-    /// What the server accepts.
+    /// Settings of the server that the checks need.
     struct Rules {
         /// The server uses TLS, so the origin of its own pages is https.
         bool tls = false;

@@ -24,7 +24,7 @@ TEST(Target, IsDecodedOnce) {
     EXPECT_EQ(target.query.size(), 4u);
 }
 
-TEST(Target, RefusesTricks) {
+TEST(Target, RejectsUnsafePaths) {
     std::string many_names = "/?";
     for (int i = 0; i < 40; ++i) many_names += std::to_string(i) + "&";
     for (const auto& text : {std::string(),

@@ -56,7 +56,7 @@ struct FedSite {
     Served& server;
 };
 
-TEST(Feeds, SendTheirPartsToAll) {
+TEST(Feeds, SendEveryPartToAllClients) {
     Served server;
     FedSite fed(server);
     fed.feed->set_first(std::make_shared<const std::string>("first"));
@@ -83,7 +83,7 @@ TEST(Feeds, SendTheirPartsToAll) {
     EXPECT_EQ(server.client().ask("HEAD /feed").status, 200);
 }
 
-TEST(Feeds, GiveTheNewestToWhoIsSlow) {
+TEST(Feeds, SendSlowClientsTheNewestPart) {
     Served server;
     FedSite fed(server, {.newest_only = true});
     HttpClient slow(testing::RawConnection::connect(server.listener.address().port, 4096));
@@ -95,7 +95,7 @@ TEST(Feeds, GiveTheNewestToWhoIsSlow) {
     EXPECT_EQ(fed.feed->clients(), 1);
 }
 
-TEST(Feeds, CutOffWhoTakesNothing) {
+TEST(Feeds, DisconnectStuckClients) {
     Served server;
     FedSite lines(server, {.queued_limit_bytes = 1 << 20});
     HttpClient slow(testing::RawConnection::connect(server.listener.address().port, 4096)), good = server.client();
@@ -110,7 +110,7 @@ TEST(Feeds, CutOffWhoTakesNothing) {
     EXPECT_TRUE(good.hear_until("<still here>"));
 }
 
-TEST(Feeds, CutOffWhoTakesNothingWhereNothingMoreComes) {
+TEST(Feeds, DisconnectStuckClientsWithoutNewParts) {
     auto options = on_any_port();
     options.write_deadline = 300ms;
     options.keep_alive = 100ms;
@@ -119,18 +119,18 @@ TEST(Feeds, CutOffWhoTakesNothingWhereNothingMoreComes) {
     HttpClient stuck(testing::RawConnection::connect(server.listener.address().port, 4096));
     stuck.say("GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n");
     pictures.wait_for(1);
-    pictures.publish(std::string(64'000'000, 'y'));  // more than the kernel keeps
+    pictures.publish(std::string(64'000'000, 'y'));  // more than the kernel buffers
     pictures.wait_for(0);
 }
 
-TEST(Feeds, GoToWebSocketsOfWhoHasTheToken) {
+TEST(Feeds, GoToWebSocketsWithTheToken) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
-    options.write_deadline = 500ms;  // for who is told that it is over, and does not close
+    options.write_deadline = 500ms;  // for a client that was sent the end and does not close
     options.keep_alive = 100ms;
     Served server(options);
     FedSite fed(server);
-    // Masked by zeros, which is as good as any for a test.
+    // The mask is zero, so the payload stays readable.
     const auto text = [](const std::string& words) {
         return std::string("\x81", 1) + static_cast<char>(0x80 | words.size()) + std::string(4, '\0') + words;
     };
@@ -145,7 +145,7 @@ TEST(Feeds, GoToWebSocketsOfWhoHasTheToken) {
         EXPECT_TRUE(
             client->hear_until("\x81\x06"
                                "a line"));
-    telling.say(text("more words"));  // of no interest
+    telling.say(text("more words"));  // discarded
     for (const auto* words : {R"({"token":"wrong-horse-battery"})", R"({"token":""})", "{}", "words"}) {
         auto stranger = server.client();
         EXPECT_EQ(stranger.ask("GET /feed", upgrade_fields).status, 101);

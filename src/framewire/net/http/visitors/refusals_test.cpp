@@ -27,7 +27,7 @@ using testing::TestStream;
 
 const std::string json_type = "Content-Type: application/json\r\n";
 
-TEST(Visitors, AreToldWhatIsWrongWithTheRequest) {
+TEST(Visitors, ReceiveErrorsForInvalidRequests) {
     Served server;
     const auto status = [&](const std::string& text) {
         auto client = server.client();
@@ -46,7 +46,7 @@ TEST(Visitors, AreToldWhatIsWrongWithTheRequest) {
     EXPECT_EQ(status("G\x01T / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
     EXPECT_EQ(status(get + "Field : x\r\n\r\n"), 400);
     EXPECT_EQ(status(get + "Field: a\rb\r\n\r\n"), 400);
-    // Who stands between server and client has to see the same requests.
+    // A proxy between server and client has to see the same requests.
     EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 2, 2\r\n\r\n{}"), 400);
@@ -55,7 +55,7 @@ TEST(Visitors, AreToldWhatIsWrongWithTheRequest) {
     EXPECT_EQ(status(put + json_type + "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}"), 400);
-    // Too much of it.
+    // Bodies that are too long.
     EXPECT_EQ(status(put + json_type + "Content-Length: 65537\r\n\r\n"), 413);
     EXPECT_EQ(status(put + json_type + "Content-Length: 99999999999999999999\r\n\r\n"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 65536\r\n\r\n" + std::string(65536, ' ')), 200);
@@ -64,7 +64,7 @@ TEST(Visitors, AreToldWhatIsWrongWithTheRequest) {
     EXPECT_EQ(status("GET /" + std::string(3'000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
 }
 
-TEST(Visitors, AreToldWhichMethodsThereAre) {
+TEST(Visitors, ReceiveTheAllowedMethods) {
     Served server;
     auto client = server.client();
     const auto answer = client.ask("DELETE /cameras/door");
@@ -75,7 +75,7 @@ TEST(Visitors, AreToldWhichMethodsThereAre) {
     EXPECT_EQ(client.ask("OPTIONS /none").status, 404);
 }
 
-TEST(Visitors, AreToldWhatAHandlerThrew) {
+TEST(Visitors, ReceiveTheErrorOfAHandler) {
     Served server;
     auto client = server.client();
     EXPECT_EQ(client.ask("GET /broken/usage").body, R"({"error":{"status":400,"text":"a \"bad\" value"}})");
@@ -84,7 +84,7 @@ TEST(Visitors, AreToldWhatAHandlerThrew) {
     EXPECT_EQ(client.ask("GET /broken/else").status, 500);
 }
 
-TEST(Visitors, HaveToAskForThisServer) {
+TEST(Visitors, MustNameThisServerAsHost) {
     auto options = on_any_port();
     options.allowed_hosts = {"Camera.Example"};
     Served server(options);
@@ -105,7 +105,7 @@ TEST(Visitors, HaveToAskForThisServer) {
     EXPECT_EQ(status("Host: user@localhost\r\n"), 421);
 }
 
-TEST(Visitors, ChangeNothingFromPagesOfOthers) {
+TEST(Visitors, CannotChangeAnythingFromOtherOrigins) {
     Served server;
     const auto status = [&](const std::string& fields) {
         return server.client().ask("PUT /cameras/a", "Content-Length: 2\r\n" + fields, "{}").status;
@@ -126,7 +126,7 @@ TEST(Visitors, ChangeNothingFromPagesOfOthers) {
     EXPECT_EQ(status("Content-Type: application/jsonp\r\n"), 415);
 }
 
-TEST(Visitors, NeedTheTokenWhereThereIsOne) {
+TEST(Visitors, NeedTheTokenIfThereIsOne) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     Served server(options);
@@ -149,7 +149,7 @@ TEST(Visitors, NeedTheTokenWhereThereIsOne) {
     for (const std::string none : {"", "Bearer", "Basic", "Basic !!!!", "Basic YWJj", "Digest x"})
         EXPECT_EQ(ask("Authorization: " + none + "\r\n").status, 401) << none;
     EXPECT_EQ(ask(right + right).status, 401);
-    // A path that everybody may ask for is no place to try tokens at.
+    // A public path must not help to guess tokens either.
     const auto guess = [&](int number, std::uint8_t from) {
         testing::HttpClient client(testing::RawConnection::connect(server.listener.address().port, 0, from));
         const auto token = number < 0 ? "correct-horse-battery" : "guess" + std::to_string(number);
@@ -159,7 +159,7 @@ TEST(Visitors, NeedTheTokenWhereThereIsOne) {
     EXPECT_EQ(guess(5, 2), 429);
     EXPECT_EQ(guess(-1, 2), 429);
     EXPECT_EQ(guess(-1, 1), 200) << "another address";
-    // An address from which the right token came before does not pay for its neighbours' guesses.
+    // An address that sent the right token before is not locked out by its neighbours' guesses.
     for (int i = 0; i < 5; ++i) guess(i, 1);
     EXPECT_EQ(guess(5, 1), 429);
     EXPECT_EQ(guess(-1, 1), 200);
@@ -168,7 +168,7 @@ TEST(Visitors, NeedTheTokenWhereThereIsOne) {
     EXPECT_NO_THROW(Client(served.address(), {.token = options.token}));
 }
 
-// As a page does that was left open while the server's token changed.
+// A page does this if it stays open while the server's token changes.
 TEST(Visitors, MayRepeatAnOutdatedToken) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
@@ -179,7 +179,7 @@ TEST(Visitors, MayRepeatAnOutdatedToken) {
     EXPECT_EQ(client.ask("GET /", "Authorization: Bearer correct-horse-battery\r\n").status, 200);
 }
 
-TEST(Visitors, AreToldApartBehindATrustedProxy) {
+TEST(Visitors, AreDistinguishedBehindATrustedProxy) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     options.trusted_proxies = {"127.0.0.1"};
@@ -197,18 +197,18 @@ TEST(Visitors, AreToldApartBehindATrustedProxy) {
     EXPECT_EQ(ask(right, other), 200);
     EXPECT_EQ(ask(right, "[2001:db8::1]:4711"), 200);
     EXPECT_EQ(ask(right, "nonsense"), 200) << "then it is the proxy that asks";
-    // The header of anybody else is not believed.
+    // The header is ignored if it comes from another address.
     for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i), 2), 401);
     EXPECT_EQ(ask(right, other, 2), 429);
     EXPECT_EQ(ask(right, other), 200);
-    // A WebSocket is its client's, too: of the stream's protocol, and others.
+    // WebSockets also count for the proxy's client, with the stream protocol and without.
     const auto told = server.client().ask(
         "GET /main/stream",
         testing::upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\nX-Forwarded-For: " + guesser + "\r\n");
     EXPECT_EQ(told.status, 429) << "as one who failed too often";
 }
 
-TEST(Visitors, AreToldInTheLogThatAProxyIsNotTrusted) {
+TEST(Visitors, BehindAnUntrustedProxyAreLoggedWithAdvice) {
     const kit::CapturedLog log;
     auto options = on_any_port();
     options.token = "correct-horse-battery";
@@ -219,8 +219,8 @@ TEST(Visitors, AreToldInTheLogThatAProxyIsNotTrusted) {
     EXPECT_NE(log.text().find("serve with --trusted-proxy ADDRESS"), std::string::npos) << log.text();
 }
 
-// Load balancers check so whether a server lives.
-TEST(Visitors, OfHttp10NeedNoHost) {
+// Load balancers check the server's health like this.
+TEST(Visitors, WithHttp10NeedNoHost) {
     Served server;
     const auto status = [&](const std::string& request) {
         auto client = server.client();
@@ -235,7 +235,7 @@ TEST(Visitors, OfHttp10NeedNoHost) {
     EXPECT_EQ(status("PUT /cameras/a HTTP/1.0\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n"), 403);
 }
 
-TEST(Visitors, AreToldOfNoFilesOfTheServer) {
+TEST(Visitors, ReceiveNoServerPaths) {
     const kit::CapturedLog log;
     Served server;
     auto site = std::make_shared<http::Site>();
@@ -258,7 +258,7 @@ TEST(Visitors, AreToldOfNoFilesOfTheServer) {
         EXPECT_NE(log.text().find(whole), std::string::npos) << whole << log.text();
 }
 
-TEST(Visitors, AreSentWhatKeepsPagesSafe) {
+TEST(Visitors, ReceiveSecurityHeaders) {
     Served server;
     auto client = server.client();
     for (const auto* path : {"GET /", "GET /none", "PUT /"}) {

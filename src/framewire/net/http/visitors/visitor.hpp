@@ -20,7 +20,7 @@ namespace framewire::net::http {
 
 /// State of one HTTP connection. Only the loop's thread uses it.
 struct Visitor : std::enable_shared_from_this<Visitor> {
-    /// What the connection is doing; see the transitions in visitors_handling.cpp and visitors_answering.cpp.
+    /// Current activity of the connection. Visitors::enter() changes it.
     enum class Phase {
         waiting,    ///< waits for a request or reads one
         handled,    ///< a handler works on the request; nothing is read

@@ -37,7 +37,7 @@ using testing::said;
 using testing::Served;
 using testing::TestStream;
 
-TEST(Visitors, AreAnsweredByRoutesOverAConnectionThatStays) {
+TEST(Visitors, CanReuseTheirConnection) {
     Served server;
     auto client = server.client();
     auto answer = client.ask("GET /");
@@ -57,7 +57,7 @@ TEST(Visitors, AreAnsweredByRoutesOverAConnectionThatStays) {
     EXPECT_TRUE(client.closed());
 }
 
-TEST(Visitors, AreAnsweredInTurnWhereTheyAskAllAtOnce) {
+TEST(Visitors, ReceivePipelinedResponsesInOrder) {
     Served server;
     auto client = server.client();
     std::string all;
@@ -84,7 +84,7 @@ TEST(Visitors, HaveDeadlines) {
     EXPECT_TRUE(idle.closed());
 }
 
-TEST(Visitors, WhoWaitGiveTheirPlacesToNewerOnes) {
+TEST(Visitors, GiveWaitingPlacesToNewerConnections) {
     auto options = on_any_port();
     options.greeting_limit = 4;
     Served server(options);
@@ -102,7 +102,7 @@ TEST(Visitors, WhoWaitGiveTheirPlacesToNewerOnes) {
     EXPECT_EQ(Client(served.address()).info().source, "a test");
 }
 
-TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
+TEST(Visitors, AreRefusedIfTooManyRequestsAreInProgress) {
     auto options = on_any_port();
     options.requests_limit = 2;
     Served server(options);
@@ -125,7 +125,7 @@ TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
     EXPECT_TRUE(eventually([&] { return inside == 2; }));
     EXPECT_EQ(server.client().ask("GET /").status, 503);
     EXPECT_EQ(server.client().ask("GET /alive").status, 200) << "the server runs, and says so";
-    // A site goes when its handlers are done, and no sooner.
+    // A site is released after its handlers have ended, and not before.
     auto leaving = std::async(std::launch::async, [&] { server.listener.set_site(nullptr); });
     EXPECT_EQ(leaving.wait_for(50ms), std::future_status::timeout);
     go.set_value();
@@ -135,13 +135,13 @@ TEST(Visitors, AreTurnedAwayWhereTooManyAreSeenTo) {
     EXPECT_EQ(server.client().ask("GET /").status, 503);
 }
 
-// Which address of loopback asks.
+// Connects from the loopback address that ends in `from`.
 HttpClient client_from(const Served& server, std::uint8_t from, int receive_buffer_bytes = 0) {
     return HttpClient(testing::RawConnection::connect(server.listener.address().port, receive_buffer_bytes, from));
 }
 
-// Of a peer without a token: WebSockets whose first message never comes, and answers that are never read.
-TEST(Visitors, WhoAreSlowKeepNobodyOut) {
+// A peer without a token opens WebSockets without sending the first message, and requests that it never reads.
+TEST(Visitors, ThatAreSlowDoNotExcludeOthers) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     options.requests_limit = 8;
@@ -182,9 +182,9 @@ TEST(Visitors, WhoAreSlowKeepNobodyOut) {
     server.listener.set_site(nullptr);
 }
 
-TEST(Visitors, OfOnePeerLeaveFeedsToOthers) {
+TEST(Visitors, OfOnePeerLeaveFeedsForOthers) {
     auto options = on_any_port();
-    options.requests_limit = 8;  // six feeds
+    options.requests_limit = 8;  // allows six feeds
     Served server(options);
     const auto feed = std::make_shared<http::Feed>(http::FeedOptions{});
     auto site = std::make_shared<http::Site>();
@@ -213,7 +213,7 @@ TEST(Visitors, OfOnePeerLeaveFeedsToOthers) {
 
 TEST(Visitors, TakeTurnsAtHandlers) {
     auto options = on_any_port();
-    options.requests_limit = 12;  // nine of one peer
+    options.requests_limit = 12;  // allows nine of one peer
     Served server(options);
     std::counting_semaphore<> go(0);
     std::mutex mutex;
@@ -238,11 +238,11 @@ TEST(Visitors, TakeTurnsAtHandlers) {
         many.back().say("GET /many HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
     EXPECT_TRUE(eventually([&] { return count() == 4; })) << "as many as there are threads";
-    // The nine are read before this one, and are as many as one peer may have.
+    // The nine are read before this one, and nine is the limit of one peer.
     EXPECT_EQ(client_from(server, 2).ask("GET /many").status, 503);
     auto one = client_from(server, 1);
     one.say("GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    // It is read before this one of its peer is refused for its path.
+    // That request is read before this one of the same peer is refused for its path.
     EXPECT_EQ(client_from(server, 1).ask("GET /no/such").status, 404);
     go.release(2);
     EXPECT_TRUE(eventually([&] { return count() == 6; }));
@@ -255,9 +255,9 @@ TEST(Visitors, TakeTurnsAtHandlers) {
     server.listener.set_site(nullptr);
 }
 
-TEST(Visitors, WhoDoNotLeaveAreLimited) {
+TEST(Visitors, ThatDoNotCloseAreLimited) {
     auto options = on_any_port();
-    options.greeting_limit = 8;  // so four are waited for
+    options.greeting_limit = 8;  // so at most four may be closing
     options.write_deadline = 1h;
     Served server(options);
     std::vector<HttpClient> all;
@@ -270,7 +270,7 @@ TEST(Visitors, WhoDoNotLeaveAreLimited) {
     EXPECT_TRUE(eventually([&] { return is_cut_off(all[1]); }));
 }
 
-TEST(Visitors, ComeBelowABasePath) {
+TEST(Visitors, CanUseABasePath) {
     auto options = on_any_port();
     options.base_path = "/home/cams";
     Served server(options);

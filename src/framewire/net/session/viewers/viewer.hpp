@@ -17,7 +17,7 @@ namespace framewire::net {
 
 struct Stream;
 
-/// What one write to a viewer contains.
+/// Content of one write to a viewer.
 struct Answer {
     /// The content: `words` are messages without picture data, `steps` are delta frames, `blocks` and `picture` bring a
     /// viewer to a state by single blocks or by a keyframe.
@@ -38,7 +38,7 @@ struct Answer {
 
 /// State of one viewer inside its server. Only the loop's thread uses it.
 struct Viewer : std::enable_shared_from_this<Viewer> {
-    /// Where the viewer is in its life.
+    /// Life cycle of a viewer.
     enum class Phase {
         /// Is sent what it is missing.
         watching,
@@ -58,7 +58,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     Stream& stream;
     const Clock::time_point came_at;
     Phase phase = Phase::watching;
-    // What the viewer holds when all writes are complete:
+    // The blocks that the viewer holds when all writes are complete:
     /// Version of the blocks that are not missing; 0 if all are.
     std::uint64_t held = 0;
     /// Blocks that the viewer holds in an older version or not at all.

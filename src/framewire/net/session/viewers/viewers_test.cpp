@@ -34,11 +34,12 @@ using testing::RawConnection;
 using testing::stuck_in_a_picture;
 using testing::TestStream;
 
-// One viewer takes nothing; the other still gets every picture at once, and what waits for the first stays one message.
-TEST(Server, SlowViewerSkipsAndDelaysNobody) {
-    TestStream stream({1, 240, 320, 3}, delta::Mode::lossless, 60);  // about 200 kB of noise a step
+// One viewer reads nothing. The other still receives every picture at once, and only one message is pending for the
+// first.
+TEST(Server, SlowViewerSkipsWithoutDelayingOthers) {
+    TestStream stream({1, 240, 320, 3}, delta::Mode::lossless, 60);  // about 200 kB of noise per delta frame
     auto options = on_any_port();
-    options.write_deadline = 5min;  // on a slow machine the steps take a while
+    options.write_deadline = 5min;  // the steps can be slow on a slow machine
     Server server(stream.state, options);
     Client slow(server.address()), quick(server.address());
     ASSERT_TRUE(server.wait_for_viewers(2, {}));
@@ -52,7 +53,7 @@ TEST(Server, SlowViewerSkipsAndDelaysNobody) {
     }
     EXPECT_EQ(quick.counts().received.skipped, 0);
 
-    // Now it reads: what was under way, then the newest picture, and nothing of what lay between.
+    // Now it reads the message in progress and then the newest picture, and nothing in between.
     auto ending = std::async(std::launch::async, [&] { return server.finish(20s); });
     while (slow.next()) {
     }
@@ -83,7 +84,7 @@ TEST(Server, StuckViewerIsDropped) {
     EXPECT_EQ(server.metrics().viewers, 0);
 }
 
-// A stream whose pictures take until somebody says so.
+// A stream whose keyframes are encoded only when the test releases them.
 class HeldUpStream : public StreamState {
 public:
     HeldUpStream()
@@ -103,11 +104,11 @@ private:
     std::shared_future<void> gate_ = released_.get_future().share();
 };
 
-TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
+TEST(Server, KeepAlivesContinueWhileAKeyframeIsEncoded) {
     HeldUpStream stream;
     auto options = on_any_port();
     options.keep_alive = 20ms;
-    options.write_deadline = 200ms;  // is over before the picture is there, through no fault of the viewer's
+    options.write_deadline = 200ms;  // expires before the picture is available, which is not the viewer's fault
     Server server(stream, options);
     auto viewer = RawConnection::connect(server.address().server.port);
     ASSERT_TRUE(viewer.send(hello_for("main")));
@@ -123,8 +124,8 @@ TEST(Server, KeepAlivesGoOnWhileAPictureIsPacked) {
     EXPECT_EQ(server.metrics().dropped, 0);
 }
 
-// Whoever waits for viewers sends nothing newer before they have taken the first state.
-TEST(Server, FirstStatesAreWaitedFor) {
+// A server that waits for viewers sends nothing newer before they have taken the first state.
+TEST(Server, WaitsForFirstStates) {
     HeldUpStream stream;
     Server server(stream, on_any_port());
     Client client(server.address());
@@ -139,7 +140,7 @@ TEST(Server, FirstStatesAreWaitedFor) {
     EXPECT_EQ(pictures.get(), 1);
 }
 
-TEST(Server, FirstStatesOfViewersThatHaveGoneAreNotWaitedFor) {
+TEST(Server, DoesNotWaitForFirstStatesOfGoneViewers) {
     HeldUpStream stream;
     Server server(stream, on_any_port());
     std::stop_source stop;
@@ -156,8 +157,8 @@ TEST(Server, FirstStatesOfViewersThatHaveGoneAreNotWaitedFor) {
     stream.release();
 }
 
-// Each would keep a picture of its own in memory, for each asks for it at another version.
-TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
+// Each viewer asks at another version, so each would keep its own picture in memory.
+TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
     const kit::CapturedLog log;
     TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
     auto options = on_any_port();
@@ -194,7 +195,7 @@ TEST(Server, ViewersThatDoNotReadKeepOnlySoMuchInMemory) {
     EXPECT_TRUE(eventually([&] { return server.metrics().pinned_bytes == 0; }));
 }
 
-TEST(Server, CountsWhatWasTaken) {
+TEST(Server, CountsBytesThatWereTaken) {
     TestStream stream({1, 300, 400, 3}, delta::Mode::lossless, 60);
     stream.step();
     Server server(stream.state, on_any_port());
@@ -209,7 +210,7 @@ TEST(Server, CountsWhatWasTaken) {
     EXPECT_EQ(server.metrics().picture_bytes, static_cast<std::int64_t>(size));
 }
 
-TEST(Server, ViewersThatGoAreForgotten) {
+TEST(Server, ForgetsViewersThatLeave) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     stream.step();
