@@ -80,7 +80,7 @@ int take_all(Receiver& receiver, ByteSpan messages) {
     return states;
 }
 
-// A viewer that acknowledges what it received only when it is told to.
+// A viewer that acknowledges what it received only on request.
 struct DrawingPeer {
     MemoryPeer peer;
     Receiver receiver;

@@ -63,7 +63,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     std::uint64_t held = 0;
     /// Blocks that the viewer holds in an older version or not at all.
     delta::BlockSet lacking;
-    /// It holds blocks from an earlier connection and must be told the state they belong to.
+    /// It holds blocks from an earlier connection and must be sent the state they belong to.
     bool resumes = false;
     /// Waits for a worker to encode blocks.
     bool awaits_blocks = false;

@@ -46,7 +46,7 @@ public:
     /// Number of viewers, including those that were sent the end.
     std::size_t count() const { return count_; }
     /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer that has the most.
-    /// Returns false and drops nobody unless that peer would still have at least as many viewers as the newcomer's.
+    /// Returns false and drops nobody if that peer would then have fewer viewers than the newcomer's peer.
     bool make_room(const std::string& newcomer);
 
     /// Adds a viewer whose hello was accepted.
