@@ -2,17 +2,18 @@ import { Figures } from "./figures.js";
 import { Pauses } from "./pauses.js";
 
 /**
- * A camera's stream on a canvas. A worker of its own connects, decodes and paints, and connects again when the stream is
- * lost. Events, each with a `detail`:
- * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it is tried again
+ * One camera's stream on a canvas. A worker connects, decodes and paints, and reconnects after a loss. Events, each
+ * with a `detail`:
+ * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it reconnects
  * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
- * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, messages, frames, dropped}, once
- *   per painting; bytes and decodeMs are sums over the `messages` since the one before, changed over the `frames` of the camera
- * - `answer`: {done, text}: how the camera stands after somebody's wish
+ * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, messages, frames,
+ *   dropped}, once per painting; bytes and decodeMs are sums over the `messages` since the previous painting, changed
+ *   over the camera's `frames`
+ * - `answer`: {done, text}: the camera's settings after a control request of any viewer
  */
 export class CameraStream extends EventTarget {
     #worker;
-    /** For the worker, until it runs. @type {[any, Transferable[]][]|null} */
+    /** Messages for the worker until it runs; null afterwards. @type {[any, Transferable[]][]|null} */
     #waiting = [];
     #pauses = new Pauses();
     #pause = 0;
@@ -22,9 +23,10 @@ export class CameraStream extends EventTarget {
     #nextCall = 0;
 
     /**
+     * Starts the worker and connects.
      * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: "gpu"|"any"}} options
-     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: a fresh one, it is the worker's from then on; webGl:
-     *     see painterOn()
+     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: without a context, because control of it passes to
+     *     the worker; webGl: see painterOn()
      */
     constructor({ url, name, token = "", canvas, webGl = "gpu" }) {
         super();
@@ -34,17 +36,17 @@ export class CameraStream extends EventTarget {
         this.#start();
     }
 
-    /** Hangs up, and keeps the picture. */
+    /** Disconnects and keeps the picture. */
     pause() {
         this.#order("pause");
     }
 
-    /** Goes on from what is held; after `ended` or `refused`, too. */
+    /** Reconnects and continues from the picture held, also after `ended` or `refused`. */
     resume() {
         this.#order("resume");
     }
 
-    /** The end of it, and of its worker. */
+    /** Disconnects and ends the worker. Pending promises are rejected. */
     close() {
         clearTimeout(this.#pause);
         if (this.#waiting) this.#worker.terminate();
@@ -53,29 +55,30 @@ export class CameraStream extends EventTarget {
         this.#calls.clear();
     }
 
-    /** @param {"picture"|"changes"|"heat"} view */
+    /** Selects what is painted: the picture, or what changed in it. @param {"picture"|"changes"|"heat"} view */
     setView(view) {
         this.#order("setView", { view });
     }
 
-    /** The picture as it is held, as PNG. @returns {Promise<Blob>} */
+    /** Returns the current picture as PNG. @returns {Promise<Blob>} */
     snapshot() {
         return this.#ask("snapshot");
     }
 
     /**
-     * The bytes held: B, G, R or gray.
+     * Returns the bytes of the current picture: B, G, R or gray.
      * @returns {Promise<{width: number, height: number, channels: number, data: Uint8Array, version: number}>}
      */
     pixels() {
         return this.#ask("pixels");
     }
 
-    /** What the stream takes, over the last seconds; see Figures. */
+    /** Returns the stream's statistics over the last seconds, see Figures.at(). */
     figures() {
         return this.#figures.at(performance.now());
     }
 
+    // Starts a worker and queues messages until it reports that it runs.
     #start() {
         const worker = this.#worker =
             new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: `camera ${this.#name}` });
@@ -84,7 +87,7 @@ export class CameraStream extends EventTarget {
             for (const [message, transfer] of this.#waiting) worker.postMessage(message, transfer);
             this.#waiting = null;
         };
-        // Before it runs, one of its files did not come: they are asked for again.
+        // An error before it runs means that one of its files could not be loaded. The worker is then started again.
         worker.onerror = event => {
             const isLost = this.#waiting !== null, text = event.message || "the worker does not run";
             this.#hear({ kind: "state", detail: { state: isLost ? "lost" : "refused", text } });
@@ -94,12 +97,14 @@ export class CameraStream extends EventTarget {
         };
     }
 
+    // Sends a message to the worker.
     #order(order, values = {}, transfer = []) {
         const message = { order, ...values };
         if (this.#waiting) this.#waiting.push([message, transfer]);
         else this.#worker.postMessage(message, transfer);
     }
 
+    // Sends a message to the worker and returns a promise of its reply.
     #ask(order) {
         const call = ++this.#nextCall;
         return new Promise((resolve, reject) => {
@@ -108,6 +113,7 @@ export class CameraStream extends EventTarget {
         });
     }
 
+    // Handles a message of the worker: a reply, or an event.
     #hear({ kind, detail }) {
         if (kind === "value") {
             const call = this.#calls.get(detail.call);

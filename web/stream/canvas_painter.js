@@ -1,17 +1,17 @@
 import { drawMarks, rgbaOf } from "./pixels.js";
 
-/** Paints R on a canvas without WebGL. */
+/** Paints R on a 2-D canvas context, without WebGL. */
 export class CanvasPainter {
     #context;
     #shape = { width: 0, height: 0, channels: 3 };
-    #marked = false;  // there are marks on it
+    #marked = false;  // the canvas shows marks
 
     /** @param {OffscreenCanvas} canvas */
     constructor(canvas) {
         this.#context = canvas.getContext("2d", { alpha: false });
     }
 
-    /** @param {{width: number, height: number, channels: number}} shape of what is painted from now on */
+    /** Sets the size of the pictures that follow. @param {{width: number, height: number, channels: number}} shape */
     resize(shape) {
         this.#shape = shape;
         this.#context.canvas.width = shape.width;
@@ -19,13 +19,14 @@ export class CanvasPainter {
     }
 
     /**
+     * Paints the areas, or the whole picture if marks are drawn.
      * @param {Uint8Array} picture
-     * @param {{x: number, y: number, width: number, height: number}[]} areas what of it is new
+     * @param {{x: number, y: number, width: number, height: number}[]} areas which contain all changes of the picture
      * @param {Uint8Array|null} marks
      * @param {"picture"|"changes"|"heat"} view
      */
     paint(picture, areas, marks, view) {
-        // Marks lie everywhere, and what lay under those before is to be seen again.
+        // Marks can be anywhere, and the pixels under earlier marks have to be restored.
         const pieces = marks || this.#marked ? [{ x: 0, y: 0, ...this.#shape }] : areas;
         this.#marked = marks !== null;
         for (const area of pieces) {

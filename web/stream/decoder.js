@@ -1,17 +1,17 @@
-// The module that knows the protocol and the codec: framewire's own C++ sources, as WebAssembly (wasm/exports.cpp).
+// The decoder knows the protocol and the codec: it is framewire's C++ code compiled to WebAssembly (wasm/exports.cpp).
 
-/** What no server sends, in words. The decoder that met it is of no more use. */
+/** A violation of the protocol. The decoder that reported it must not be used again. */
 export class StreamError extends Error {}
 
-/** What became of a message (Taken in wasm/viewer.hpp). */
+/** The result of a message; the numbers of Taken in wasm/viewer.hpp. */
 export const Taken = Object.freeze({ nothing: 0, picture: 1, ended: 2, hello: 3, refused: 4, clock: 5, answer: 6 });
 
-/** Types of messages that carry a state. */
+/** Types of messages that contain picture data (MessageType in net/wire). */
 const pictureType = 2, changesType = 3;
 
 const modes = ["exact", "lossless", "bounded"];
 
-/** The numbers of report() in wasm/exports.cpp, by their place. */
+/** Names of the numbers of report() in wasm/exports.cpp, by their index. */
 const reportNames = [
     "width", "height", "channels", "mode", "greatest", "rate", "takesWishes", "reason", "version", "frame", "time",
     "threshold", "latencyMs", "changed", "dropped", "objects", "textBytes"
@@ -28,7 +28,7 @@ const reportNames = [
 const fetchMs = 20_000;
 
 /**
- * Fetches and compiles the module. What comes after twenty seconds does not count.
+ * Fetches and compiles the module. Fails after 20 seconds.
  * @param {URL} url
  * @returns {Promise<WebAssembly.Module>}
  */
@@ -38,17 +38,17 @@ export async function fetchModule(url) {
     return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-/** A viewer's copy of R, brought forward message by message. */
+/** A viewer's copy of R, updated message by message. */
 export class Decoder {
     #exports;
 
-    /** @param {WebAssembly.Module} module */
+    /** Creates an instance with its own memory. @param {WebAssembly.Module} module */
     constructor(module) {
         const failed = (text, bytes) => {
             throw new StreamError(this.#text(text, bytes));
         };
         const imports = { framewire: { failed } };
-        // What else libraries ask for is for a console, which there is none of.
+        // The libraries import functions for file output, which this module does not need.
         const noSuchFile = 8;
         for (const { module: from, name } of WebAssembly.Module.imports(module))
             (imports[from] ??= {})[name] ??= () => noSuchFile;
@@ -57,7 +57,7 @@ export class Decoder {
     }
 
     /**
-     * What a new connection begins with. It tells what is held.
+     * Returns the first message of a new connection. It announces the block versions held.
      * @param {string} name of the stream
      * @param {string} token
      * @returns {Uint8Array}
@@ -71,14 +71,15 @@ export class Decoder {
         return this.#outgoing();
     }
 
-    /** @param {Uint8Array} bytes the server's preamble */
+    /** Checks the server's preamble. @param {Uint8Array} bytes */
     readPreamble(bytes) {
         this.#incoming(bytes.length).set(bytes);
         this.#exports.read_preamble();
     }
 
     /**
-     * How many bytes follow a message's header: never more than that type can have in this stream.
+     * Returns the length of the content that follows a message header. Throws if the type cannot have that length in
+     * this stream.
      * @param {Uint8Array} header
      * @returns {number}
      */
@@ -88,31 +89,29 @@ export class Decoder {
     }
 
     /**
+     * Applies one message of the server.
      * @param {number} type of the message
      * @param {Uint8Array} content
-     * @param {number} nowUs of the clock that drawn() tells
-     * @returns {number} a Taken
+     * @param {number} nowUs time of the clock that is passed to drawn()
+     * @returns {number} a value of Taken
      */
     take(type, content, nowUs) {
         this.#incoming(content.length).set(content);
         return this.#exports.take(type, nowUs);
     }
 
-    /** @param {number} type */
+    /** Returns true if messages of this type contain picture data. @param {number} type */
     static carriesState(type) {
         return type === pictureType || type === changesType;
     }
 
-    /**
-     * The message that tells what was drawn; see docs/protocol.md.
-     * @returns {Uint8Array}
-     */
+    /** Returns an acknowledgement; see docs/protocol.md. @returns {Uint8Array} */
     drawn({ messages, version, clockUs, heldUs, comingUs }) {
         this.#exports.drawn(messages, version, clockUs, heldUs, comingUs);
         return this.#outgoing();
     }
 
-    /** @returns {Hello} */
+    /** Returns the parameters of the stream. @returns {Hello} */
     hello() {
         const { width, height, channels, mode, greatest, rate, takesWishes } = this.#report(0);
         const source = this.#text(this.#exports.source(), this.#exports.source_bytes());
@@ -122,23 +121,25 @@ export class Decoder {
     }
 
     /**
-     * Of the picture held. `latencyMs` is its age at that time, null before clocks were compared.
+     * Returns the state of the current picture. `latencyMs` is its age at `nowUs`, or null before the clocks have been
+     * compared.
      * @param {number} nowUs
      * @returns {State}
      */
     state(nowUs) {
         const { version, frame, time, threshold, latencyMs, dropped } = this.#report(nowUs);
-        // Clocks are compared to half an exchange: what is younger than that may seem to come from the future.
+        // The comparison is exact to half an exchange, so a picture younger than that can appear to come from the
+        // future.
         const age = Number.isNaN(latencyMs) ? null : Math.max(latencyMs, 0);
         return { version, frame, time, threshold, latencyMs: age, dropped };
     }
 
-    /** How many bytes of the picture the last message changed. */
+    /** Returns how many bytes of the picture the last message changed. */
     lastChanged() {
         return this.#report(0).changed;
     }
 
-    /** Objects in the picture held. @returns {StreamObject[]} */
+    /** Returns the objects in the current picture. @returns {StreamObject[]} */
     objects() {
         const count = this.#report(0).objects;
         const numbers = new Int32Array(this.#exports.memory.buffer, this.#exports.objects(), 6 * count);
@@ -148,15 +149,15 @@ export class Decoder {
         });
     }
 
-    /** What the server said last: why it refuses, or what became of a wish. */
+    /** Returns the server's last text: the reason of a refusal, or the answer to a control request. */
     said() {
         const { reason, textBytes } = this.#report(0);
         return { reason, text: this.#text(this.#exports.text(), textBytes) };
     }
 
     /**
-     * The picture itself, not a copy: rows without gaps, B, G, R or gray; empty before the first complete one. Any later
-     * call may move it.
+     * Returns the picture as a view, not a copy: rows without gaps, B, G, R or gray. Empty before the first complete
+     * state. Any later call may invalidate the view.
      * @returns {Uint8Array}
      */
     picture() {
@@ -165,24 +166,30 @@ export class Decoder {
         return at ? this.#bytes(at, width * height * channels) : new Uint8Array();
     }
 
-    /** Of each block of 64 x 64 pixels, row by row, whether it came since painted(); not a copy. */
+    /**
+     * Returns one byte per 64x64 block in row order, not 0 if the block has changed since painted(). A view, not a
+     * copy.
+     */
     touched() {
         const { width, height } = this.#report(0);
         return this.#bytes(this.#exports.touched(), Math.ceil(width / 64) * Math.ceil(height / 64));
     }
 
-    /** Of each pixel, how far its furthest byte was changed by what was painted last; null where that is not kept. */
+    /**
+     * Returns per pixel the largest change of its bytes since the last painting, or null if marks are off. A view, not
+     * a copy.
+     */
     marks() {
         const { width, height } = this.#report(0), at = this.#exports.marks();
         return at ? this.#bytes(at, width * height) : null;
     }
 
-    /** @param {boolean} keep */
+    /** Turns marks on or off. @param {boolean} keep */
     keepMarks(keep) {
         this.#exports.keep_marks(Number(keep));
     }
 
-    /** What came so far is painted. */
+    /** Clears touched() after painting. */
     painted() {
         this.#exports.painted();
     }
@@ -195,7 +202,7 @@ export class Decoder {
         return this.#bytes(this.#exports.outgoing(), this.#exports.outgoing_bytes()).slice();
     }
 
-    // Views are made anew each time: memory that grows leaves the old ones empty.
+    // A new view is created each time, because memory growth detaches existing views.
     #bytes(at, count) {
         return new Uint8Array(this.#exports.memory.buffer, at, count);
     }

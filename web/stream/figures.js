@@ -1,12 +1,12 @@
 const windowMs = 3000;
 
-/** What a stream takes, over the last seconds. */
+/** Statistics of a stream over the last three seconds. */
 export class Figures {
     #frames = [];
     #hello = null;
     #connections = 0;
 
-    /** @param {import("./decoder.js").Hello} hello */
+    /** Starts again with a new connection. @param {import("./decoder.js").Hello} hello */
     greet(hello) {
         this.#hello = hello;
         this.#frames = [];
@@ -14,7 +14,8 @@ export class Figures {
     }
 
     /**
-     * @param {object} frame a `frame` event's detail
+     * Adds one painting.
+     * @param {object} frame detail of a `frame` event
      * @param {number} nowMs
      */
     take(frame, nowMs) {
@@ -23,13 +24,13 @@ export class Figures {
     }
 
     /**
-     * `fps` counts the camera's frames that were painted, without refinements of one that was painted already.
-     * `rawBitsPerSecond` is what the camera's frames take at the camera's own rate. `changedShare` is the
-     * share of its bytes that the newest frame changed, averaged over the frames painted at once. `latencyMs` is the newest, `decodeMs` that of
-     * one message.
+     * Returns the statistics at a time. `fps` counts painted camera frames, without refinements of a frame that was
+     * painted before. `rawBitsPerSecond` is the bitrate of uncompressed frames at the camera's rate. `changedShare` is
+     * the share of bytes that the newest painting changed, per camera frame. `latencyMs` is the latest value and
+     * `decodeMs` the average per message.
      * @param {number} nowMs
-     * @returns {{fps: number, latencyMs: number|null, bitsPerSecond: number, rawBitsPerSecond: number,
-     *     changedShare: number, threshold: number, dropped: number, decodeMs: number, connections: number}}
+     * @returns {{fps: number, latencyMs: number|null, bitsPerSecond: number, rawBitsPerSecond: number, changedShare:
+     *     number, threshold: number, dropped: number, decodeMs: number, connections: number}}
      */
     at(nowMs) {
         this.#forget(nowMs);
@@ -37,7 +38,7 @@ export class Figures {
         const frameBytes = this.#hello ? this.#hello.width * this.#hello.height * this.#hello.channels : 0;
         const sum = key => this.#frames.reduce((total, { frame }) => total + frame[key], 0);
         const messages = sum("messages");
-        // The first frame begins the time in which the others came.
+        // The interval starts with the first frame, so only the later ones count.
         const seconds = this.#frames.length > 1 ? (nowMs - this.#frames[0].atMs) / 1000 : windowMs / 1000;
         const later = this.#frames.slice(1);
         return {

@@ -1,6 +1,6 @@
 const preambleBytes = 6, headerBytes = 5;
 
-/** Cuts what comes over a connection into messages, however it was cut on its way. */
+/** Splits the bytes of a connection into messages, independently of how the network split them. */
 export class MessageReader {
     #decoder;
     #take;
@@ -8,14 +8,14 @@ export class MessageReader {
     #wanted = preambleBytes;
     #type = 0;
     #begunUs = 0;
-    /** What has come of a piece that is not whole. */
+    /** Bytes of an incomplete preamble, header or content. */
     #piece = null;
     #has = 0;
 
     /**
-     * @param {import("./decoder.js").Decoder} decoder checks lengths before there is room for them
-     * @param {(type: number, content: Uint8Array, comingUs: number) => boolean} take is given each message, with the
-     *     time from its first byte to its last; false: nothing is to be read any more
+     * @param {import("./decoder.js").Decoder} decoder checks lengths before memory is allocated
+     * @param {(type: number, content: Uint8Array, comingUs: number) => boolean} take receives each message and the time
+     *     from its first to its last byte; returns false to stop reading
      */
     constructor(decoder, take) {
         this.#decoder = decoder;
@@ -23,6 +23,7 @@ export class MessageReader {
     }
 
     /**
+     * Reads bytes that were received at `nowUs`.
      * @param {Uint8Array} bytes
      * @param {number} nowUs
      */
@@ -37,6 +38,7 @@ export class MessageReader {
         }
     }
 
+    // Appends bytes to the incomplete piece.
     #keep(bytes) {
         if (bytes.length === 0) return;
         this.#piece ??= new Uint8Array(this.#wanted);
@@ -44,7 +46,7 @@ export class MessageReader {
         this.#has += bytes.length;
     }
 
-    // False when nothing is to be read any more.
+    // Handles a complete piece. Returns false to stop reading.
     #readPiece(piece, nowUs) {
         this.#piece = null;
         this.#has = 0;

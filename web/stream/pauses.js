@@ -1,16 +1,17 @@
 const firstMs = 100, longestMs = 5000;
 
-/** How long to wait before something is tried again: twice as long each time, up to five seconds. */
+/** Pauses between attempts: doubled each time, up to five seconds. */
 export class Pauses {
     #ms = firstMs;
 
+    /** Returns the next pause in milliseconds. */
     next() {
         const ms = this.#ms;
         this.#ms = Math.min(2 * ms, longestMs);
         return ms;
     }
 
-    /** What was tried has worked. */
+    /** Starts again with the shortest pause. Call it after a success. */
     reset() {
         this.#ms = firstMs;
     }

@@ -1,12 +1,12 @@
 /**
- * An area of R as canvases take it: R, G, B, opaque.
+ * Converts an area of R to the format of canvases: R, G, B, opaque.
  * @param {Uint8Array} picture rows without gaps
  * @param {{width: number, channels: number}} shape of the picture
  * @param {{x: number, y: number, width: number, height: number}} area
  * @returns {Uint8ClampedArray}
  */
 export function rgbaOf(picture, shape, area) {
-    // Whole pixels at once; wasm, and so R, is of little-endian machines.
+    // Writes whole pixels, in the byte order of little-endian machines, which WebAssembly memory has as well.
     const out = new Uint32Array(area.width * area.height), { channels } = shape;
     const red = channels === 1 ? 0 : 2, green = channels === 1 ? 0 : 1;
     let to = 0;
@@ -19,9 +19,9 @@ export function rgbaOf(picture, shape, area) {
 }
 
 /**
- * Draws what was changed over pixels of a whole picture: in red, or by how much, as the filter `heatmap` colours it.
- * @param {Uint8ClampedArray} rgba changed in place
- * @param {Uint8Array} marks how far each pixel was changed
+ * Draws the changes over the pixels of a whole picture: in red, or coloured by size as by the filter `heatmap`.
+ * @param {Uint8ClampedArray} rgba modified in place
+ * @param {Uint8Array} marks how much each pixel changed
  * @param {"changes"|"heat"} view
  */
 export function drawMarks(rgba, marks, view) {

@@ -2,10 +2,10 @@ import { Decoder, StreamError, Taken } from "./decoder.js";
 import { MessageReader } from "./message_reader.js";
 import { Pauses } from "./pauses.js";
 
-const helloMs = 5000;          // for a connection, up to the server's hello
-const silenceMs = 5000;        // without a byte; servers send something each second
+const helloMs = 5000;  // from the connection to the server's hello
+const silenceMs = 5000;  // without a byte; servers send something each second
 
-/** Why servers refuse (Refusal in net/wire): another time these would be refused, too. */
+/** Refusals (Refusal in net/wire) that another attempt would receive again: bad_request and not_allowed. */
 const finalRefusals = new Set([3, 5]);
 
 /**
@@ -15,7 +15,8 @@ const finalRefusals = new Set([3, 5]);
  */
 
 /**
- * A stream that is had again whenever it is lost, going on from what is held. It knows no sockets and paints nothing.
+ * The protocol of one stream, over connections that the caller provides. It reconnects after each loss and continues
+ * from the block versions held. It does no painting.
  */
 export class Session {
     #options;
@@ -26,7 +27,7 @@ export class Session {
     #pause = 0;
     #pauses = new Pauses();
     #state = "";
-    // Of this connection:
+    // State of the current connection:
     #taken = 0;
     #told = 0;
     #unpainted = false;
@@ -34,44 +35,41 @@ export class Session {
     #comingUs = 0;
 
     /**
-     * @param {{module: WebAssembly.Module, name: string, token: string,
-     *     dial: (handlers: Handlers) => Connection,
-     *     onState: (state: StreamState, text: string) => void,
-     *     onHello: (hello: import("./decoder.js").Hello) => void,
-     *     onPicture: () => void,
-     *     onTaken: (taken: {bytes: number, changed: number, decodeMs: number}) => void,
-     *     onAnswer: (answer: {done: boolean, text: string}) => void}} options onPicture: to be painted, and then
-     *     painted() is to be called; onTaken: each picture and each step, painted or not
+     * @param {{module: WebAssembly.Module, name: string, token: string, dial: (handlers: Handlers) => Connection,
+     *     onState: (state: StreamState, text: string) => void, onHello: (hello: import("./decoder.js").Hello) => void,
+     *     onPicture: () => void, onTaken: (taken: {bytes: number, changed: number, decodeMs: number}) => void,
+     *     onAnswer: (answer: {done: boolean, text: string}) => void}} options onPicture: the picture has to be painted,
+     *     followed by a call of painted(); onTaken: called for each keyframe and delta frame, painted or not
      */
     constructor(options) {
         this.#options = options;
     }
 
-    /** @returns {Decoder|null} null before the first connection */
+    /** The decoder, or null before the first connection. @returns {Decoder|null} */
     get decoder() {
         return this.#decoder;
     }
 
-    /** Connects, anew where that was done before; from a pause it goes on from what is held. */
+    /** Connects, or reconnects if it was connected. Continues from the block versions held. */
     open() {
         this.#hangUp();
         this.#pauses.reset();
         this.#connect();
     }
 
-    /** Hangs up, and keeps what is held. */
+    /** Disconnects and keeps the block versions held. */
     pause() {
         this.#hangUp();
         this.#tell("paused", "");
     }
 
-    /** Hangs up for good. */
+    /** Disconnects and releases the decoder. */
     close() {
         this.#hangUp();
         this.#decoder = null;
     }
 
-    /** All that came is painted: the server is told. */
+    /** Acknowledges everything received so far. Call it after painting. */
     painted() {
         this.#decoder?.painted();
         this.#unpainted = false;
@@ -97,7 +95,7 @@ export class Session {
         this.#taken = this.#told = 0;
         this.#unpainted = false;
         const reader = new MessageReader(this.#decoder, (...message) => this.#take(...message));
-        // Handlers of a connection that was given up are heard no more.
+        // Handlers of an abandoned connection are ignored.
         let connection = null;
         const heard = handler => (...values) => {
             if (connection && connection === this.#connection) this.#guard(() => handler(...values));
@@ -113,7 +111,7 @@ export class Session {
         });
     }
 
-    // What no server sends ends the connection, and the decoder with it.
+    // A protocol violation ends the connection. The decoder cannot be used after it.
     #guard(body) {
         try {
             body();
@@ -124,6 +122,7 @@ export class Session {
         }
     }
 
+    // Applies one message and reports its result. Returns false to stop reading.
     #take(type, content, comingUs) {
         const decoder = this.#decoder;
         const begin = performance.now();
@@ -148,7 +147,8 @@ export class Session {
                 this.#options.onPicture();
                 break;
             case Taken.nothing:
-                // A part of a state: there is nothing to paint, and the rest waits for this.
+                // Part of a state: nothing to paint, but the server waits for the acknowledgement before it sends the
+                // rest.
                 if (Decoder.carriesState(type) && !this.#unpainted) this.#acknowledge();
                 break;
             case Taken.answer: {
@@ -170,17 +170,20 @@ export class Session {
         return this.#connection !== null;
     }
 
+    // Disconnects and schedules the next attempt.
     #lose(why) {
         this.#hangUp();
         this.#tell("lost", why);
         this.#pause = setTimeout(() => this.#connect(), this.#pauses.next());
     }
 
+    // Sets the deadline for the next bytes.
     #wait(ms, whenLate) {
         clearTimeout(this.#deadline);
         this.#deadline = setTimeout(() => this.#lose(whenLate), ms);
     }
 
+    // Ends the connection, its deadline and any scheduled attempt.
     #hangUp() {
         clearTimeout(this.#deadline);
         clearTimeout(this.#pause);
@@ -189,6 +192,7 @@ export class Session {
         connection?.close();
     }
 
+    // Reports a state unless it is the current one. Each loss is reported.
     #tell(state, text) {
         if (state === this.#state && state !== "lost") return;
         this.#state = state;
@@ -196,7 +200,7 @@ export class Session {
     }
 }
 
-/** The viewer's clock. */
+/** Returns the viewer's clock in microseconds. */
 function nowUs() {
     return Math.round(performance.now() * 1000);
 }

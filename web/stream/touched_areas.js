@@ -1,8 +1,8 @@
-const side = 64;  // of a block
+const side = 64;  // of a block, in pixels
 
 /**
- * Which rectangles of a picture hold all blocks that were touched: one for each run of blocks in a row of blocks.
- * @param {Uint8Array} touched of each block, row by row
+ * Returns rectangles that cover all touched blocks: one per run of blocks in a row of blocks.
+ * @param {Uint8Array} touched one byte per block, row by row
  * @param {number} width of the picture, in pixels
  * @param {number} height
  * @returns {{x: number, y: number, width: number, height: number}[]}

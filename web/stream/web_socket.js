@@ -1,5 +1,5 @@
 /**
- * A session's connection over a WebSocket, whose messages are pieces of one run of bytes.
+ * A session's connection over a WebSocket. The messages form one byte stream.
  * @param {string} url
  * @param {import("./session.js").Handlers} handlers
  * @returns {import("./session.js").Connection}

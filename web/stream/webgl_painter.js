@@ -8,7 +8,7 @@ void main() {
 
 const views = { picture: 0, changes: 1, heat: 2 };
 
-// The same colours as pixels.js draws without WebGL.
+// The same colours as in pixels.js, which paints without WebGL.
 const fragmentShader = `#version 300 es
 precision highp float;
 uniform highp sampler2D picture, marks;
@@ -26,14 +26,14 @@ void main() {
     else if (mark > 0.0) colour.rgb = vec3(1, 0, 0);
 }`;
 
-/** Paints R by WebGL 2: a texture of which only what is new is uploaded. */
+/** Paints R with WebGL 2. Only changed areas are uploaded to its texture. */
 export class WebGlPainter {
     #gl;
     #shape = { width: 0, height: 0, channels: 3 };
     #uniforms = {};
     #fresh = true;
 
-    /** @param {WebGL2RenderingContext} gl */
+    /** Prepares the context, also after it was lost and restored. @param {WebGL2RenderingContext} gl */
     constructor(gl) {
         this.#gl = gl;
         this.#prepare();
@@ -45,8 +45,8 @@ export class WebGlPainter {
     }
 
     /**
-     * Throws a StreamError where they are larger than what can be painted.
-     * @param {{width: number, height: number, channels: number}} shape of what is painted from now on
+     * Sets the size of the pictures that follow. Throws a StreamError if it exceeds the largest texture.
+     * @param {{width: number, height: number, channels: number}} shape
      */
     resize(shape) {
         const gl = this.#gl;
@@ -65,8 +65,9 @@ export class WebGlPainter {
     }
 
     /**
+     * Uploads the areas and paints the picture. Does nothing while the context is lost.
      * @param {Uint8Array} picture
-     * @param {{x: number, y: number, width: number, height: number}[]} areas what of it is new
+     * @param {{x: number, y: number, width: number, height: number}[]} areas which contain all changes of the picture
      * @param {Uint8Array|null} marks
      * @param {"picture"|"changes"|"heat"} view
      */
@@ -83,6 +84,7 @@ export class WebGlPainter {
         gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
 
+    // Copies areas of a picture to a texture. Offsets select them, so nothing is copied on the CPU.
     #upload(unit, format, channels, bytes, areas) {
         const gl = this.#gl;
         gl.activeTexture(gl.TEXTURE0 + unit);
@@ -91,7 +93,7 @@ export class WebGlPainter {
                              (y * this.#shape.width + x) * channels);
     }
 
-    // Storage cannot change its size: each size has textures of its own.
+    // Texture storage is immutable, so each size needs new textures.
     #makeTexture(unit, format) {
         const gl = this.#gl;
         gl.activeTexture(gl.TEXTURE0 + unit);
@@ -102,6 +104,7 @@ export class WebGlPainter {
         gl.texStorage2D(gl.TEXTURE_2D, 1, format, this.#shape.width, this.#shape.height);
     }
 
+    // Compiles the shaders and looks up their uniforms.
     #prepare() {
         const gl = this.#gl, program = gl.createProgram();
         for (const [type, text] of [[gl.VERTEX_SHADER, vertexShader], [gl.FRAGMENT_SHADER, fragmentShader]]) {

@@ -1,4 +1,5 @@
-// A camera's worker: connection, decoder and painting are here, away from the page's thread. camera_stream.js is the other side.
+// The worker of one camera: connection, decoder and painting run here, not on the page's thread. camera_stream.js is
+// the other side.
 
 import { fetchModule } from "./decoder.js";
 import { painterOn } from "./painter.js";
@@ -8,7 +9,9 @@ import { Session } from "./session.js";
 import { touchedAreas } from "./touched_areas.js";
 import { dialWebSocket } from "./web_socket.js";
 
-/** A page that is not seen is not painted, and the server is told all the same. */
+/**
+ * Browsers do not call requestAnimationFrame() for hidden pages. They paint and acknowledge after this time instead.
+ */
 const longestWaitMs = 250;
 
 class CameraWorker {
@@ -17,9 +20,9 @@ class CameraWorker {
     #view = "picture";
     #hello = null;
     #waits = [];
-    /** Number of the newest frame that is whole. */
+    /** Number of the newest complete frame. */
     #frame = -1;
-    /** Bytes changed by the messages of the state that is arriving. */
+    /** Bytes changed by the messages of the state that is being received. */
     #changing = 0;
     #came = nothingCame();
 
@@ -96,7 +99,8 @@ class CameraWorker {
         post("hello", hello);
     }
 
-    // A refinement is a second state of the same frame: it is neither a frame nor a change of the camera's picture.
+    // A refinement is another state of the same frame. It counts neither as a frame nor as a change of the camera's
+    // picture.
     #countPicture() {
         const { frame } = this.#session.decoder.state(0);
         if (frame !== this.#frame) {
@@ -107,6 +111,7 @@ class CameraWorker {
         this.#changing = 0;
     }
 
+    // Paints with the next animation frame, or after `longestWaitMs` on a hidden page.
     #paintSoon() {
         if (this.#waits.length) return;
         const paint = () => {
@@ -118,6 +123,7 @@ class CameraWorker {
         this.#waits = [requestAnimationFrame(paint), setTimeout(paint, longestWaitMs)];
     }
 
+    // Paints what has changed, acknowledges it and reports statistics.
     #paint() {
         const { decoder } = this.#session;
         if (!decoder || !this.#hello) return;
@@ -131,12 +137,12 @@ class CameraWorker {
     }
 }
 
-/** What came since the last painting: messages of states, and the frames of the camera that they completed. */
+/** Counters since the last painting: messages with picture data, and the camera frames that they completed. */
 function nothingCame() {
     return { bytes: 0, changed: 0, decodeMs: 0, messages: 0, frames: 0 };
 }
 
-/** @param {string} kind */
+/** Sends a message to the page. @param {string} kind */
 function post(kind, detail, transfer = []) {
     postMessage({ kind, detail }, transfer);
 }
@@ -144,7 +150,7 @@ function post(kind, detail, transfer = []) {
 /** @type {Promise<CameraWorker>} orders that come earlier wait for it */
 let opened = null, isOpen = false;
 
-// A network may change, or a server go, just while the module is fetched.
+// Fetches the module and retries: the network or the server may be unavailable at that moment.
 async function fetchModuleAtLast() {
     for (const pauses = new Pauses();;) {
         try {
@@ -163,6 +169,7 @@ async function open(values) {
     return new CameraWorker(values, module);
 }
 
+// Sends the result of a call to the page.
 async function answer(call, asked) {
     try {
         const [value, transfer] = await asked;
@@ -178,10 +185,11 @@ onmessage = ({ data: { order, call, ...values } }) => {
         opened.catch(error => post("state", { state: "refused", text: error.message }));
         return;
     }
-    // It may be fetching still, for as long as no server is there.
+    // Without a server the module may never arrive, so closing does not wait for it.
     if (order === "close" && !isOpen) return close();
     const asked = opened.then(worker => worker[order](values));
     if (call !== undefined) answer(call, asked);
 };
 
 post("ready");
+

@@ -1,4 +1,4 @@
-// What the world outside calls: numbers, and places in this module's memory. decoder.js is the other side.
+// The module's interface for decoder.js: numbers, and addresses in the module's memory.
 
 #include "viewer.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 
 Viewer viewer;
 net::Bytes incoming, outgoing;
-std::vector<std::int32_t> boxes;  // of objects: number, left, top, width, height, area
+std::vector<std::int32_t> boxes;  // id, x, y, width, height and area of each object
 
-// As decoder.js names them.
+// In the order of reportNames in decoder.js.
 std::array<double, 17> report;
 
 std::string_view incoming_text(std::size_t from, std::size_t bytes) {
@@ -30,31 +30,32 @@ using namespace framewire::web;
 
 extern "C" {
 
-/// Room for so many bytes that are to be written there, until it is called again.
+/// Returns a buffer of `bytes` bytes for input. It is valid until the next call.
 EXPORT(incoming) std::uint8_t* web_incoming(std::size_t bytes) {
     incoming.resize(bytes);
     return incoming.data();
 }
 
-/// What is to be sent.
+/// Returns the bytes to be sent.
 EXPORT(outgoing) const std::uint8_t* web_outgoing() { return outgoing.data(); }
+/// Returns their number.
 EXPORT(outgoing_bytes) std::size_t web_outgoing_bytes() { return outgoing.size(); }
 
-/// Of what came in, so many bytes are the stream's name, and the rest is the token: the hello is to be sent.
+/// Writes the hello to the output. The input is the stream's name (`name_bytes` bytes) followed by the token.
 EXPORT(greet) void web_greet(std::size_t name_bytes) {
     outgoing = viewer.greet(incoming_text(0, name_bytes), incoming_text(name_bytes, incoming.size() - name_bytes));
 }
 
-/// What came in is the server's preamble.
+/// Checks the server's preamble in the input.
 EXPORT(read_preamble) void web_read_preamble() { net::read_server_preamble(incoming); }
-/// What came in is a message's header.
+/// Returns the content length for the message header in the input.
 EXPORT(content_bytes) std::size_t web_content_bytes() { return viewer.content_bytes(incoming); }
-/// What came in is a message's content. Gives a Taken.
+/// Applies the message content in the input. Returns a Taken.
 EXPORT(take) int web_take(int type, double now_us) {
     return static_cast<int>(viewer.take(static_cast<net::MessageType>(type), incoming, now_us));
 }
 
-/// What was drawn is to be told.
+/// Writes an acknowledgement to the output.
 EXPORT(drawn) void web_drawn(double messages, double version, double clock_us, double held_us, double coming_us) {
     const auto short_time = [](double us) {
         return static_cast<std::uint32_t>(std::clamp(us, 0., double{std::numeric_limits<std::uint32_t>::max()}));
@@ -66,7 +67,7 @@ EXPORT(drawn) void web_drawn(double messages, double version, double clock_us, d
                                    .coming_us = short_time(coming_us)});
 }
 
-/// The stream and the state held, once there was a hello.
+/// Returns the numbers of the stream and its state. Valid after the first hello.
 EXPORT(report) const double* web_report(double now_us) {
     const auto& info = viewer.info();
     const auto* const receiver = viewer.receiver();
@@ -91,28 +92,31 @@ EXPORT(report) const double* web_report(double now_us) {
               static_cast<double>(viewer.text().size())};
     return report.data();
 }
-/// What the server last said in words: an error, or how things stand after a wish.
+/// Returns the server's last text: an error, or the answer to a control request. Its length is in report().
 EXPORT(text) const char* web_text() { return viewer.text().data(); }
-/// What the source is, for people to read.
+/// Returns the description of the source.
 EXPORT(source) const char* web_source() { return viewer.info().source.data(); }
+/// Returns its length in bytes.
 EXPORT(source_bytes) std::size_t web_source_bytes() { return viewer.info().source.size(); }
 
-/// The picture: rows without gaps, bytes B, G, R, or gray ones; null before the first complete one.
+/// Returns the picture: rows without gaps, bytes B, G, R or gray. Null before the first complete state.
 EXPORT(picture) const std::uint8_t* web_picture() {
     const auto* const receiver = viewer.receiver();
     return receiver && receiver->state().version > 0 ? receiver->picture().data() : nullptr;
 }
-/// Objects of the picture, six numbers each.
+/// Returns the objects of the picture, six numbers each.
 EXPORT(objects) const std::int32_t* web_objects() {
     boxes.clear();
     for (const auto& object : viewer.receiver()->objects())
         boxes.insert(boxes.end(), {object.id, object.x, object.y, object.width, object.height, object.area});
     return boxes.data();
 }
-/// Of each block, row by row, whether it is new since painted().
+/// Returns one byte per block, row by row, not 0 if the block has changed since painted().
 EXPORT(touched) const std::uint8_t* web_touched() { return viewer.touched().data(); }
-/// Of each pixel, how far it was changed; null where marks are off.
+/// Returns one byte per pixel, how much it changed. Null if marks are off.
 EXPORT(marks) const std::uint8_t* web_marks() { return viewer.marks().empty() ? nullptr : viewer.marks().data(); }
+/// Turns marks on (not 0) or off.
 EXPORT(keep_marks) void web_keep_marks(int keep) { viewer.keep_marks(keep != 0); }
+/// Clears touched(); marks stay until there are new ones.
 EXPORT(painted) void web_painted() { viewer.painted(); }
 }

@@ -1,4 +1,4 @@
-// What ends a call that failed: there is nobody in this module to catch it, so whoever called from outside is told.
+// Error handling without exceptions: a failed call throws in JavaScript, because nothing in this module can catch it.
 
 #include "framewire/core/error.hpp"
 
@@ -9,16 +9,18 @@
 
 extern "C" {
 
-/// Throws in the language outside. What the module holds then nobody knows; it is not to be called again.
+/// Throws a StreamError in JavaScript. The module's state is undefined afterwards, and it must not be called again.
 [[noreturn]] __attribute__((import_module("framewire"), import_name("failed"))) void framewire_failed(
     const char* text, std::size_t bytes);
 
+// Memory for the exception object. If there is none, the module traps.
 void* __cxa_allocate_exception(std::size_t bytes) noexcept {
     void* const room = std::malloc(bytes);
     if (!room) __builtin_trap();
     return room;
 }
 
+// Reports framewire's own errors as text and traps on all others.
 [[noreturn]] void __cxa_throw(void* thrown, std::type_info* type, void (*)(void*)) {
     if (*type != typeid(framewire::Error)) __builtin_trap();
     const auto& error = *static_cast<const framewire::Error*>(thrown);

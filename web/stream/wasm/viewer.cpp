@@ -13,6 +13,7 @@ namespace {
 
 using net::MessageType;
 
+// JavaScript's clock in microseconds as a time point.
 Clock::time_point time_of(double now_us) {
     return Clock::time_point(std::chrono::microseconds(static_cast<std::int64_t>(now_us)));
 }
@@ -64,6 +65,7 @@ Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
     }
 }
 
+// Takes over a server's hello. The receiver is kept if the size is the same.
 void Viewer::accept(const net::ServerHello& hello) {
     const auto& shape = hello.info.shape;
     if (receiver_ && shape == info_.shape) {
@@ -72,7 +74,7 @@ void Viewer::accept(const net::ServerHello& hello) {
         if (std::int64_t{shape.width} * shape.height > max_pixels)
             fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
                  to_string(shape), max_pixels);
-        receiver_.reset();  // memory for one is enough
+        receiver_.reset();  // two receivers might not fit into memory
         receiver_.emplace(hello);
         touched_.assign(static_cast<std::size_t>(delta::BlockGrid(shape).count()), 1);
     }
@@ -82,6 +84,7 @@ void Viewer::accept(const net::ServerHello& hello) {
     keep_marks(keeps_marks_);
 }
 
+// Updates touched() and marks() after a message with picture data.
 void Viewer::take_state(MessageType type, bool complete) {
     if (type == MessageType::picture) last_changed_ = info_.shape.frame_bytes();
     if (keeps_marks_) mark(complete);
@@ -90,7 +93,7 @@ void Viewer::take_state(MessageType type, bool complete) {
     for (std::size_t block = 0; block < came.size(); ++block) touched_[block] |= came[block];
 }
 
-// Marks of a state that comes in parts are seen with it, not before.
+// Marks of an incomplete state are collected separately and shown together with it.
 void Viewer::mark(bool complete) {
     if (complete && std::exchange(marks_painted_, false)) std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
     auto& marks = complete ? marks_ : part_marks_;

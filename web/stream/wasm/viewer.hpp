@@ -16,48 +16,60 @@
 
 namespace framewire::web {
 
-/// What became of a message, as numbers for the world outside.
+/// The result of a message. The numbers are part of the interface to JavaScript.
 enum class Taken : int {
-    nothing = 0,  ///< nothing to be seen yet
-    picture = 1,  ///< the picture is new
-    ended = 2,    ///< the stream came to its end
-    hello = 3,    ///< the server's; info() is there
-    refused = 4,  ///< the server says why in text(), and reason() is its number
-    clock = 5,    ///< ages are known
-    answer = 6,   ///< to a wish: reason() is 1 when it was done, text() says how things stand
+    /// No new picture.
+    nothing = 0,
+    /// A new complete picture.
+    picture = 1,
+    /// The end of the stream.
+    ended = 2,
+    /// The server's hello; info() is valid.
+    hello = 3,
+    /// The server refuses: text() is the reason, reason() its number.
+    refused = 4,
+    /// The clocks have been compared; age_us() is valid.
+    clock = 5,
+    /// The answer to a control request: reason() is 1 if it was accepted; text() holds the settings or the refusal.
+    answer = 6,
 };
 
-/// A viewer's end of the protocol without a connection: the same reader, receiver and decoder as the native viewer's.
-/// Everything throws Error{source_lost} on what no server sends; nothing is to be called after that.
+/// A viewer's side of the protocol without a connection, on the same reader, receiver and decoder as the native viewer.
+/// All functions throw Error{source_lost} on protocol violations and must not be called after that.
 class Viewer {
 public:
-    /// Larger pictures are refused unallocated, as by the native viewer.
+    /// Largest picture, as for the native viewer. Larger ones are refused before memory is allocated.
     static constexpr std::int64_t max_pixels = std::int64_t{8192} * 8192;
 
-    /// What a new connection begins with: preamble and hello, which tell what is held.
+    /// Returns the preamble and hello of a new connection, which announce the block versions held.
     net::Bytes greet(std::string_view name, std::string_view token);
-    /// How many bytes follow a message's header; throws on what none can have.
+    /// Returns the length of the content after a message header. Throws if it is impossible.
     std::size_t content_bytes(net::ByteSpan header) const;
-    /// Takes one message of the server, which came at `now_us` of the viewer's clock.
+    /// Applies one message of the server, received at `now_us` on the viewer's clock.
     Taken take(net::MessageType type, net::ByteSpan content, double now_us);
 
+    /// Parameters of the stream, valid after the hello.
     const net::StreamInfo& info() const { return info_; }
+    /// Returns true if the server accepts control requests.
     bool takes_wishes() const { return takes_wishes_; }
+    /// The receiver, or null before the first hello.
     const net::Receiver* receiver() const { return receiver_ ? &*receiver_ : nullptr; }
+    /// Number that belongs to text(), see Taken.
     int reason() const { return reason_; }
+    /// The server's last text, see Taken.
     const std::string& text() const { return text_; }
-    /// Microseconds since the picture held was captured; none before clocks were compared.
+    /// Age of the current picture in microseconds, or nullopt before the clocks have been compared.
     std::optional<std::int64_t> age_us(double now_us) const;
-    /// How many bytes the last message changed.
+    /// Bytes that the last message changed.
     std::int64_t last_changed() const { return last_changed_; }
 
-    /// Blocks that are new since painted(), row by row.
+    /// Blocks that have changed since painted(), row by row.
     const delta::BlockSet& touched() const { return touched_; }
-    /// Of each pixel, how far its furthest byte was changed since painted(); no bytes where marks are off.
+    /// The largest change of each pixel's bytes since painted(). Empty if marks are off.
     const std::vector<std::uint8_t>& marks() const { return marks_; }
-    /// Begins to keep marks, or leaves off.
+    /// Turns marks on or off.
     void keep_marks(bool keep);
-    /// What was touched and marked is painted. Marks stay until there are others.
+    /// Clears touched(). Marks stay until there are new ones.
     void painted();
 
 private:
@@ -68,15 +80,15 @@ private:
     std::optional<net::Receiver> receiver_;
     net::StreamInfo info_{};
     net::ServerClock clock_;
-    bool greeted_ = false;  // by the server, on this connection
+    bool greeted_ = false;  // the hello of this connection has been received
     bool takes_wishes_ = false;
     int reason_ = 0;
     std::string text_;
     std::int64_t last_changed_ = 0;
     delta::BlockSet touched_;
-    std::vector<std::uint8_t> marks_, part_marks_;  // the latter of parts of the next state
+    std::vector<std::uint8_t> marks_, part_marks_;  // `part_marks_` belongs to the next, incomplete state
     bool keeps_marks_ = false, marks_painted_ = false;
-    delta::HostChanges changes_;  // room for those of a message, while there are marks
+    delta::HostChanges changes_;  // buffer for the changes of one message; allocated while marks are on
 };
 
 }  // namespace framewire::web
