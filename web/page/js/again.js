@@ -1,12 +1,13 @@
-// Loads the page again when a part of it does not come, as when a network changes meanwhile. It is no module, since those may
-// be what is missing.
+// Reloads the page if one of its files could not be loaded, for example because the network changed. This is not a
+// module, because modules may be what is missing.
 (() => {
     const longestMs = 5000;
     const health = new URL("../healthz", /** @type {HTMLScriptElement} */ (document.currentScript).src);
     const tries = history.state?.tries ?? 0;
     let isMissing = false;
 
-    // A server that is gone would leave the browser's own page of errors, which asks nobody again.
+    // Waits until the server answers. If the page were reloaded before, the browser would show its own error page,
+    // which does not retry.
     async function loadAgain() {
         const answers = await fetch(health, { cache: "no-store" }).then(
             (answer) => answer.ok,

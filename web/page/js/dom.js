@@ -1,11 +1,12 @@
-// Elements made in one call, without markup in strings.
+// Creates DOM elements from code, without markup in strings.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
+ * Sets attributes of an element.
  * @param {Element} element
- * @param {Record<string, any>} attributes `class`, `aria-*` and the like as attributes, `onclick` as listeners, properties
- *     such as `value`, `checked` and `disabled` as properties; undefined and null leave one out
+ * @param {Record<string, any>} attributes names that start with `on` become listeners; `value`, `checked`, `disabled`
+ *     and the like become properties; all others become attributes. undefined and null are ignored
  */
 function dress(element, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
@@ -17,9 +18,10 @@ function dress(element, attributes) {
 }
 
 /**
+ * Creates an HTML element.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
- * @param {...(Node | string | null | undefined)} children those that are null or undefined are left out
+ * @param {...(Node | string | null | undefined)} children null and undefined are ignored
  * @returns {any} the element
  */
 export function make(tag, attributes = {}, ...children) {
@@ -29,7 +31,7 @@ export function make(tag, attributes = {}, ...children) {
     return element;
 }
 
-/** @returns {any} an element of SVG */
+/** Creates an SVG element. @returns {any} the element */
 export function makeSvg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
     dress(element, attributes);
@@ -38,7 +40,7 @@ export function makeSvg(tag, attributes = {}, ...children) {
 }
 
 let made = 0;
-/** @returns {string} an id that no other element has */
+/** Returns an id that no other element has. @returns {string} */
 export function freshId(stem) {
     return `${stem}-${++made}`;
 }

@@ -13,35 +13,37 @@ const main = document.getElementById("main");
 const header = new Header();
 const cameras = new Cameras();
 
-/** What the server is. @type {any} */
+/** Properties of the server. @type {any} */
 let server = null;
 /** @type {Grid | CameraView | null} */
 let view = null;
-/** What the view is of. */
+/** The camera that the view shows, and whether it accepts control requests. */
 let viewed = "";
 
-/** @returns {string | null} the camera that the address names, or the only one */
+/** Returns the camera named in the address, or the only camera, or null for all. @returns {string | null} */
 function wanted() {
     let name = "";
     try {
         name = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
     } catch {
-        // An address that nobody here made: all cameras.
+        // The address is malformed, so all cameras are shown.
     }
     if (name && cameras.named(name)) return name;
     return cameras.all.length === 1 ? cameras.all[0].name : null;
 }
 
+/** Closes the current view. */
 function closeView() {
     view?.close();
     view = null;
 }
 
+/** Shows the view that the address asks for. */
 function show() {
     if (!server) return;
     const name = wanted();
     header.show(cameras.all, name);
-    // What may be ordered may be other after a server's restart.
+    // After a restart the server may accept other control requests, so the view is created again.
     const wish = JSON.stringify([name, name !== null && cameras.named(name).may_be_set]);
     if (view === null || viewed !== wish) {
         const moved = view !== null;
@@ -58,12 +60,14 @@ function show() {
     view.learn(cameras.all);
 }
 
-/** @param {import("./server/api.js").Refusal} refusal */
+/** Asks for the token after a refusal. @param {import("./server/api.js").Refusal} refusal */
 function askForToken(refusal) {
-    if (refusal.status === 401) keepToken(""); // a refused token is not sent again
+    // A refused token is not sent again.
+    if (refusal.status === 401) keepToken("");
     return askToken(refusal.message);
 }
 
+/** Waits for the server, with the token if it needs one, and then polls its cameras. */
 async function start() {
     try {
         server = await api.server();

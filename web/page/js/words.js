@@ -1,14 +1,18 @@
-// Figures as people read them.
+// Numbers formatted for people.
 
-/** @param {number | null | undefined} value @returns {boolean} */
+/**
+ * Returns true for a finite number.
+ * @param {number | null | undefined} value
+ * @returns {boolean}
+ */
 const isThere = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** @returns {string} "-" where there is no figure */
+/** Formats a number, or "-" if there is none. @returns {string} */
 export function decimal(value, digits = 1) {
     return isThere(value) ? value.toFixed(digits) : "-";
 }
 
-/** @returns {string} "18.1 Mbit/s" */
+/** Formats a bitrate such as "18.1 Mbit/s". @returns {string} */
 export function bitrate(bits) {
     if (!isThere(bits)) return "-";
     if (bits >= 1e9) return `${(bits / 1e9).toFixed(2)} Gbit/s`;
@@ -16,12 +20,12 @@ export function bitrate(bits) {
     return `${(bits / 1e3).toFixed(bits >= 1e5 ? 0 : 1)} kbit/s`;
 }
 
-/** @returns {string} "2.71 %" of a share from 0 to 1 */
+/** Formats a share from 0 to 1 such as "2.71 %". @returns {string} */
 export function percent(share) {
     return isThere(share) ? `${(share * 100).toFixed(share < 0.1 ? 2 : 1)} %` : "-";
 }
 
-/** @returns {string} "12.3 MB" */
+/** Formats a size such as "12.3 MB". @returns {string} */
 export function bytes(count) {
     if (!isThere(count)) return "-";
     if (count >= 1e9) return `${(count / 1e9).toFixed(2)} GB`;
@@ -29,7 +33,7 @@ export function bytes(count) {
     return `${(count / 1e3).toFixed(count >= 1e5 ? 0 : 1)} kB`;
 }
 
-/** @returns {string} "1:05" or "1:02:03" */
+/** Formats a duration such as "1:05" or "1:02:03". @returns {string} */
 export function duration(seconds) {
     const whole = Math.max(0, Math.floor(seconds));
     const two = (value) => String(value).padStart(2, "0");
@@ -38,7 +42,7 @@ export function duration(seconds) {
     return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** @returns {string} "20261123-190455", for names of files */
+/** Formats a time such as "20261123-190455", for file names. @returns {string} */
 export function stamp(date = new Date()) {
     const two = (value) => String(value).padStart(2, "0");
     return (
@@ -46,3 +50,4 @@ export function stamp(date = new Date()) {
         `${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`
     );
 }
+

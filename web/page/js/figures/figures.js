@@ -2,10 +2,14 @@ import { make } from "../dom.js";
 import { bitrate, decimal, percent } from "../words.js";
 import { Plot } from "./plot.js";
 
+// Interval between updates, and how many values a plot shows: one minute.
 const EVERY_MS = 500;
-const KEPT = 120; // a minute
+const KEPT = 120;
 
-/** What is shown of a stream: its name, `brief` where there is little room, what stands below it, what the plot follows. */
+/**
+ * The statistics of a stream: title, `brief` title for small places, value, the line below it, and the value that is
+ * plotted.
+ */
 const FIGURES = {
     fps: {
         title: "Frames per second",
@@ -52,13 +56,13 @@ const FIGURES = {
     },
 };
 
-/** Figures of a picture's stream, brought up to date twice per second while they are shown. */
+/** Statistics of a stream, updated twice per second while the page is visible. */
 export class Figures {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture
      * @param {(keyof typeof FIGURES)[]} shown
-     * @param {(keyof typeof FIGURES)[]} plotted those of them with a plot
-     * @param {boolean} [isBrief] with short names, for little room
+     * @param {(keyof typeof FIGURES)[]} plotted the statistics with a plot, a subset of `shown`
+     * @param {boolean} [isBrief] use brief titles
      */
     constructor(picture, shown, plotted, isBrief = false) {
         this.picture = picture;
@@ -70,6 +74,7 @@ export class Figures {
         this.refresh();
     }
 
+    /** Creates the elements of one statistic. */
     part(name, isPlotted) {
         const value = make("dd", { class: "value numbers" });
         const below = make("dd", { class: "below" });
@@ -85,6 +90,7 @@ export class Figures {
         return { figure: FIGURES[name], element, value, below, plot, course: [] };
     }
 
+    /** Reads the statistics and updates all elements. */
     refresh() {
         if (document.hidden) return;
         const now = this.picture.greeted ? this.picture.stream.figures() : {};
@@ -101,6 +107,7 @@ export class Figures {
         }
     }
 
+    /** Stops the updates. */
     close() {
         clearInterval(this.timer);
         for (const part of this.parts) part.plot?.close();

@@ -3,7 +3,7 @@ import { addressOf } from "../server/root.js";
 
 const HEIGHT_PX = 44;
 
-/** uPlot, which a server built without it does not have: then there are figures without plots. */
+/** Loads uPlot. A server that was built without it has none; the statistics are then shown without plots. */
 const library = import(addressOf("vendor/uplot.js").href).then(
     ({ default: UPlot }) => {
         document.head.append(make("link", { rel: "stylesheet", href: addressOf("vendor/uplot.css").href }));
@@ -12,7 +12,7 @@ const library = import(addressOf("vendor/uplot.js").href).then(
     () => null,
 );
 
-/** The course of one figure, from zero up. */
+/** A plot of one statistic over time, from zero upwards. */
 export class Plot {
     constructor() {
         this.element = make("div", { class: "plot", "aria-hidden": "true" });
@@ -21,6 +21,7 @@ export class Plot {
         this.open();
     }
 
+    /** Creates the plot when the library is loaded. */
     async open() {
         const UPlot = await library;
         if (!UPlot || this.isClosed) return;
@@ -50,11 +51,16 @@ export class Plot {
         this.resized.observe(this.element);
     }
 
-    /** @param {number[]} seconds @param {(number | null)[]} values */
+    /**
+     * Shows new values.
+     * @param {number[]} seconds
+     * @param {(number | null)[]} values
+     */
     show(seconds, values) {
         this.plot?.setData([seconds, values]);
     }
 
+    /** Removes the plot. */
     close() {
         this.isClosed = true;
         this.resized.disconnect();

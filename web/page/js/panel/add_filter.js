@@ -2,7 +2,7 @@ import { freshId, make } from "../dom.js";
 import { openDialog } from "../parts/dialog.js";
 
 /**
- * Lets one choose a filter of all that the server has.
+ * Opens a dialog in which the user chooses one of the server's filters.
  * @param {any[]} filters
  * @param {(filter: any) => void} chosen
  */

@@ -4,9 +4,9 @@ import { Orders } from "../server/orders.js";
 import { NumberField } from "./number_field.js";
 import { RefusalLine, section } from "./section.js";
 
-/** Brightness and its like, with the names and ranges of the filter `adjust`. */
+/** Brightness and related settings, with the names and ranges of the filter `adjust`. */
 export class AdjustSection {
-    /** @param {any} camera @param {(camera: any) => void} learned */
+    /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.refusal = new RefusalLine();
         this.orders = new Orders((controls) => api.setControls(camera.name, controls), {
@@ -25,6 +25,7 @@ export class AdjustSection {
         );
     }
 
+    /** Creates a field for each parameter of the filter. */
     fill(adjust) {
         this.neutral = Object.fromEntries(adjust.parameters.map((parameter) => [parameter.name, parameter.default]));
         this.values = { ...this.neutral };
@@ -40,12 +41,14 @@ export class AdjustSection {
         if (this.camera) this.learn(this.camera);
     }
 
+    /** Sends new values and shows them at once. */
     order(values) {
         this.values = values;
         for (const [name, field] of Object.entries(this.fields)) field.show(values[name]);
         this.orders.order(values);
     }
 
+    /** Shows the camera's settings, unless a request is pending. */
     learn(camera) {
         this.camera = camera;
         this.fixed.textContent = camera.controls_fixed ?? "";

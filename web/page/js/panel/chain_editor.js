@@ -8,12 +8,9 @@ import { formatChain, parseChain } from "./chain_text.js";
 import { FilterItem } from "./filter_item.js";
 import { RefusalLine, section } from "./section.js";
 
-/** The chain as a list that is applied as it changes, and as text. */
+/** Edits the filter chain, as a list whose changes are applied at once, and as text. */
 export class ChainEditor {
-    /**
-     * @param {any} camera
-     * @param {(camera: any) => void} learned is told how the camera stands after an order
-     */
+    /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.name = camera.name;
         this.learned = learned;
@@ -21,7 +18,7 @@ export class ChainEditor {
         this.filters = [];
         /** @type {FilterItem[]} */
         this.items = [];
-        /** The server's text that the list was made of. @type {string | null} */
+        /** The server's text that the list was created from; null to create the list again. @type {string | null} */
         this.known = null;
         this.refusal = new RefusalLine();
         this.orders = new Orders((chain) => api.setChain(this.name, chain), {
@@ -65,11 +62,13 @@ export class ChainEditor {
         );
     }
 
+    /** Creates the text editor. */
     asText() {
         const id = freshId("chain");
         this.text = make("textarea", { id, rows: 2, spellcheck: "false", autocapitalize: "off" });
         const apply = () => {
-            this.known = null; // the list is made anew of what the server makes of it
+            // The list is created again from the server's answer.
+            this.known = null;
             this.orders.order(this.text.value);
         };
         return make(
@@ -82,7 +81,7 @@ export class ChainEditor {
         );
     }
 
-    /** @param {any} camera as it stands */
+    /** Shows the camera's settings, unless a request is pending. @param {any} camera */
     learn(camera) {
         this.camera = camera;
         if (this.orders.pending || this.switches.pending || !this.filters.length) return;
@@ -90,6 +89,7 @@ export class ChainEditor {
         this.showSwitches(camera);
     }
 
+    /** Creates the list from the server's text. Filters that were open stay open. */
     rebuild(camera) {
         this.known = camera.chain;
         this.text.value = camera.chain;
@@ -105,6 +105,7 @@ export class ChainEditor {
         this.showSwitches(camera);
     }
 
+    /** Creates a list item that reports its changes here. */
     itemOf(item) {
         return new FilterItem(item, this.filters, {
             changed: () => this.apply(),
@@ -116,19 +117,22 @@ export class ChainEditor {
         });
     }
 
+    /** Turns one filter on or off. */
     switch(one, on) {
         const filter = this.items.indexOf(one) + 1;
         this.switches.order({ filter, on }, `filter ${filter}`);
     }
 
+    /** Shows which filters are on. */
     showSwitches(camera) {
         if (camera.filters.length !== this.items.length) return;
         this.items.forEach((one, index) => one.showSwitch(camera.filters[index].on, camera.filters[index].fixed));
     }
 
+    /** Updates the list's elements to match `items`. */
     arrange() {
         const elements = this.items.map((one) => one.element);
-        // Only what is elsewhere moves: an element that is taken out loses the pointer that drags it.
+        // Only elements in the wrong place are moved, because an element that is removed loses its pointer capture.
         for (const element of [...this.list.children]) if (!elements.includes(element)) element.remove();
         elements.forEach((element, index) => {
             if (this.list.children[index] !== element) this.list.insertBefore(element, this.list.children[index] ?? null);
@@ -137,7 +141,7 @@ export class ChainEditor {
         this.none.hidden = this.items.length > 0;
     }
 
-    /** Sends the list, where it is another than the server's. */
+    /** Sends the list if it differs from the server's. */
     apply() {
         const text = formatChain(this.items.map((one) => one.item), this.filters);
         this.text.value = text;
@@ -145,6 +149,7 @@ export class ChainEditor {
         this.orders.order(text);
     }
 
+    /** Adds a filter at the end. */
     append(filter) {
         const one = this.itemOf({ name: filter.name, values: {}, on: true });
         this.items.push(one);
@@ -155,6 +160,7 @@ export class ChainEditor {
         announce(`${filter.name} added.`);
     }
 
+    /** Removes a filter and moves the focus to its neighbour. */
     remove(one) {
         const at = this.items.indexOf(one);
         this.items.splice(at, 1);
@@ -164,10 +170,11 @@ export class ChainEditor {
         announce(`${one.item.name} removed.`);
     }
 
+    /** Moves a filter to another position. `applied` is false during a drag. */
     move(one, to, applied = true) {
         const from = this.items.indexOf(one);
         if (to < 0 || to >= this.items.length || to === from) return;
-        // The others move around it, so that it keeps focus and pointer.
+        // The other elements are moved around it, so it keeps the focus and the pointer capture.
         this.items.splice(from, 1);
         this.items.splice(to, 0, one);
         const others = this.items.filter((other) => other !== one);
@@ -180,7 +187,7 @@ export class ChainEditor {
         if (applied) this.apply();
     }
 
-    /** Where in the list a pointer is that drags `one`. */
+    /** Returns the list position of a pointer that drags `one`. */
     indexAt(y, one) {
         const others = this.items.filter((other) => other !== one);
         const middle = (other) => {
@@ -190,6 +197,7 @@ export class ChainEditor {
         return others.filter((other) => middle(other) < y).length;
     }
 
+    /** Discards the changes that the server refused. */
     goBack() {
         this.back.hidden = true;
         this.refusal.tell("");

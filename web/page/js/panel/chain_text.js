@@ -1,14 +1,15 @@
-// The text of a chain of filters, `name=value:key=value,name=...`, read and written as the server does
-// (docs/filters/README.md). What a value may be is the server's to say.
+// Reads and writes the text of a filter chain, `name=value:key=value,name=...`, like the server
+// (docs/filters/README.md). Only the server validates values.
 
 const SPACE = /\s/;
 const KEY = /^([A-Za-z0-9_-]+)\s*=/;
 
 /**
- * @typedef {{name: string, values: Record<string, string[]>, on: boolean}} FilterItem a filter and what its text says:
- *     values that are left out are the filter's defaults
+ * @typedef {{name: string, values: Record<string, string[]>, on: boolean}} FilterItem a filter with the values that the
+ *     text gives; missing values are the filter's defaults
  */
 
+/** A recursive descent parser for chains. */
 class Reader {
     constructor(text, filters) {
         this.text = text;
@@ -53,7 +54,8 @@ class Reader {
     readValue() {
         this.skipSpaces();
         let value = "";
-        let kept = 0; // up to the last character that is no plain space
+        // Length without trailing spaces that are neither quoted nor escaped.
+        let kept = 0;
         while (this.at < this.text.length && !":,".includes(this.text[this.at])) {
             const character = this.text[this.at++];
             if (character === "'") {
@@ -84,21 +86,24 @@ class Reader {
 }
 
 /**
+ * Parses a chain.
  * @param {string} text
- * @param {any[]} filters as /api/filters tells them
+ * @param {any[]} filters as returned by /api/filters
  * @returns {FilterItem[]}
- * @throws {Error} where it is no such text
+ * @throws {Error} if the text is invalid
  */
 export function parseChain(text, filters) {
     return new Reader(text, filters).read();
 }
 
+/** Quotes a value if it contains special characters. */
 function quoted(value) {
     if (value !== "" && !/[:,'\\=]|^\s|\s$/.test(value)) return value;
     return `'${value.replaceAll("'", "'\\''")}'`;
 }
 
 /**
+ * Formats one filter. The first value is written without its name if it belongs to the first parameter.
  * @param {FilterItem} item
  * @param {any[]} filters
  */
@@ -111,7 +116,11 @@ export function formatFilter(item, filters) {
     return texts.length ? `${item.name}=${texts.join(":")}` : item.name;
 }
 
-/** @param {FilterItem[]} items @param {any[]} filters */
+/**
+ * Formats a chain.
+ * @param {FilterItem[]} items
+ * @param {any[]} filters
+ */
 export function formatChain(items, filters) {
     return items.map((item) => formatFilter(item, filters)).join(",");
 }

@@ -3,7 +3,7 @@ import { toast } from "../parts/announce.js";
 import { icon } from "../parts/icons.js";
 import { section } from "./section.js";
 
-/** The command line that serves the camera as it stands. */
+/** Shows the command line that serves the camera with its current settings. */
 export class CommandSection {
     constructor() {
         const id = freshId("command");
@@ -17,15 +17,17 @@ export class CommandSection {
         );
     }
 
+    /** Shows the camera's command line. */
     learn(camera) {
         if (this.text.value !== camera.command) this.text.value = camera.command;
     }
 
+    /** Copies the command line to the clipboard. */
     async copy() {
         try {
             await navigator.clipboard.writeText(this.text.value);
         } catch {
-            // Without HTTPS browsers give pages no clipboard beyond the machine itself: the old way.
+            // The clipboard API needs HTTPS or localhost. Otherwise the deprecated command is used.
             this.text.select();
             document.execCommand("copy");
         }

@@ -3,14 +3,14 @@ import { icon } from "../parts/icons.js";
 import { formatFilter } from "./chain_text.js";
 import { parameterField } from "./parameter_field.js";
 
-/** A filter of the chain, in the list. Whom it tells of what is done to it is the list (`ChainEditor`). */
+/** One filter in the list of a `ChainEditor`, which receives its events. */
 export class FilterItem {
     /**
      * @param {import("./chain_text.js").FilterItem} item
      * @param {any[]} filters
-     * @param {{changed: () => void, switched: (one: FilterItem, on: boolean) => void, removed: (one: FilterItem) => void,
-     *     moved: (one: FilterItem, by: number) => void, dragged: (one: FilterItem, y: number) => void,
-     *     dropped: () => void}} list
+     * @param {{changed: () => void, switched: (one: FilterItem, on: boolean) => void, removed: (one: FilterItem) =>
+     *     void, moved: (one: FilterItem, by: number) => void, dragged: (one: FilterItem, y: number) => void, dropped:
+     *     () => void}} list
      */
     constructor(item, filters, list) {
         this.item = item;
@@ -75,23 +75,33 @@ export class FilterItem {
         this.describe();
     }
 
+    /** Expands or collapses the parameters. */
     open(opened) {
         this.body.hidden = !opened;
         this.opener.setAttribute("aria-expanded", String(opened));
     }
 
+    /** Shows the values as text beside the name. */
     describe() {
         const text = formatFilter(this.item, this.filters);
         this.values.textContent = text.slice(this.item.name.length + 1);
     }
 
-    /** @param {number} at @param {number} count where it is in the chain */
+    /**
+     * Updates the label with the filter's position.
+     * @param {number} at from 0
+     * @param {number} count of filters in the chain
+     */
     number(at, count) {
         this.grip.setAttribute("aria-label", `Move ${this.item.name}, ${at + 1} of ${count}, by arrow keys up and down`);
         this.grip.title = "Drag, or arrow keys";
     }
 
-    /** @param {boolean} on @param {string | null | undefined} fixed why it stays as it is */
+    /**
+     * Shows whether the filter is on.
+     * @param {boolean} on
+     * @param {string | null | undefined} fixed why it cannot be switched
+     */
     showSwitch(on, fixed) {
         this.item.on = on;
         this.toggle.checked = on;
@@ -100,6 +110,7 @@ export class FilterItem {
         this.element.classList.toggle("off", !on);
     }
 
+    /** Makes the filter movable by arrow keys and by dragging. */
     makeMovable() {
         this.grip.addEventListener("keydown", (event) => {
             const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];

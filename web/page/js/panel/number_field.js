@@ -3,10 +3,10 @@ import { freshId, make } from "../dom.js";
 const WIDEST_SLIDER = 600;
 
 /**
- * A number with its name, and a slider where its range is one.
+ * A labelled number field, with a slider if the range is small enough.
  * @param {{name: string, help?: string, minimum: number, maximum: number, step: number | "any", value: number,
  *     disabled?: boolean}} what
- * @param {(value: number) => void} changed also while the slider moves
+ * @param {(value: number) => void} changed also called while the slider moves
  */
 export class NumberField {
     constructor(what, changed) {
@@ -52,12 +52,13 @@ export class NumberField {
         this.enable(!what.disabled);
     }
 
+    /** Enables or disables the field. */
     enable(enabled) {
         this.input.disabled = !enabled;
         if (this.slider) this.slider.disabled = !enabled;
     }
 
-    /** Another value, unless it is being changed. */
+    /** Shows another value, unless the user is editing it. */
     show(value) {
         if (document.activeElement === this.input || document.activeElement === this.slider) return;
         this.input.value = String(value);

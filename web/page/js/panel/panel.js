@@ -6,7 +6,7 @@ import { RecordingSection } from "./recording_section.js";
 import { StreamSection } from "./stream_section.js";
 import { ZonesSection } from "./zones_section.js";
 
-/** All that may be ordered of a camera; where the server takes no orders, how it stands. */
+/** All settings of a camera. If the server accepts no control requests, only its command line. */
 export class Panel {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture
@@ -36,11 +36,12 @@ export class Panel {
         );
     }
 
-    /** @param {any} camera as it stands */
+    /** Passes the camera's settings to all sections. @param {any} camera */
     learn(camera) {
         for (const part of this.parts) part.learn(camera);
     }
 
+    /** Removes the panel. */
     close() {
         this.element.remove();
     }

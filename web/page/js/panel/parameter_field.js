@@ -2,9 +2,9 @@ import { freshId, make } from "../dom.js";
 import { NumberField } from "./number_field.js";
 
 /**
- * What a filter's parameter is set by: made from what /api/filters tells of it.
+ * Creates the field for a filter's parameter from its description by /api/filters.
  * @param {any} parameter
- * @param {string[] | undefined} given its values in the chain's text; undefined: none, so the default holds
+ * @param {string[] | undefined} given its values in the chain; undefined if the default applies
  * @param {(values: string[] | undefined) => void} changed
  * @returns {HTMLElement}
  */
@@ -27,6 +27,7 @@ export function parameterField(parameter, given, changed) {
     return textField(parameter, given?.[0] ?? fallback, set);
 }
 
+/** Adds a label and a description to a control. */
 function described(parameter, control) {
     const id = freshId("parameter");
     control.id = id;
@@ -40,6 +41,7 @@ function described(parameter, control) {
     );
 }
 
+/** A list of choices. */
 function choiceField(parameter, value, set) {
     const options = parameter.choices.map((choice) => make("option", { value: String(choice) }, String(choice)));
     const select = make("select", { onchange: ({ target }) => set(target.value) }, ...options);
@@ -47,12 +49,13 @@ function choiceField(parameter, value, set) {
     return described(parameter, select);
 }
 
+/** A line of text. */
 function textField(parameter, value, set) {
     const attributes = { type: "text", value, spellcheck: "false", autocapitalize: "off", autocomplete: "off" };
     return described(parameter, make("input", { ...attributes, onchange: ({ target }) => set(target.value) }));
 }
 
-// One value each line.
+/** A text area with one value per line. */
 function linesField(parameter, values, changed) {
     const area = make("textarea", {
         rows: 2,

@@ -2,7 +2,7 @@ import { make } from "../dom.js";
 import { bytes, duration } from "../words.js";
 import { section } from "./section.js";
 
-/** What the server records, and why it does not. */
+/** Shows the current recording, or why there is none. */
 export class RecordingSection {
     /** @param {any} server */
     constructor(server) {
@@ -11,6 +11,7 @@ export class RecordingSection {
         this.element = section("Recording", {}, this.words);
     }
 
+    /** Shows the camera's recording. */
     learn(camera) {
         const { recording } = camera;
         this.words.textContent = !this.keeps

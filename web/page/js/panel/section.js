@@ -1,7 +1,7 @@
 import { make } from "../dom.js";
 
 /**
- * A part of the panel that folds.
+ * Creates a collapsible section of the panel.
  * @param {string} title
  * @param {{open?: boolean, class?: string}} options
  * @param {...(Node | null)} children
@@ -15,7 +15,7 @@ export function section(title, options, ...children) {
     );
 }
 
-/** What the server refused, in its words, beside the control it is of. */
+/** Shows the server's refusal beside the control that it belongs to. */
 export class RefusalLine {
     constructor() {
         this.element = make("p", { class: "refusal", role: "alert" });

@@ -11,9 +11,9 @@ const MODES = {
 };
 const GREATEST_THRESHOLD = 254;
 
-/** How far what is sent may be from what the camera gave. */
+/** Sets the error bound: the threshold and the mode. */
 export class StreamSection {
-    /** @param {any} camera @param {(camera: any) => void} learned */
+    /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.refusal = new RefusalLine();
         this.orders = new Orders((wish) => api.setThreshold(camera.name, wish), {
@@ -41,6 +41,7 @@ export class StreamSection {
         );
     }
 
+    /** Shows the camera's settings, unless a request is pending. */
     learn(camera) {
         if (this.orders.pending) return;
         this.threshold.show(camera.threshold);

@@ -1,17 +1,18 @@
 import { make } from "../dom.js";
 
+// Distance of an arrow key, and the smallest side of a zone, in pixels of the source.
 const STEP_PX = 8;
 const LEAST_PX = 4;
 const CORNERS = { nw: [-1, -1], ne: [1, -1], sw: [-1, 1], se: [1, 1] };
 
 /**
- * Zones over the picture that are drawn, moved and sized there, by pointer and by keys. Works on its owner's zones, in
- * pixels of the source, and tells it of what changed.
+ * Privacy masks and detection zones over the picture, which the user draws, moves and resizes by pointer or keys. Edits
+ * its owner's zones, in pixels of the source, and reports changes.
  */
 export class ZoneLayer {
     /**
-     * @param {{zones: any[], size: [number, number], kind: () => string, changed: (isOver: boolean) => void,
-     *     removed: (index: number) => void}} owner
+     * @param {{zones: any[], size: [number, number], kind: () => string, changed: (isOver: boolean) => void, removed:
+     *     (index: number) => void}} owner
      */
     constructor(owner) {
         this.owner = owner;
@@ -23,7 +24,7 @@ export class ZoneLayer {
         this.drag = null;
     }
 
-    /** Shows the owner's zones as they are. */
+    /** Shows the owner's zones. */
     show() {
         const { zones } = this.owner;
         while (this.element.childElementCount > zones.length) this.element.lastChild.remove();
@@ -31,6 +32,7 @@ export class ZoneLayer {
         zones.forEach((zone, index) => this.place(this.element.children[index], zone, index));
     }
 
+    /** Creates the element of a zone. */
     handle() {
         const corners = Object.keys(CORNERS).map((name) => make("span", { class: `corner ${name}`, "data-corner": name }));
         const handle = make("button", { class: "zone-handle", type: "button" }, ...corners);
@@ -38,6 +40,7 @@ export class ZoneLayer {
         return handle;
     }
 
+    /** Places the element of a zone in percent of the picture. */
     place(handle, zone, index) {
         const [width, height] = this.owner.size;
         handle.style.left = `${(zone.x / width) * 100}%`;
@@ -52,16 +55,19 @@ export class ZoneLayer {
         );
     }
 
+    /** Focuses the element of a zone. */
     focus(index) {
         /** @type {HTMLElement} */ (this.element.children[index])?.focus();
     }
 
+    /** Converts an event's position to pixels of the source. */
     at(event) {
         const box = this.element.getBoundingClientRect();
         const [width, height] = this.owner.size;
         return [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
     }
 
+    /** Starts to draw, move or resize a zone. */
     begin(event) {
         if (event.button !== 0) return;
         event.preventDefault();
@@ -78,6 +84,7 @@ export class ZoneLayer {
         this.element.setPointerCapture(event.pointerId);
     }
 
+    /** Follows the pointer. */
     go(event) {
         if (!this.drag) return;
         const { zone, from, was, corner } = this.drag;
@@ -91,6 +98,7 @@ export class ZoneLayer {
         this.owner.changed(false);
     }
 
+    /** Ends the drag and reports the change. */
     end() {
         if (!this.drag) return;
         const { zone, was } = this.drag;
@@ -101,6 +109,7 @@ export class ZoneLayer {
         this.owner.changed(true);
     }
 
+    /** Moves, resizes or removes a zone by keys. */
     key(event, index) {
         const zone = this.owner.zones[index];
         if (event.key === "Delete" || event.key === "Backspace") {
@@ -120,7 +129,7 @@ export class ZoneLayer {
     }
 }
 
-// A zone whose corner is drawn, over its other corner if need be.
+// Moves one corner of a zone. It may pass the opposite corner; the zone is then mirrored.
 function sized(was, [cx, cy], [dx, dy]) {
     const xs = cx < 0 ? [was.x + dx, was.x + was.width] : [was.x, was.x + was.width + dx];
     const ys = cy < 0 ? [was.y + dy, was.y + was.height] : [was.y, was.y + was.height + dy];
@@ -129,7 +138,7 @@ function sized(was, [cx, cy], [dx, dy]) {
     return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** Whole pixels inside the source; a zone that moves keeps its size. */
+/** Rounds a zone to whole pixels inside the source. With `keepsSize` it is moved, otherwise its size is adjusted. */
 export function hold(zone, [width, height], keepsSize) {
     const between = (value, least, most) => Math.min(Math.max(value, least), most);
     if (keepsSize) {

@@ -13,11 +13,11 @@ const WORDS = {
     detect: "only what moves here counts",
 };
 
-/** Zones, drawn over the picture while this section is open, and as a list of numbers. */
+/** Edits the zones, on the picture while this section is open, and as a list of numbers. */
 export class ZonesSection {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture
-     * @param {(camera: any) => void} learned
+     * @param {(camera: any) => void} learned receives the camera's settings after a request
      */
     constructor(picture, learned) {
         this.picture = picture;
@@ -46,13 +46,14 @@ export class ZonesSection {
         this.element.addEventListener("toggle", () => this.edit(this.element.open));
     }
 
-    /** Of the source, whose pixels zones are in. @returns {[number, number]} */
+    /** Size of the source, in whose pixels zones are given. @returns {[number, number]} */
     get size() {
         return this.picture.camera.source_size;
     }
 
     kind = () => this.radios.find((radio) => radio.checked).value;
 
+    /** Creates the choice of the kind for new zones. */
     kinds() {
         const group = freshId("kind");
         this.radios = ZONE_KINDS.map((kind, index) =>
@@ -73,6 +74,7 @@ export class ZonesSection {
         );
     }
 
+    /** Starts or ends editing on the picture. */
     edit(isEdited) {
         this.picture.classList.toggle("zones-edited", isEdited);
         if (isEdited) this.picture.frame.append(this.layer.element);
@@ -80,6 +82,7 @@ export class ZonesSection {
         this.layer.show();
     }
 
+    /** Takes over the camera's zones, unless a request is pending or a zone is being dragged. */
     learn(camera) {
         const said = JSON.stringify(camera.zones);
         if (this.orders.pending || this.layer.drag || said === this.said) return;
@@ -89,13 +92,14 @@ export class ZonesSection {
         this.fillList();
     }
 
-    /** @param {boolean} isOver false while a pointer still draws */
+    /** Sends the zones. @param {boolean} isOver false while a pointer still drags */
     changed(isOver) {
         if (!isOver) return;
         this.fillList();
         this.orders.order(this.zones);
     }
 
+    /** Removes a zone. */
     removed(index) {
         this.zones.splice(index, 1);
         this.layer.show();
@@ -103,6 +107,7 @@ export class ZonesSection {
         announce("Zone removed.");
     }
 
+    /** Adds a zone in the middle of the picture. */
     add() {
         const [width, height] = this.size;
         const zone = { kind: this.kind(), x: width * 0.375, y: height * 0.375, width: width / 4, height: height / 4 };
@@ -113,12 +118,14 @@ export class ZonesSection {
         this.changed(true);
     }
 
+    /** Creates the list again and restores the focus. */
     fillList() {
         const focused = [...this.list.querySelectorAll("input, select")].indexOf(document.activeElement);
         this.list.replaceChildren(...this.zones.map((zone, index) => this.line(zone, index)));
         /** @type {HTMLElement | undefined} */ ([...this.list.querySelectorAll("input, select")][focused])?.focus();
     }
 
+    /** Creates the list entry of one zone. */
     line(zone, index) {
         const number = (key, words, maximum) =>
             make("input", {

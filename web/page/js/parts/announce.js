@@ -1,16 +1,16 @@
-// What screen readers are told, and what everybody is told for a while.
+// Announcements for screen readers, and short messages for everybody.
 
 const STAYS_MS = 6000;
 
-/** Tells screen readers, when they have time. */
+/** Announces a text to screen readers when they are idle. */
 export function announce(text) {
     const announcer = document.getElementById("announcer");
     announcer.textContent = "";
-    // A text that was there before is not read again unless it goes first.
+    // Screen readers do not repeat an unchanged text, so it is cleared first.
     setTimeout(() => (announcer.textContent = text), 50);
 }
 
-/** Shows a line at the edge for some seconds; screen readers read it at once. */
+/** Shows a message at the edge for some seconds. Screen readers read it at once. */
 export function toast(text, kind = "good") {
     const line = document.createElement("p");
     line.className = `toast ${kind}`;

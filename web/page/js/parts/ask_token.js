@@ -6,15 +6,13 @@ import { openDialog } from "./dialog.js";
 /** @type {Promise<void> | null} */
 let asking = null;
 
-/**
- * Asks for the server's token until it takes one.
- * @param {string} why what the server said
- */
+/** Asks the user for the server's token until the server accepts it. @param {string} why the server's refusal */
 export function askToken(why) {
     asking ??= ask(why).finally(() => (asking = null));
     return asking;
 }
 
+/** Opens the dialog. */
 function ask(why) {
     return new Promise((resolve) => {
         const id = freshId("token");

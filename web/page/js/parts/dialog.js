@@ -2,7 +2,7 @@ import { make, freshId } from "../dom.js";
 import { icon } from "./icons.js";
 
 /**
- * A dialog over the page, gone from it once it is closed.
+ * Opens a modal dialog, which is removed from the page when it is closed.
  * @param {string} title
  * @param {{closable?: boolean, class?: string}} options
  * @param {...(Node | string)} children

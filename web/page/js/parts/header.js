@@ -3,10 +3,12 @@ import { icon } from "./icons.js";
 import { showHelp } from "./shortcuts.js";
 import { themeButton } from "./theme.js";
 
+/** Address of the grid of all cameras. */
 export const gridAddress = "#/";
-/** @param {string} name of a camera */
+/** Address of a camera's view. @param {string} name of the camera */
 export const cameraAddress = (name) => `#/${encodeURIComponent(name)}`;
 
+/** Creates the logo. */
 function mark() {
     return makeSvg(
         "svg",
@@ -19,7 +21,7 @@ function mark() {
     );
 }
 
-/** The line above all views: where one is, how the server stands, what the page itself takes. */
+/** The header above all views: cameras, the state of the server, and buttons for the page. */
 export class Header {
     constructor() {
         this.cameras = make("ul", { class: "tabs" });
@@ -45,8 +47,9 @@ export class Header {
     }
 
     /**
+     * Shows the cameras as tabs.
      * @param {any[]} cameras
-     * @param {string | null} seen the camera that is large; none: all are seen
+     * @param {string | null} seen the camera that is shown alone, or null for the grid
      */
     show(cameras, seen) {
         const said = JSON.stringify([cameras.map(({ name, up }) => [name, up]), seen]);
@@ -68,7 +71,7 @@ export class Header {
         );
     }
 
-    /** @param {boolean} reached whether the server answers */
+    /** Shows whether the server answers. @param {boolean} reached */
     tellReach(reached) {
         this.reach.textContent = reached ? "" : "The server does not answer. Trying again …";
     }

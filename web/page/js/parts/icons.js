@@ -1,6 +1,6 @@
 import { makeSvg } from "../dom.js";
 
-/** Outlines on a 24 x 24 grid. */
+/** Path data on a 24 x 24 grid. */
 const OUTLINES = {
     grid: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
     sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5",
@@ -25,7 +25,7 @@ const OUTLINES = {
 };
 
 /**
- * A picture that says nothing to screen readers: what it is on has words of its own.
+ * Creates an icon. Screen readers skip it, because its button has a text of its own.
  * @param {keyof typeof OUTLINES} name
  */
 export function icon(name) {

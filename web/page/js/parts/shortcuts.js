@@ -9,21 +9,22 @@ const shortcuts = new Map();
 const areOn = () => localStorage.getItem(KEY) !== "off";
 
 /**
- * What a key does from now on.
- * @param {string} key as KeyboardEvent.key has it
- * @param {string} words for the help; empty: not told there
+ * Assigns an action to a key.
+ * @param {string} key as in KeyboardEvent.key
+ * @param {string} words for the help; if empty, the key is not listed
  * @param {() => void} act
- * @param {string} [shown] the key for people to read
+ * @param {string} [shown] the key as shown in the help
  */
 export function onKey(key, words, act, shown = key) {
     shortcuts.set(key, { words, act, shown });
 }
 
-/** @param {...string} keys that do nothing any more */
+/** Removes the actions of keys. @param {...string} keys */
 export function forgetKeys(...keys) {
     for (const key of keys) shortcuts.delete(key);
 }
 
+/** Opens the list of keys. */
 export function showHelp() {
     const id = freshId("shortcuts");
     const told = [...shortcuts.values()].filter((shortcut) => shortcut.words);
@@ -49,7 +50,7 @@ export function showHelp() {
     );
 }
 
-/** Listens to keys for the whole page. */
+/** Listens for keys on the whole page. Keys in text fields and with modifiers are ignored. */
 export function startShortcuts() {
     onKey("?", "this help", showHelp);
     document.addEventListener("keydown", (event) => {

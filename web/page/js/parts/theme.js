@@ -9,11 +9,13 @@ const ICONS = { auto: "auto", light: "sun", dark: "moon" };
 /** @type {HTMLButtonElement} */
 let button;
 
+/** Returns the stored theme. */
 function chosen() {
     const kept = localStorage.getItem(KEY);
     return THEMES.includes(kept) ? kept : "auto";
 }
 
+/** Applies a theme to the page and to the button. */
 function apply(theme) {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
@@ -22,7 +24,7 @@ function apply(theme) {
     button.title = button.getAttribute("aria-label");
 }
 
-/** As the system has it, light, dark, and around. */
+/** Switches to the next theme: as the system, light, dark, and again. */
 export function nextTheme() {
     const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
     localStorage.setItem(KEY, theme);
@@ -30,7 +32,7 @@ export function nextTheme() {
     announce(button.title);
 }
 
-/** @returns {HTMLButtonElement} which chooses the theme */
+/** Creates the button that switches the theme. @returns {HTMLButtonElement} */
 export function themeButton() {
     button = make("button", { class: "button plain square", type: "button", onclick: nextTheme });
     apply(chosen());

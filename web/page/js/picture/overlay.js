@@ -1,8 +1,9 @@
 import { makeSvg } from "../dom.js";
 
+/** Kinds of zones: two kinds of privacy masks, and areas for detection. */
 export const ZONE_KINDS = ["privacy", "mosaic", "detect"];
 
-/** What is drawn over a picture, in pixels of the picture: boxes of what moves, and zones. */
+/** The layer over a picture, in pixels of the picture: boxes of moving objects, and zones. */
 export class Overlay {
     constructor() {
         this.boxes = makeSvg("g", { class: "boxes" });
@@ -12,12 +13,16 @@ export class Overlay {
         this.setSize(1, 1);
     }
 
+    /** Sets the size of the picture. */
     setSize(width, height) {
         this.size = [width, height];
         this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     }
 
-    /** @param {{id: number, x: number, y: number, width: number, height: number}[]} objects */
+    /**
+     * Shows the boxes of objects.
+     * @param {{id: number, x: number, y: number, width: number, height: number}[]} objects
+     */
     showBoxes(objects) {
         while (this.boxes.childElementCount > objects.length) this.boxes.lastChild.remove();
         while (this.boxes.childElementCount < objects.length) this.boxes.append(makeSvg("rect", { rx: 2 }));
@@ -25,8 +30,9 @@ export class Overlay {
     }
 
     /**
+     * Shows zones.
      * @param {any[]} zones in pixels of the source
-     * @param {[number, number]} sourceSize the picture is taken for the whole source, scaled
+     * @param {[number, number]} sourceSize size of the source, which is scaled to the picture
      */
     showZones(zones, sourceSize) {
         const [sx, sy] = [this.size[0] / sourceSize[0], this.size[1] / sourceSize[1]];
@@ -42,11 +48,13 @@ export class Overlay {
         );
     }
 
+    /** Shows or hides the boxes or the zones. */
     show(what, shown) {
         this[what].style.display = shown ? "" : "none";
     }
 }
 
+/** Sets the position and size of a rectangle. */
 function place(rectangle, { x, y, width, height }) {
     for (const [name, value] of Object.entries({ x, y, width, height })) rectangle.setAttribute(name, String(value));
     return rectangle;

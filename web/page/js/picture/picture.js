@@ -14,10 +14,11 @@ const WORDS = {
 };
 
 /**
- * A camera's live picture with what lies over it. Pauses while nobody can see it. Events: `hello` and `state` of the stream.
+ * A camera's live picture with its overlay. It pauses while it is not visible. Events: `hello` and `state` of the
+ * stream.
  */
 export class CameraPicture extends HTMLElement {
-    /** @param {any} camera as the API tells it */
+    /** Starts the stream. @param {any} camera as returned by the API */
     open(camera) {
         this.camera = camera;
         this.state = "connecting";
@@ -48,7 +49,7 @@ export class CameraPicture extends HTMLElement {
         });
         this.stream.addEventListener("frame", ({ detail }) => this.overlay.showBoxes(detail.objects ?? []));
 
-        // What a busy page was not told yet comes together; the last is how it stands.
+        // A busy page receives several entries at once; the last one is current.
         this.watched = new IntersectionObserver((entries) => {
             this.inView = entries.at(-1).isIntersecting;
             this.runOrRest();
@@ -61,7 +62,7 @@ export class CameraPicture extends HTMLElement {
         return this;
     }
 
-    /** @param {any} camera as it stands now */
+    /** Takes over the camera's settings. @param {any} camera */
     learn(camera) {
         if (this.camera.up !== camera.up)
             announce(camera.up ? `${camera.name} is back.` : `${camera.name} is lost.`);
@@ -70,18 +71,20 @@ export class CameraPicture extends HTMLElement {
         this.explain();
     }
 
-    /** Stops and goes on as one wishes, beside what nobody sees. */
+    /** Pauses or resumes at the user's request, independently of visibility. */
     stop(stopped) {
         this.stopped = stopped;
         this.runOrRest();
     }
 
+    /** Ends the stream. */
     close() {
         this.watched.disconnect();
         document.removeEventListener("visibilitychange", this.onHidden);
         this.stream.close();
     }
 
+    /** Pauses or resumes the stream as needed. */
     runOrRest() {
         const runs = !this.stopped && this.inView && !document.hidden;
         if (runs === this.runs) return;
@@ -90,6 +93,7 @@ export class CameraPicture extends HTMLElement {
         else this.stream.pause();
     }
 
+    /** Adapts the element to the size of the picture. */
     fit(width, height) {
         if (!width || !height) return;
         this.style.setProperty("--aspect", String(width / height));
@@ -97,6 +101,7 @@ export class CameraPicture extends HTMLElement {
         this.overlay.showZones(this.camera.zones, this.camera.source_size);
     }
 
+    /** Takes over the state of the stream. */
     enter({ state, text }) {
         if (state !== this.state && (state === "lost" || (state === "live" && this.state === "lost")))
             announce(state === "lost" ? `${this.camera.name}: connection lost.` : `${this.camera.name}: live again.`);
@@ -106,6 +111,7 @@ export class CameraPicture extends HTMLElement {
         this.dispatchEvent(new CustomEvent("state", { detail: state }));
     }
 
+    /** Shows the state as a note over the picture. */
     explain() {
         const isLost = this.state === "live" && !this.camera.up;
         this.dataset.state = isLost ? "camera-lost" : this.state;
@@ -119,7 +125,7 @@ export class CameraPicture extends HTMLElement {
 
 customElements.define("camera-picture", CameraPicture);
 
-/** @returns {CameraPicture} */
+/** Creates the element for a camera and starts its stream. @returns {CameraPicture} */
 export function openPicture(camera) {
     return /** @type {CameraPicture} */ (make("camera-picture")).open(camera);
 }

@@ -1,17 +1,19 @@
 import { addressOf } from "./root.js";
 import { token } from "./token.js";
 
-/** What the server refused, in its words. */
+/** The server's refusal of a request; the message is the server's text. */
 export class Refusal extends Error {
-    /** @param {number} status 0 where no answer came */
+    /** @param {number} status HTTP status; 0 if the server did not answer @param {string} text */
     constructor(status, text) {
         super(text);
         this.status = status;
     }
 }
 
+/** Deadline of a request. */
 const PATIENCE_MS = 8000;
 
+/** Sends a request and returns the JSON of the response. Throws Refusal. */
 async function ask(method, path, body) {
     /** @type {Record<string, string>} */
     const headers = { Accept: "application/json" };
@@ -43,7 +45,7 @@ async function ask(method, path, body) {
 
 const of = (name) => `api/cameras/${encodeURIComponent(name)}`;
 
-/** The server's API. Every call throws Refusal where the server refuses, or does not answer. */
+/** The server's API. All functions throw Refusal if the server refuses or does not answer. */
 export const api = {
     server: () => ask("GET", "api/server"),
     filters: () => ask("GET", "api/filters"),

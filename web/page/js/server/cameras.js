@@ -3,10 +3,9 @@ import { api } from "./api.js";
 const BETWEEN_MS = 2000;
 
 /**
- * What the server says of its cameras, asked again and again while the page is seen.
- * Events: `change` (the cameras are others or stand otherwise), `reach` (detail: whether the server answers), `refused`
- * (detail: the Refusal, where a token is wanted). After `refused` nothing is asked until resume(): each question with a token
- * that is wrong counts against this address.
+ * The server's cameras, polled while the page is visible. Events: `change` (the list or a camera's settings changed),
+ * `reach` (detail: whether the server answers), `refused` (detail: the Refusal, if a token is needed). After `refused`
+ * it does not poll until resume(), because each request with a wrong token counts against this address.
  */
 export class Cameras extends EventTarget {
     constructor() {
@@ -20,12 +19,12 @@ export class Cameras extends EventTarget {
         this.said = "";
     }
 
-    /** @param {string} name */
+    /** Returns the camera of that name, or undefined. @param {string} name */
     named(name) {
         return this.all.find((camera) => camera.name === name);
     }
 
-    /** Asks now, and then every two seconds. */
+    /** Polls now and then every two seconds. */
     async watch() {
         clearTimeout(this.timer);
         if (!document.hidden && !this.halted) await this.ask();
@@ -34,13 +33,14 @@ export class Cameras extends EventTarget {
         this.timer = setTimeout(() => this.watch(), BETWEEN_MS);
     }
 
-    /** Goes on after a refusal, as one who has seen nothing yet. */
+    /** Polls again after a refusal and reports all cameras as new. */
     resume() {
         this.halted = false;
         this.said = "";
         return this.watch();
     }
 
+    /** Polls once. */
     async ask() {
         let all;
         try {
@@ -60,13 +60,14 @@ export class Cameras extends EventTarget {
         this.dispatchEvent(new Event("change"));
     }
 
-    /** A camera as the answer to an order tells it. */
+    /** Takes over a camera's settings from the response to a request. */
     learn(camera) {
         this.all = this.all.map((one) => (one.name === camera.name ? camera : one));
         this.said = JSON.stringify(this.all);
         this.dispatchEvent(new Event("change"));
     }
 
+    /** Reports whether the server answers, if that changed. */
     reach(reached) {
         if (reached === this.reached) return;
         this.reached = reached;

@@ -1,31 +1,34 @@
 /**
- * Requests of one part of the panel, one at a time and in their order: while one is on its way, only the newest of each
- * setting is kept. So a slider may be drawn as fast as one likes, and what is asked of another setting is not lost.
+ * Sends the control requests of one part of the panel, one at a time and in order. While one is in progress, only the
+ * newest request per setting waits, so a slider can be moved quickly and requests for other settings are not lost.
  */
 export class Orders {
     /**
-     * @param {(wish: any) => Promise<any>} send
-     * @param {{done?: (answer: any) => void, refused?: (text: string) => void}} told
+     * @param {(wish: any) => Promise<any>} send sends one request
+     * @param {{done?: (answer: any) => void, refused?: (text: string) => void}} told done: the last request was
+     *     accepted; refused: called after each request with the latest refusal, or an empty text
      */
     constructor(send, told) {
         this.send = send;
         this.told = told;
         this.busy = false;
-        /** The newest request of each setting. @type {Map<string, any>} */
+        /** The newest waiting request per setting. @type {Map<string, any>} */
         this.waiting = new Map();
     }
 
-    /** Whether the server has not answered all yet. */
+    /** True until the server has answered all requests. */
     get pending() {
         return this.busy;
     }
 
     /**
+     * Sends a request, or replaces a waiting one of the same setting.
      * @param {any} wish
-     * @param {string} setting what it sets: a later request of the same setting replaces it while it waits
+     * @param {string} setting name of the setting
      */
     async order(wish, setting = "") {
-        this.waiting.delete(setting); // the newest goes last
+        // Deleted first, so that the newest request becomes the last.
+        this.waiting.delete(setting);
         this.waiting.set(setting, wish);
         if (this.busy) return;
         this.busy = true;
@@ -44,7 +47,7 @@ export class Orders {
             }
             const isLast = this.waiting.size === 0;
             this.busy = !isLast;
-            // A request that is taken does not hide that the one before was refused.
+            // An accepted request does not hide that an earlier one was refused.
             this.told.refused?.(refusal);
             if (taken && isLast) this.told.done?.(answer);
         }

@@ -1,5 +1,9 @@
-/** Where the server's addresses begin: a reverse proxy may show it below a path of its own. */
+/** Base of the server's addresses. A reverse proxy may publish it below a path of its own. */
 const root = new URL("../../", import.meta.url);
 
-/** @param {string} path without a "/" before it @returns {URL} */
+/**
+ * Returns the address of a path on the server.
+ * @param {string} path without a leading "/"
+ * @returns {URL}
+ */
 export const addressOf = (path) => new URL(path, root);

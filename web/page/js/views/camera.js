@@ -4,12 +4,12 @@ import { Panel } from "../panel/panel.js";
 import { openPicture } from "../picture/picture.js";
 import { Toolbar } from "./toolbar.js";
 
-/** One camera large, its figures with their course, and its panel. */
+/** View of one camera: a large picture, statistics with plots, and the panel. */
 export class CameraView {
     /**
      * @param {import("../server/cameras.js").Cameras} cameras
      * @param {string} name
-     * @param {any} server what the server is
+     * @param {any} server properties of the server
      */
     constructor(cameras, name, server) {
         this.name = name;
@@ -39,7 +39,7 @@ export class CameraView {
         );
     }
 
-    /** @param {any[]} cameras as they stand */
+    /** Takes over the settings of all cameras. @param {any[]} cameras */
     learn(cameras) {
         const camera = cameras.find((one) => one.name === this.name);
         this.source.textContent = `${camera.source} · ${camera.size.join(" × ")} · ${camera.channels === 1 ? "gray" : "colour"}`;
@@ -48,6 +48,7 @@ export class CameraView {
         this.panel.learn(camera);
     }
 
+    /** Ends the stream and removes the panel. */
     close() {
         this.toolbar.close();
         this.panel.close();

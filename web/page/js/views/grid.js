@@ -3,7 +3,7 @@ import { Figures } from "../figures/figures.js";
 import { cameraAddress } from "../parts/header.js";
 import { openPicture } from "../picture/picture.js";
 
-/** All cameras side by side, each with the figures that matter most. */
+/** View of all cameras side by side, each with its main statistics. */
 export class Grid {
     constructor() {
         /** @type {Map<string, {picture: any, figures: Figures, element: HTMLElement, dot: HTMLElement}>} */
@@ -13,7 +13,7 @@ export class Grid {
         this.element = make("div", { class: "grid-view" }, make("h1", { class: "unseen" }, "Cameras"), this.list, this.empty);
     }
 
-    /** @param {any[]} cameras as they stand */
+    /** Takes over the settings of all cameras, and adds and removes tiles. @param {any[]} cameras */
     learn(cameras) {
         for (const name of [...this.tiles.keys()])
             if (!cameras.some((camera) => camera.name === name)) this.removeTile(name);
@@ -27,6 +27,7 @@ export class Grid {
         this.list.style.setProperty("--columns", String(Math.ceil(Math.sqrt(cameras.length))));
     }
 
+    /** Adds the tile of a camera. */
     addTile(camera) {
         const picture = openPicture(camera);
         const figures = new Figures(picture, ["fps", "latency", "bandwidth", "bound"], ["bandwidth"], true);
@@ -48,6 +49,7 @@ export class Grid {
         this.list.append(element);
     }
 
+    /** Removes the tile of a camera and ends its stream. */
     removeTile(name) {
         const { picture, figures, element } = this.tiles.get(name);
         figures.close();
@@ -56,6 +58,7 @@ export class Grid {
         this.tiles.delete(name);
     }
 
+    /** Removes all tiles. */
     close() {
         for (const name of [...this.tiles.keys()]) this.removeTile(name);
     }

@@ -7,7 +7,7 @@ import { duration, stamp } from "../words.js";
 
 const VIEWS = { picture: "Picture", changes: "Changes", heat: "Heat" };
 
-/** What is done with a picture: how it is seen, what lies over it, pictures and recordings of it. */
+/** The toolbar of a picture: view, overlay, snapshots and recordings. */
 export class Toolbar {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture
@@ -41,6 +41,7 @@ export class Toolbar {
         this.addKeys();
     }
 
+    /** Creates a button; with `pressed` it is a toggle button. */
     button(name, words, onclick, pressed) {
         return make(
             "button",
@@ -50,7 +51,7 @@ export class Toolbar {
         );
     }
 
-    /** A button whose words are only read out, and shown to who waits. */
+    /** Hides a button's text. Screen readers still read it, and it appears as a tooltip. */
     small(button) {
         button.classList.add("square");
         button.lastChild.className = "unseen";
@@ -58,6 +59,7 @@ export class Toolbar {
         return button;
     }
 
+    /** Creates the choice of the view. */
     views() {
         const group = freshId("view");
         this.radios = Object.entries(VIEWS).map(([value, words]) => {
@@ -79,7 +81,7 @@ export class Toolbar {
         );
     }
 
-    /** @param {any} camera as it stands */
+    /** Takes over the camera's settings. @param {any} camera */
     learn(camera) {
         const takes = camera.may_be_set && this.keeps;
         this.record.hidden = this.keep.hidden = !takes;
@@ -88,12 +90,14 @@ export class Toolbar {
         this.boxes.hidden = !camera.detects;
     }
 
+    /** Shows or hides a part of the overlay. */
     toggle(button, what) {
         const shown = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", String(shown));
         this.picture.overlay.show(what, shown);
     }
 
+    /** Pauses or resumes the picture. */
     pauseOrGoOn() {
         const stopped = !this.picture.stopped;
         this.picture.stop(stopped);
@@ -102,11 +106,13 @@ export class Toolbar {
         this.small(this.pause);
     }
 
+    /** Selects the next view. */
     nextView() {
         const at = this.radios.findIndex(({ radio }) => radio.checked);
         this.radios[(at + 1) % this.radios.length].radio.click();
     }
 
+    /** Saves the picture as a download. */
     async saveSnapshot() {
         try {
             const href = URL.createObjectURL(await this.picture.stream.snapshot());
@@ -119,6 +125,7 @@ export class Toolbar {
         }
     }
 
+    /** Stores a snapshot on the server. */
     async keepSnapshot() {
         try {
             toast(`The server keeps ${(await api.snapshot(this.name)).file}.`);
@@ -127,6 +134,7 @@ export class Toolbar {
         }
     }
 
+    /** Starts or ends a recording on the server. */
     async recordOrEnd() {
         const { recording } = this.cameras.named(this.name);
         try {
@@ -138,11 +146,13 @@ export class Toolbar {
         }
     }
 
+    /** Enters or leaves full screen. */
     fullScreen() {
         if (document.fullscreenElement) document.exitFullscreen();
         else this.picture.requestFullscreen?.().catch(() => toast("This browser gives no full screen here.", "bad"));
     }
 
+    /** Assigns the keys. */
     addKeys() {
         onKey("v", "picture, changes, heat", () => this.nextView());
         onKey("b", "boxes", () => this.boxes.hidden || this.boxes.click());
@@ -153,6 +163,7 @@ export class Toolbar {
         onKey("f", "full screen", () => this.fullScreen());
     }
 
+    /** Removes the keys. */
     close() {
         forgetKeys("v", "b", "z", " ", "s", "r", "f");
     }
