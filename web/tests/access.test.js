@@ -1,4 +1,4 @@
-// Who gets in: the token, and what other sites' pages may not do.
+// Access control: the token, and the limits on pages of other sites.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ test("a token that was refused is not sent again", async (t) => {
     const context = await browser.newContext();
     t.after(() => context.close());
     const page = await context.newPage();
-    // As a tab has it that was left open while the server got another token.
+    // A tab that stayed open while the server's token changed.
     await page.addInitScript(() => sessionStorage.setItem("framewire-token /", "a token of yesterday"));
     await page.clock.install();
     let asked = 0;
@@ -72,7 +72,7 @@ test("a token that was refused is not sent again", async (t) => {
     await untilLive(page);
 });
 
-/** A page of another site: the same machine, another port. */
+/** Opens a page of another site: the same machine, another port. */
 async function otherSite(t) {
     const server = createServer((_request, response) => {
         response.writeHead(200, { "Content-Type": "text/html" });
@@ -115,7 +115,7 @@ test("other sites' pages neither read nor order nor watch", async (t) => {
             }),
         };
     }, victim);
-    // A post without CORS comes back opaque, whatever the answer was; that it did nothing is asked below.
+    // A POST without CORS returns an opaque response. Its missing effect is checked below.
     assert.deepEqual(did, {
         read: "refused",
         put: "refused",

@@ -1,4 +1,4 @@
-// No view, dark or light, large or small, has anything that axe holds against it.
+// axe finds no accessibility problem in any view, dark or light, large or small.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

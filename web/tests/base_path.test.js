@@ -1,4 +1,4 @@
-// The page below a path of a host that it shares with others, as reverse proxies show it.
+// The page below a path of a shared host, as reverse proxies publish it.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -20,11 +20,11 @@ before(async () => (browser = await startBrowser()));
 after(() => browser.close());
 
 /**
- * A reverse proxy of one server for each path.
+ * Starts a reverse proxy with one server per path.
  * @param {import("node:test").TestContext} t
  * @param {Record<string, number>} ports by path, such as "/cams"
- * @param {boolean} strips whether servers are asked without the path
- * @returns {Promise<{host: string, missed: string[]}>} missed: what was asked of no server
+ * @param {boolean} strips whether it removes the path from requests
+ * @returns {Promise<{host: string, missed: string[]}>} missed: requests for no server
  */
 async function proxy(t, ports, strips) {
     /** @type {string[]} */

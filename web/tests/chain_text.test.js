@@ -1,4 +1,4 @@
-// The chain's text as the page reads and writes it, held to what the program knows and takes.
+// The page's parser and formatter for chains, compared with the program's.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

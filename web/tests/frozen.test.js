@@ -1,4 +1,5 @@
-// What the page shows while the browser's renderer is stopped and goes on, and its line is slow: one frame of the source.
+// The page shows one frame of the source at a time while the browser's renderer is suspended and resumed, and its line
+// is slow.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -20,7 +21,7 @@ after(() => browser.close());
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** @returns {Promise<number[]>} the processes that pages, and their workers, run in */
+/** Returns the processes of pages and their workers. @returns {Promise<number[]>} */
 async function renderers() {
     const session = await browser.newBrowserCDPSession();
     const { processInfo } = await session.send("SystemInfo.getProcessInfo");
@@ -28,7 +29,9 @@ async function renderers() {
     return processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
 }
 
-/** The numbers of the frames that R, G, B, A is within the threshold of, on every byte. */
+/**
+ * Returns the numbers of the frames from which no byte of the R, G, B, A picture differs by more than the threshold.
+ */
 function framesOf(painted, all, threshold) {
     const size = WIDTH * HEIGHT * 3;
     const isFrame = (number) => {

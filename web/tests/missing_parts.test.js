@@ -1,4 +1,4 @@
-// Parts that do not come at once, as when a network changes while the page loads.
+// Files that cannot be loaded at first, for example because the network changes during loading.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// The API's document: it is sound, and a running server's answers are as it says.
+// The API's document is valid, and a running server answers as it says.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ import { until } from "./kit/shown.js";
 const file = fileURLToPath(new URL("../../src/framewire/session/web/openapi.json", import.meta.url));
 
 test("the document has nothing that its linter holds against it", async () => {
-    // mjpg-streamer's address of a camera ends with a slash.
+    // The mjpg-streamer address of a camera ends with a slash.
     const config = await createConfig({ extends: ["recommended"], rules: { "no-path-trailing-slash": "off" } });
     const problems = await lint({ ref: file, config });
     assert.deepEqual(
@@ -36,7 +36,7 @@ test("a running server answers as the document says", async (t) => {
         const isRight = ajv.compile({ $ref: `api#/${encodeURI(where)}` });
         assert.ok(isRight(value), `${what}: ${ajv.errorsText(isRight.errors)}`);
     };
-    /** Where the schema of an answer is, behind the references on the way; null where it is not JSON. */
+    /** Returns the location of a response's schema after resolving references, or null if the response is not JSON. */
     const schemaOf = (path, method, status) => {
         const { $ref } = api.paths[path][method].responses[status] ?? assert.fail(`${method} ${path} ${status} is not told of`);
         const at = $ref ? $ref.slice(2) : pointer("paths", path, method, "responses", String(status));

@@ -1,4 +1,4 @@
-// Orders of one control: one on its way, and the newest of what came meanwhile.
+// Requests of one control: one in progress, and the newest of those that arrive meanwhile.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

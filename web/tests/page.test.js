@@ -1,4 +1,4 @@
-// The page against the real server: what is seen, and that it is the server's bytes.
+// The page with the real server: its picture consists of the server's bytes.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The panel against the real server: what is ordered there is seen in the picture, and what is refused is said.
+// The panel with the real server: settings appear in the picture, and refusals are shown.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -149,3 +149,4 @@ test("a server that takes no orders says how it would", async (t) => {
     await page.getByText("framewire serve --panel", { exact: true }).waitFor();
     assert.equal(await page.locator(".filters").count(), 0);
 });
+

@@ -1,4 +1,4 @@
-// The stream in Debian's Chromium: what is painted is what is held, by WebGL and without.
+// The stream in Debian's Chromium: the painted picture equals the decoded one, with WebGL and without.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => Promise.all(Object.values(browsers).map(browser => browser.close())));
 
-/** A bare document of the server with a stream for each name, and `window.streams` and what they told. */
+/** Opens an empty document of the server with one stream per name, `window.streams`, and the events they sent. */
 async function open(context, browser, port, ...names) {
     const page = await browser.newPage();
     context.after(() => page.close());
@@ -36,7 +36,7 @@ async function open(context, browser, port, ...names) {
             stream.addEventListener("frame", ({ detail }) => stream.seen.push(detail));
             return stream;
         });
-        /** What is on the canvas of a stream, as R, G, B and opacity. */
+        /** Returns the pixels of a stream's canvas as R, G, B, A. */
         window.painted = ({ canvas }) => {
             const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
             copy.drawImage(canvas, 0, 0);
@@ -64,7 +64,7 @@ async function open(context, browser, port, ...names) {
 
 const betweenLooksMs = 50;
 
-/** Asks the page until the answer is yes: a promise itself would be one to waitForFunction(). */
+/** Evaluates a condition until it is true. waitForFunction() would take the returned promise itself for true. */
 async function until(page, isSo) {
     for (const end = Date.now() + 60_000; !await page.evaluate(isSo);) {
         if (Date.now() > end) throw new Error(`waited in vain for ${isSo}`);
@@ -84,7 +84,7 @@ for (const way of Object.keys(ways)) {
         const hasWebGl = await page.evaluate(() => new OffscreenCanvas(1, 1).getContext("webgl2") !== null);
         assert.equal(hasWebGl, way === "WebGL");
         await ended(page);
-        // What is committed is on the screen a little later.
+        // A committed canvas appears on the screen slightly later.
         await until(page, async () => {
             for (const stream of streams) {
                 const { data, channels } = await stream.pixels();
@@ -105,8 +105,8 @@ for (const way of Object.keys(ways)) {
         await page.evaluate(() => streams[0].setView("changes"));
         await ended(page);
         const count = () => page.evaluate(() => counted(streams[0]));
-        // A view is on the screen a little after it was set, and so is what the last frame changed. What was not
-        // changed is blue in the heat's view alone.
+        // A new view, and the changes of the last frame, appear on the screen slightly later. Only the heat view shows
+        // unchanged pixels in blue.
         let red = 0, blue = 0;
         for (const end = Date.now() + 60_000; Date.now() < end && (red === 0 || red + blue !== 200 * 150);) {
             await page.evaluate(() => streams[0].setView("changes"));

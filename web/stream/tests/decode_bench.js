@@ -1,4 +1,4 @@
-// How long the module takes for one picture or step, in processor time: node decode_bench.js SOURCE [SERVE'S OPTIONS].
+// Measures the processor time per keyframe or delta frame: node decode_bench.js SOURCE [OPTIONS OF SERVE].
 
 import { Decoder } from "../decoder.js";
 import { MessageReader } from "../message_reader.js";
@@ -10,7 +10,7 @@ const rounds = 5;
 const context = { after: end => process.on("exit", end) };
 const { port } = await serve(context, "-i", ...process.argv.slice(2), "--wait", "1");
 
-// What the server sends to who keeps up.
+// The messages that the server sends to an up-to-date viewer.
 const messages = await new Promise(resolve => {
     const decoder = new Decoder(module), kept = [];
     let count = 0;
@@ -38,7 +38,7 @@ for (let round = 0; round < rounds; ++round) {
         const before = process.cpuUsage();
         decoder.take(type, content, 0);
         const { user, system } = process.cpuUsage(before);
-        // The first picture makes the tables.
+        // The first picture also builds tables, so it is not measured.
         if (!Decoder.carriesState(type) || decoder.state(0).version < 3) continue;
         us += user + system;
         bytes += content.length;

@@ -1,5 +1,5 @@
-// Bytes that no server sends: each is an error of the stream or some picture, never a hang and nothing beyond the
-// module's memory, which the runtime guards.
+// Invalid input: every case is a StreamError or some picture, never a hang, and never an access outside the module's
+// memory, which the runtime checks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { Decoder, StreamError } from "../decoder.js";
 import { MessageReader } from "../message_reader.js";
 import { blackPicture, hello, message, messageTypes, module, preamble, state, typeOf, vectors } from "./server_bytes.js";
 
-/** The same numbers in each run. */
+/** Returns a generator with the same numbers in each run. */
 function numbersFrom(seed) {
     return below => {
         seed = Math.imul(seed ^ seed >>> 15, 0x2c1b3c6d) + 0x9e3779b9 | 0;
@@ -16,7 +16,7 @@ function numbersFrom(seed) {
     };
 }
 
-/** Each vector's frames as a server would send them. */
+/** The frames of each vector as a server would send them. */
 const streams = vectors().map(({ shape, frames }) => ({
     shape,
     messages: [
@@ -26,7 +26,7 @@ const streams = vectors().map(({ shape, frames }) => ({
     ]
 }));
 
-/** Reads a stream; true when it was refused in words. */
+/** Decodes a stream. Returns true if it was refused with an error. */
 function isRefused(bytes) {
     const decoder = new Decoder(module);
     const reader = new MessageReader(decoder, (type, content) => {
@@ -37,7 +37,7 @@ function isRefused(bytes) {
         reader.read(bytes, 0);
         return false;
     } catch (error) {
-        // A module that would read or write outside its memory traps: a RuntimeError, which would be a bug.
+        // An access outside the module's memory traps with a RuntimeError, which would be a bug.
         assert.ok(error instanceof StreamError, `${error.stack}`);
         return true;
     }

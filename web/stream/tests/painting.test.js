@@ -71,7 +71,7 @@ test("figures are those of the last seconds", () => {
     const came = { latencyMs: 30, bytes: 100, decodeMs: 4, messages: 2, threshold: 7, dropped: 1 };
     for (let ms = 0; ms <= 1000; ms += 100) {
         figures.take({ ...came, changed: 60, frames: 2 }, ms);
-        figures.take({ ...came, changed: 0, frames: 0 }, ms); // a refinement: bytes on the line, but no frame
+        figures.take({ ...came, changed: 0, frames: 0 }, ms);  // a refinement: bytes received, but no frame
     }
     assert.deepEqual(figures.at(1000), {
         fps: 10, latencyMs: 30, bitsPerSecond: 16800, rawBitsPerSecond: 24000, changedShare: 0.1, threshold: 7, dropped: 1,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export const program = process.env.FRAMEWIRE ?? fileURLToPath(new URL("../../../build/dev/framewire", import.meta.url));
 
-/** A folder that goes with the test. @param {import("node:test").TestContext} context */
+/** Returns a temporary folder, which is removed after the test. @param {import("node:test").TestContext} context */
 export function folderOf(context) {
     const folder = mkdtempSync(join(tmpdir(), "framewire-web-"));
     context.after(() => rmSync(folder, { recursive: true }));
@@ -27,9 +27,9 @@ export function run(context, ...args) {
 }
 
 /**
- * Starts `framewire serve`, on a free port where the arguments name none.
- * @returns {Promise<{port: number, kill: () => void, says: (words: string) => Promise<void>}>} `says` waits for words on
- *     its standard error
+ * Starts `framewire serve`, on a free port unless the arguments name one.
+ * @returns {Promise<{port: number, kill: () => void, says: (words: string) => Promise<void>}>} `says` waits for a text
+ *     on its standard error
  */
 export async function serve(context, ...args) {
     const listen = args.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];

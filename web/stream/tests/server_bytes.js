@@ -1,11 +1,11 @@
-// What a server sends, made by hand for tests.
+// Messages of a server, constructed for tests.
 
 import { readFileSync, readdirSync } from "node:fs";
 
 const root = new URL("../../../", import.meta.url);
 const vectorsFolder = new URL("src/framewire/delta/vectors/", root);
 
-/** The module under test: FRAMEWIRE_WASM, else that of build/dev. */
+/** The module under test: FRAMEWIRE_WASM, or the one in build/dev. */
 export const module = new WebAssembly.Module(
     readFileSync(process.env.FRAMEWIRE_WASM ?? new URL("build/dev/web/stream/wasm/viewer.wasm", root)));
 
@@ -51,7 +51,7 @@ export function state(packed, { version, threshold = 0, partial = false, objects
     return Buffer.concat([front, packed]);
 }
 
-/** A packed picture of zeros: blocks in the form "plain" of format.md. */
+/** Returns a packed black picture, with blocks in the form "plain" of format.md. */
 export function blackPicture({ width, height, channels }) {
     const blocks = [], directory = [];
     for (let y = 0; y < height; y += 64)
@@ -67,7 +67,7 @@ export function blackPicture({ width, height, channels }) {
     return Buffer.concat([Buffer.from([1, 0, ...directory]), ...blocks]);
 }
 
-/** One block of 64 x 64 gray pixels of that value, packed by itself, of a picture of `count` blocks. */
+/** Returns a packed frame with one block of 64x64 gray pixels of one value, for a picture of `count` blocks. */
 export function grayBlock(number, count, value) {
     const block = Buffer.alloc(4 + 64 * 64, value), rest = count - number - 1;
     block.writeUInt32LE(2, 0);
@@ -76,14 +76,14 @@ export function grayBlock(number, count, value) {
     return Buffer.concat([Buffer.from([4, 0, ...passOver(number), ...varint(block.length), ...passOver(rest)]), block]);
 }
 
-/** The type of the message that carries packed bytes. */
+/** Returns the type of the message for packed bytes. */
 export function typeOf(packed) {
     return packed[0] === 1 || packed[0] === 3 ? messageTypes.picture : messageTypes.changes;
 }
 
-/** FNV-1a of 64 bits, as the vectors have it. */
+/** 64-bit FNV-1a, the hash of the vectors. */
 export function hashOf(bytes) {
-    // In two halves: numbers are exact up to 53 bits.
+    // In two halves, because numbers are exact up to 53 bits.
     let low = 0x84222325, high = 0xcbf29ce4;
     for (const byte of bytes) {
         low = (low ^ byte) >>> 0;
@@ -95,9 +95,9 @@ export function hashOf(bytes) {
 }
 
 /**
- * The committed streams of the codec.
- * @returns {{name: string, shape: {width: number, height: number, channels: number},
- *     frames: {packed: Buffer, hash: bigint}[]}[]}
+ * Reads the committed streams of the codec.
+ * @returns {{name: string, shape: {width: number, height: number, channels: number}, frames: {packed: Buffer, hash:
+ *     bigint}[]}[]}
  */
 export function vectors() {
     const folders = readdirSync(vectorsFolder, { withFileTypes: true }).filter(entry => entry.isDirectory());

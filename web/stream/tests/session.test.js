@@ -1,4 +1,4 @@
-// A session with the real server: over TCP, for the bytes are those of the WebSocket.
+// A session with the real server over TCP, which carries the same bytes as the WebSocket.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { dialTcp } from "./tcp_socket.js";
 
 const patience = { timeout: 180_000 };
 
-/** A session that paints nothing, and what it told. */
+/** Starts a session that paints nothing and records its events. */
 function watch(context, dial, { name = "main", token = "", onPicture = () => {} } = {}) {
     const seen = { states: [], pictures: 0, bytes: [], hello: null, latencies: [] };
     let changed = () => {};
@@ -36,7 +36,7 @@ function watch(context, dial, { name = "main", token = "", onPicture = () => {} 
         })
     });
     context.after(() => session.close());
-    /** Waits until what was seen is so. */
+    /** Waits until a condition on the recorded events is true. */
     const until = is => new Promise(resolve => {
         changed = () => is(seen) && resolve(seen);
         changed();
@@ -72,7 +72,7 @@ test("a connection that is lost goes on from what is held", patience, async cont
     const { port } = await serve(context, "-i", "synth:size=640x360:noise=0:objects=2:frames=150:fps=60", "--wait", "1");
     const sockets = [], dial = dialTcp(port);
     const { session, until } = watch(context, handlers => sockets[sockets.push(dial(handlers)) - 1], {
-        // As a network would: nobody is told but by the end of it.
+        // Like a network failure: the session only sees that the connection ended.
         onPicture: (_, { pictures }) => {
             if (pictures === 20) broken(sockets[0]);
         }
@@ -84,12 +84,12 @@ test("a connection that is lost goes on from what is held", patience, async cont
     };
     const seen = await until(told => newest(told) === "ended");
     assert.equal(sockets.length, 2);
-    // Only the first thing ever sent is a whole picture: of the others each is far smaller.
+    // Only the first message is a keyframe. The others are far smaller.
     const [first, ...others] = seen.bytes;
     assert.ok(Math.max(...others) < first / 4, `${first}, then up to ${Math.max(...others)}`);
 });
 
-/** A line that takes so many bytes a second, and rests for a while now and then. */
+/** Limits a connection to a rate, with a pause from time to time. */
 function slowly(dial, bytesPerSecond, restMs = 0) {
     const tickMs = 20, restEvery = 100;
     return handlers => {
@@ -186,7 +186,7 @@ test("a server that breaks the protocol is left, and asked again with nothing he
     await until(told => told.states.filter(({ state }) => state === "lost").length === 3);
     session.close();
     assert.equal(greetings.length, 3);
-    // Nothing held: an epoch and a number of runs of 0.
+    // Nothing is held: epoch and number of runs are 0.
     for (const greeting of greetings) assert.ok(greeting.subarray(-10).equals(Buffer.alloc(10)));
     assert.match(seen.states.at(-1).text, /which cannot be/);
 });

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Session's `dial` over TCP: the bytes are those of the WebSocket. */
+/** A `dial` function for Session over TCP, which carries the same bytes as the WebSocket. */
 export function dialTcp(port) {
     return ({ opened, received, closed }) => {
         const socket = connect({ host: "127.0.0.1", port, noDelay: true }, () => opened());

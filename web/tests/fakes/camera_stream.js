@@ -1,4 +1,4 @@
-// Stands in for /stream/camera_stream.js: a picture that moves, drawn here, of any camera.
+// Replaces /stream/camera_stream.js: draws a moving picture for any camera.
 
 export class CameraStream extends EventTarget {
     constructor({ canvas }) {

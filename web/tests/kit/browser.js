@@ -11,14 +11,14 @@ const FLAGS = [
     "--no-sandbox",
 ];
 
-/** @returns Debian's Chromium, without a window */
+/** Starts Debian's Chromium without a window. */
 export function startBrowser() {
     return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 }
 
 /**
- * A page of a browser session of its own. `complaints` gets what it logs as errors and warnings, what it throws, and what it
- * asks of others than its server.
+ * Opens a page in a browser context of its own. `complaints` collects errors and warnings that it logs or throws, and
+ * its requests to other servers.
  * @param {import("playwright-core").Browser} browser
  * @param {string} address
  * @param {import("playwright-core").BrowserContextOptions} [options]
@@ -26,7 +26,8 @@ export function startBrowser() {
 export async function openPage(browser, address, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000); // a busy machine's
+    // Long enough for a busy machine.
+    page.setDefaultTimeout(60_000);
     /** @type {string[]} */
     const complaints = [];
     page.on("console", (message) => {
@@ -40,7 +41,7 @@ export async function openPage(browser, address, options = {}) {
     return { page, complaints, close: () => context.close() };
 }
 
-/** @returns {Promise<string[]>} what axe says against the page as it is */
+/** Returns the problems that axe finds in the page. @returns {Promise<string[]>} */
 export async function violations(page) {
     const { violations: found } = await new AxeBuilder({ page }).analyze();
     return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join("; ")}`);

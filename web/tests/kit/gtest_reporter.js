@@ -1,14 +1,14 @@
-// A reporter of node:test that writes GoogleTest's lines, which scripts/count-tests.sh counts.
+// A reporter for node:test that prints GoogleTest's lines, which scripts/count-tests.sh counts.
 import { basename } from "node:path";
 
 const wholeMs = (milliseconds) => Math.round(milliseconds ?? 0);
 
-/** @param {AsyncIterable<any>} events */
+/** Converts the events of a test run to lines. @param {AsyncIterable<any>} events */
 export default async function* report(events) {
     for await (const { type, data } of events) {
         if (type === "test:stderr" || type === "test:stdout") yield data.message;
         if (type === "test:diagnostic" && data.nesting > 0) yield `${data.message}\n`;
-        // Files and groups of tests are no tests.
+        // Files and groups do not count as tests.
         if ((type !== "test:pass" && type !== "test:fail") || data.details?.type === "suite") continue;
         if (type === "test:pass" && data.file === undefined && data.name.endsWith(".js")) continue;
         const name = `${basename(data.file ?? "web").split(".")[0]}.${data.name}`;

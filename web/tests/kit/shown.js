@@ -1,11 +1,12 @@
-// What a page shows of its cameras, for tests to look at.
+// What a page shows of its cameras, for comparisons in tests.
 
 /** @typedef {import("playwright-core").Page} Page */
 
 /**
- * What the page holds of its first camera: the stream's bytes, and which frame they are of.
+ * Returns the bytes of the first camera's picture and the number of their frame.
  * @param {Page} page
- * @returns {Promise<{width: number, height: number, channels: number, version: number, frame: number | null, data: Buffer}>}
+ * @returns {Promise<{width: number, height: number, channels: number, version: number, frame: number | null, data:
+ *     Buffer}>}
  */
 export async function heldPicture(page) {
     const { text, ...held } = await page.evaluate(async () => {
@@ -25,12 +26,12 @@ export async function heldPicture(page) {
 /** Waits until the first camera is live and has a picture. @param {Page} page */
 export async function untilLive(page) {
     const isLive = () => document.querySelector("camera-picture")?.dataset.state === "live";
-    // A page that is loaded again answers nothing just then.
+    // A page that is being reloaded does not answer.
     await until("a live camera", () => page.evaluate(isLive).catch(() => false), () => page.evaluate(describePage));
     await until("a picture", () => heldPicture(page).then((held) => held.version > 0, () => false));
 }
 
-// In the page: how its pictures stand, and its words.
+// Runs in the page: describes the state of its pictures and its texts.
 function describePage() {
     const stands = ({ state, text, runs, inView }) => ({ state, text, runs, inView });
     const pictures = [...document.querySelectorAll("camera-picture")].map(stands);
@@ -40,13 +41,14 @@ function describePage() {
 const betweenLooksMs = 50;
 
 /**
- * Asks until the answer is yes.
- * @param {string} what is waited for, for people to read
+ * Waits until a condition is true.
+ * @param {string} what description of the condition
  * @param {() => Promise<any>} isSo
- * @param {() => Promise<string>} [seen] what there is instead, for people to read
+ * @param {() => Promise<string>} [seen] describes the actual state for the error
  */
 export async function until(what, isSo, seen = async () => "") {
-    const end = Date.now() + 60_000; // a busy machine's
+    // Long enough for a busy machine.
+    const end = Date.now() + 60_000;
     for (;;) {
         const answer = await isSo();
         if (answer) return answer;
@@ -56,7 +58,7 @@ export async function until(what, isSo, seen = async () => "") {
 }
 
 /**
- * The picture as painted on the screen, each pixel of the canvas one of the screen.
+ * Returns the picture as painted on the screen, with one screen pixel per canvas pixel.
  * @param {Page} page
  * @returns {Promise<Buffer>} R, G, B, A
  */
@@ -88,7 +90,7 @@ export async function paintedPicture(page) {
     return Buffer.from(text, "latin1");
 }
 
-/** B, G, R as R, G, B, A. @param {Buffer} bgr */
+/** Converts B, G, R to R, G, B, A. @param {Buffer} bgr */
 export function asPainted(bgr) {
     const rgba = Buffer.alloc((bgr.length / 3) * 4, 255);
     for (let from = 0, to = 0; from < bgr.length; from += 3, to += 4) {

@@ -3,10 +3,10 @@ import { createServer, connect } from "node:net";
 const TICK_MS = 20;
 
 /**
- * A proxy on loopback before a server. `line.bytesPerSecond` is what it brings to its clients, all of them together, and may be
- * changed at any time; `line.restMs` of every second it brings nothing.
+ * Starts a proxy on loopback in front of a server. `line.bytesPerSecond` limits what all its clients receive together
+ * and can be changed at any time; for `line.restMs` of every second it transfers nothing.
  * @param {import("node:test").TestContext} context
- * @param {number} port the server's
+ * @param {number} port of the server
  * @returns {Promise<{port: number, bytesPerSecond: number, restMs: number}>}
  */
 export async function slowLine(context, port) {
@@ -34,7 +34,7 @@ export async function slowLine(context, port) {
             one.on("close", () => other.destroy());
         }
         client.on("data", (bytes) => server.write(bytes));
-        // One piece of each connection at a time: the rest waits at the server.
+        // One piece per connection at a time. The rest waits at the server.
         server.on("data", (bytes) => {
             server.pause();
             waiting.push({ server, client, bytes });

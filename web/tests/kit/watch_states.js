@@ -1,6 +1,6 @@
-// Puts each state that the page shows of its first camera into a folder, until SIGTERM; then prints how many there were. Names
-// and contents are those of StateStore in tests/network, but for the hash, which is 0.
-//   node watch_states.js ADDRESS FOLDER
+// Writes each state that the page shows of its first camera to a folder, until SIGTERM, and then prints their number.
+// Names and contents are those of StateStore in tests/network, except for the hash, which is 0.
+//     node watch_states.js ADDRESS FOLDER
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,13 +16,13 @@ const { page } = await openPage(browser, address);
 await untilLive(page);
 await page.evaluate(() => {
     const { stream } = document.querySelector("camera-picture");
-    // Versions count anew with each hello.
+    // Versions start again with each hello.
     window.seen = { stream, details: new Map() };
     stream.addEventListener("hello", () => window.seen.details.clear());
     stream.addEventListener("frame", ({ detail }) => window.seen.details.set(detail.version, detail));
 });
 
-// A state that is not painted yet has no details.
+// Returns the state shown. A state that has not been painted has no details.
 function shownState() {
     const ask = async () => {
         const { stream, details } = window.seen;
@@ -33,7 +33,8 @@ function shownState() {
         for (let at = 0; at < data.length; at += 8192) text += String.fromCharCode(...data.subarray(at, at + 8192));
         return { ...shape, version, frame: detail.frame, threshold: detail.threshold, text };
     };
-    return page.evaluate(ask).catch(() => null); // there is none while a stream begins anew
+    // There is no state while a stream starts again.
+    return page.evaluate(ask).catch(() => null);
 }
 
 const names = new Set();
