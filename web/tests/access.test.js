@@ -18,7 +18,7 @@ let browser;
 before(async () => (browser = await startBrowser()));
 after(() => browser.close());
 
-test("a token is asked for until it is the right one, and is in no address", async (t) => {
+test("asks for the token until it is right, and puts it in no address", async (t) => {
     const file = join(folderOf(t), "token");
     writeFileSync(file, TOKEN, { mode: 0o600 });
     const { port } = await serve(t, "-i", SOURCE, "--token-file", file);
@@ -44,7 +44,7 @@ test("a token is asked for until it is the right one, and is in no address", asy
     await untilLive(page);
 });
 
-test("a token that was refused is not sent again", async (t) => {
+test("does not send a refused token again", async (t) => {
     const file = join(folderOf(t), "token");
     writeFileSync(file, TOKEN, { mode: 0o600 });
     const { port } = await serve(t, "-i", SOURCE, "--token-file", file);
@@ -85,7 +85,7 @@ async function otherSite(t) {
     return page;
 }
 
-test("other sites' pages neither read nor order nor watch", async (t) => {
+test("other sites' pages cannot read, control or watch", async (t) => {
     const { port } = await serve(t, "-i", SOURCE, "--panel");
     const victim = `http://127.0.0.1:${port}`;
     const stands = async () => (await (await fetch(`${victim}/api/cameras`)).json()).cameras[0];
@@ -143,7 +143,7 @@ test("other sites' pages neither read nor order nor watch", async (t) => {
     assert.deepEqual(is, was);
 });
 
-test("the page is in no other site's frame", async (t) => {
+test("other sites cannot frame the page", async (t) => {
     const { port } = await serve(t, "-i", SOURCE);
     const page = await otherSite(t);
     await page.evaluate((address) => {

@@ -62,7 +62,7 @@ async function proxy(t, ports, strips) {
 }
 
 for (const strips of [true, false])
-    test(`the page works where the proxy ${strips ? "takes the path away" : "passes the path on"}`, async (t) => {
+    test(`the page works if the proxy ${strips ? "removes the path" : "keeps the path"}`, async (t) => {
         const options = strips ? [] : ["--base-path", "/home/cams"];
         const { port } = await serve(t, "-i", `door=${SOURCE}`, "--panel", ...options);
         const { host, missed } = await proxy(t, { "/home/cams": port }, strips);
@@ -92,7 +92,7 @@ for (const strips of [true, false])
         assert.deepEqual(complaints, []);
     });
 
-test("servers below paths of one host are not sent each other's token", async (t) => {
+test("servers below different paths of one host do not receive each other's token", async (t) => {
     const file = join(folderOf(t), "token");
     writeFileSync(file, TOKEN, { mode: 0o600 });
     const one = await serve(t, "-i", SOURCE, "--token-file", file);

@@ -44,7 +44,7 @@ function framesOf(painted, all, threshold) {
 }
 
 for (const [mode, threshold, bytesPerSecond] of [["exact", 12, 400_000], ["lossless", 0, 600_000]])
-    test(`stopped and going on, it shows one frame at a time: ${mode}`, async (t) => {
+    test(`shows one frame at a time when suspended and resumed: ${mode}`, async (t) => {
         const raw = join(folderOf(t), "source.bgr");
         const scene = `synth:size=${WIDTH}x${HEIGHT}:fps=30:noise=${threshold + 8}:objects=5:seed=3:frames=${FRAMES}`;
         assert.equal(await run(t, "run", "-i", scene, "-o", raw), 0);

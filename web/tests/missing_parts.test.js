@@ -22,7 +22,7 @@ const PARTS = [
 ];
 
 for (const part of PARTS)
-    test(`${part} comes at the third try`, async (t) => {
+    test(`${part} is loaded at the third attempt`, async (t) => {
         const { port } = await serve(t, "-i", "synth:size=64x48");
         const context = await browser.newContext();
         t.after(() => context.close());

@@ -12,7 +12,7 @@ import { until } from "./kit/shown.js";
 
 const file = fileURLToPath(new URL("../../src/framewire/session/web/openapi.json", import.meta.url));
 
-test("the document has nothing that its linter holds against it", async () => {
+test("the document passes its linter", async () => {
     // The mjpg-streamer address of a camera ends with a slash.
     const config = await createConfig({ extends: ["recommended"], rules: { "no-path-trailing-slash": "off" } });
     const problems = await lint({ ref: file, config });
@@ -24,7 +24,7 @@ test("the document has nothing that its linter holds against it", async () => {
 
 const pointer = (...parts) => parts.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
 
-test("a running server answers as the document says", async (t) => {
+test("a running server's responses match the document", async (t) => {
     const source = "synth:size=160x90:fps=10";
     const { port } = await serve(t, "-i", source, "--panel", "--detect", "--record-dir", folderOf(t));
     const address = `http://127.0.0.1:${port}`;

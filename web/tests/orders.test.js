@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { Orders } from "../page/js/server/orders.js";
 
-test("what came while one was on its way is left out, but the newest", async () => {
+test("keeps only the newest request while one is in progress", async () => {
     const sent = [];
     const done = [];
     const answers = [];
@@ -27,7 +27,7 @@ test("what came while one was on its way is left out, but the newest", async () 
     assert.deepEqual(done, [["d done", false]]);
 });
 
-test("a refusal is told, and goes with the next order that is taken", async () => {
+test("shows a refusal until a later request is accepted", async () => {
     const told = [];
     const orders = new Orders(
         async (wish) => {
@@ -41,7 +41,7 @@ test("a refusal is told, and goes with the next order that is taken", async () =
     assert.deepEqual(told, ["it is bad", ""]);
 });
 
-test("requests of different settings are all sent, the newest of each", async () => {
+test("sends the newest request of each setting", async () => {
     const sent = [];
     const answers = [];
     const orders = new Orders(
@@ -68,7 +68,7 @@ test("requests of different settings are all sent, the newest of each", async ()
     ]);
 });
 
-test("a refusal is told until the next request that is made after it", async () => {
+test("shows a refusal until the next new request", async () => {
     const told = [];
     const answers = [];
     const orders = new Orders(

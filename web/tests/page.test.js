@@ -23,7 +23,7 @@ async function openServed(t, args, options) {
     return { server, ...opened };
 }
 
-test("loads, and the picture moves", async (t) => {
+test("loads and shows a moving picture", async (t) => {
     const { page, complaints } = await openServed(t, ["-i", SOURCE]);
     await untilLive(page);
     assert.equal(await page.title(), "main · framewire");
@@ -38,7 +38,7 @@ test("loads, and the picture moves", async (t) => {
     assert.deepEqual(complaints, []);
 });
 
-test("lossless: what is held and painted is the source, byte for byte", async (t) => {
+test("lossless: the decoded and painted picture equals the source", async (t) => {
     const raw = join(folderOf(t), "source.bgr");
     const frames = 150;
     assert.equal(await run(t, "run", "-i", SOURCE, "--frames", String(frames), "-o", raw), 0);
@@ -79,7 +79,7 @@ test("two browsers and two native viewers see one camera", async (t) => {
     }
 });
 
-test("comes back after the server is killed", async (t) => {
+test("recovers after the server is killed", async (t) => {
     const { page, server } = await openServed(t, ["-i", SOURCE]);
     await untilLive(page);
     server.kill();
@@ -92,7 +92,7 @@ test("comes back after the server is killed", async (t) => {
     await until("the server to answer", async () => (await page.locator(".reach").textContent()) === "");
 });
 
-test("several cameras lie side by side, and each alone", async (t) => {
+test("shows several cameras side by side, and each alone", async (t) => {
     const { page, complaints } = await openServed(t, ["-i", `door=${SOURCE}`, "-i", `yard=${SOURCE}`]);
     await page.locator('camera-picture[data-state="live"]').nth(1).waitFor();
     await page.getByRole("list").getByRole("link", { name: "yard" }).last().click();
@@ -106,7 +106,7 @@ test("several cameras lie side by side, and each alone", async (t) => {
     assert.deepEqual(complaints, []);
 });
 
-test("rests while it is hidden", async (t) => {
+test("pauses while it is hidden", async (t) => {
     const { page } = await openServed(t, ["-i", SOURCE]);
     await untilLive(page);
     const hide = (hidden) =>

@@ -38,7 +38,7 @@ async function addFilter(page, words) {
     await page.getByLabel("Search filters").press("Enter");
 }
 
-test("a filter is added, switched, moved and removed, and the stream goes on", async (t) => {
+test("filters can be added, switched, moved and removed while the stream continues", async (t) => {
     const { page, complaints } = await openPanel(t);
     assert.equal(isGray(await heldPicture(page)), false);
     await page.evaluate(() => {
@@ -62,7 +62,7 @@ test("a filter is added, switched, moved and removed, and the stream goes on", a
     assert.deepEqual(complaints, []);
 });
 
-test("what the server refuses is said in its words", async (t) => {
+test("shows the server's refusals", async (t) => {
     const { page, port } = await openPanel(t);
     await page.getByText("As text", { exact: true }).click();
     await page.getByLabel("The chain as text").fill("blurr=5");
@@ -90,7 +90,7 @@ test("sliders and numbers reach the camera", async (t) => {
     await untilLive(page);
 });
 
-test("a zone drawn by the mouse is black, and one moved by keys is elsewhere", async (t) => {
+test("zones can be drawn by mouse and moved by keys", async (t) => {
     const { page } = await openPanel(t);
     await page.locator("summary", { hasText: "Zones" }).click();
     const { x, y, width, height } = await page.locator(".zone-layer").boundingBox();
@@ -112,7 +112,7 @@ test("a zone drawn by the mouse is black, and one moved by keys is elsewhere", a
     await until("no zone", async () => (await camera(page)).zones.length === 0);
 });
 
-test("snapshots and recordings are kept by the server, and snapshots saved here", async (t) => {
+test("the server stores snapshots and recordings, and the page saves snapshots", async (t) => {
     const folder = folderOf(t);
     const { page } = await openPanel(t, "--record-dir", folder);
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Snapshot" }).click()]);
@@ -128,7 +128,7 @@ test("snapshots and recordings are kept by the server, and snapshots saved here"
     assert.ok(readdirSync(folder).some((name) => name.endsWith(".fwd")));
 });
 
-test("views, the command line and the keys' help are there", async (t) => {
+test("shows views, the command line and the help for keys", async (t) => {
     const { page, complaints } = await openPanel(t);
     for (const view of ["Changes", "Heat", "Picture"]) {
         await page.getByText(view, { exact: true }).first().click();
@@ -142,7 +142,7 @@ test("views, the command line and the keys' help are there", async (t) => {
     assert.deepEqual(complaints, []);
 });
 
-test("a server that takes no orders says how it would", async (t) => {
+test("without control requests the panel says how to enable them", async (t) => {
     const { port } = await serve(t, "-i", SOURCE);
     const { page, close } = await openPage(browser, `http://127.0.0.1:${port}/`);
     t.after(close);

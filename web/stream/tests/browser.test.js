@@ -75,7 +75,7 @@ async function until(page, isSo) {
 const ended = page => until(page, () => streams.every(({ states }) => states.at(-1)?.state === "ended"));
 
 for (const way of Object.keys(ways)) {
-    test(`what is painted is what is held: ${way}`, patience, async context => {
+    test(`the painted picture equals the decoded one: ${way}`, patience, async context => {
         const gray = join(folderOf(context), "clip.gray");
         writeFileSync(gray, Buffer.from(Array.from({ length: 20 * 130 * 70 }, (_, index) => index * index >> 9 & 255)));
         const { port } = await serve(context, "-i", "door=synth:size=333x211:frames=40", "-i",
@@ -98,7 +98,7 @@ for (const way of Object.keys(ways)) {
         assert.deepEqual(told, held.map(({ version }) => version));
     });
 
-    test(`views show what was changed: ${way}`, patience, async context => {
+    test(`views show the changes: ${way}`, patience, async context => {
         const source = "synth:size=200x150:noise=0:objects=3:frames=60";
         const { port } = await serve(context, "-i", source, "--refresh", "0", "--wait", "1");
         const page = await open(context, browsers[way], port, "main");
@@ -126,7 +126,7 @@ for (const way of Object.keys(ways)) {
     });
 }
 
-test("a snapshot has the bytes held, a pause stops, and figures are told", patience, async context => {
+test("snapshots have the decoded bytes, a pause stops, and statistics are reported", patience, async context => {
     const { port } = await serve(context, "-i", "synth:size=128x96");
     const page = await open(context, browsers.WebGL, port, "main");
     await until(page, () => streams[0].seen.length > 20 && streams[0].figures().latencyMs !== null);
@@ -148,7 +148,7 @@ test("a snapshot has the bytes held, a pause stops, and figures are told", patie
     await until(page, () => streams[0].seen.length > 5);
 });
 
-test("a server that dies is asked again, and what it holds is shown once it is back", patience, async context => {
+test("reconnects to a restarted server and shows its picture", patience, async context => {
     const { port, kill } = await serve(context, "-i", "synth:size=128x96");
     const page = await open(context, browsers.WebGL, port, "main");
     await until(page, () => streams[0].seen.length > 5);

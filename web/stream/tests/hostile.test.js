@@ -47,7 +47,7 @@ function spoiled(messages, spoil) {
     return Buffer.concat([preamble(), ...messages.slice(0, 2), ...messages.slice(2).map(spoil)]);
 }
 
-test("streams as they are are taken", () => {
+test("accepts unmodified streams", () => {
     for (const { messages } of streams) assert.equal(isRefused(spoiled(messages, bytes => bytes)), false);
 });
 
@@ -64,7 +64,7 @@ test("flipped bits", () => {
     assert.ok(refused > tried / 2, `${refused} of ${tried}`);
 });
 
-test("packed bytes that are cut off", () => {
+test("truncated packed bytes", () => {
     for (const { messages } of streams)
         for (let round = 0; round < 40; ++round)
             assert.ok(isRefused(spoiled(messages, (bytes, index) => {
@@ -75,7 +75,7 @@ test("packed bytes that are cut off", () => {
             })));
 });
 
-test("random bytes in place of blocks", () => {
+test("random bytes instead of blocks", () => {
     const below = numbersFrom(2);
     for (const { shape, messages } of streams)
         for (let round = 0; round < 100; ++round)
@@ -96,7 +96,7 @@ test("random messages", () => {
     }
 });
 
-test("hellos of streams that cannot be, and of pictures too large", () => {
+test("hellos of impossible streams and of pictures that are too large", () => {
     for (const wrong of [
              { width: 0 }, { height: 0 }, { width: 20000 }, { channels: 2 }, { threshold: 255 }, { epoch: 0n },
              { width: 16384, height: 16384 }

@@ -23,7 +23,7 @@ function readIn(pieces) {
     return taken;
 }
 
-test("messages are the same however bytes are cut", () => {
+test("messages do not depend on how bytes are split", () => {
     for (let size = 1; size <= bytes.length; ++size) {
         const pieces = [];
         for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
@@ -31,20 +31,20 @@ test("messages are the same however bytes are cut", () => {
     }
 });
 
-test("a message tells how long it came", () => {
+test("reports how long a message took to arrive", () => {
     const picture = 6 + 5 + 25;
     const pieces = [bytes.subarray(0, picture + 1), bytes.subarray(picture + 1, picture + 20), bytes.subarray(picture + 20)];
     assert.deepEqual(readIn(pieces).map(({ comingUs }) => comingUs), [0, 2, 0, 0]);
 });
 
-test("nothing is read after who takes messages wants no more", () => {
+test("stops reading when the receiver asks for it", () => {
     let count = 0;
     const reader = new MessageReader(new Decoder(module), () => ++count < 1);
     reader.read(Buffer.concat([preamble(), message(messageTypes.end), message(messageTypes.end)]), 0);
     assert.equal(count, 1);
 });
 
-test("lengths that a message cannot have are refused before there is room for them", () => {
+test("impossible lengths are refused before memory is allocated", () => {
     const decoder = new Decoder(module), reader = new MessageReader(decoder, (type, content) => {
         decoder.take(type, content, 0);
         return true;
@@ -53,7 +53,7 @@ test("lengths that a message cannot have are refused before there is room for th
     assert.throws(() => reader.read(Buffer.from([messageTypes.changes, 0xff, 0xff, 0xff, 0x7f]), 0), StreamError);
 });
 
-test("another protocol is told apart, and another version", () => {
+test("refuses other protocols and other versions", () => {
     for (const front of ["HTTP/1", "FWIR\x06\x00"])
         assert.throws(() => new MessageReader(new Decoder(module), () => true).read(Buffer.from(front, "latin1"), 0),
                       StreamError);

@@ -7,7 +7,7 @@ import { drawMarks, rgbaOf } from "../pixels.js";
 import { touchedAreas } from "../touched_areas.js";
 import { hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
 
-test("areas hold the blocks that were touched, and end with the picture", () => {
+test("areas cover the touched blocks and end at the picture's border", () => {
     const touched = Uint8Array.from([1, 1, 0, 0, 1, 1, 0, 0, 1]);
     assert.deepEqual(touchedAreas(touched, 150, 130), [
         { x: 0, y: 0, width: 128, height: 64 },
@@ -25,7 +25,7 @@ test("B, G, R and gray become R, G, B", () => {
                      [7, 7, 7, 255, 8, 8, 8, 255]);
 });
 
-test("marks are red, or coloured by how much", () => {
+test("marks are red, or coloured by the size of the change", () => {
     const red = Uint8ClampedArray.from([9, 9, 9, 255, 9, 9, 9, 255]);
     drawMarks(red, Uint8Array.from([0, 1]), "changes");
     assert.deepEqual([...red], [9, 9, 9, 255, 255, 0, 0, 255]);
@@ -34,7 +34,7 @@ test("marks are red, or coloured by how much", () => {
     assert.deepEqual([...heat], [0, 0, 255, 0, 2, 255, 0, 0, 255, 0, 0, 0]);
 });
 
-test("touched blocks and marks are those that a step changes", () => {
+test("touched blocks and marks match the changes of a delta frame", () => {
     for (const { name, shape, frames } of vectors()) {
         const decoder = new Decoder(module), { width, height, channels } = shape;
         decoder.take(messageTypes.hello, hello(shape), 0);
@@ -65,7 +65,7 @@ test("touched blocks and marks are those that a step changes", () => {
     }
 });
 
-test("figures are those of the last seconds", () => {
+test("statistics cover the last seconds", () => {
     const figures = new Figures();
     figures.greet({ width: 10, height: 10, channels: 3, threshold: 20, rate: 10 });
     const came = { latencyMs: 30, bytes: 100, decodeMs: 4, messages: 2, threshold: 7, dropped: 1 };

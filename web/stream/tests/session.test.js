@@ -51,7 +51,7 @@ for (const [what, ...flags] of [
          ["exact", "--threshold", "20"], ["lossless", "--mode", "lossless"], ["bounded", "--mode", "bounded"],
          ["bounded by less", "--mode", "bounded", "--threshold", "8"]
      ])
-    test(`a stream makes the pixels that view records: ${what}`, patience, async context => {
+    test(`a stream decodes to the pixels that view records: ${what}`, patience, async context => {
         const recorded = join(folderOf(context), "seen.bgr");
         const input = "synth:size=333x211:noise=3:objects=4:fps=60:frames=90";
         const { port } = await serve(context, "-i", input, "--wait", "2", ...flags);
@@ -68,7 +68,7 @@ for (const [what, ...flags] of [
         assert.ok(latencies.length > 0 && latencies.every(latency => latency >= 0), `${latencies}`);
     });
 
-test("a connection that is lost goes on from what is held", patience, async context => {
+test("resumes from the blocks held after a loss", patience, async context => {
     const { port } = await serve(context, "-i", "synth:size=640x360:noise=0:objects=2:frames=150:fps=60", "--wait", "1");
     const sockets = [], dial = dialTcp(port);
     const { session, until } = watch(context, handlers => sockets[sockets.push(dial(handlers)) - 1], {
@@ -113,7 +113,7 @@ function slowly(dial, bytesPerSecond, restMs = 0) {
 for (const [what, mode, rate, restMs] of [
          ["on a slow line", "exact", 60_000, 0], ["that rests", "lossless", 600_000, 700]
      ])
-    test(`a viewer ${what} paints only whole frames`, patience, async context => {
+    test(`a viewer ${what} paints only complete frames`, patience, async context => {
         const width = 320, height = 192, frames = 40, threshold = mode === "lossless" ? 0 : 12;
         const folder = folderOf(context), source = join(folder, "source.bgr");
         const scene = `synth:size=${width}x${height}:fps=30:noise=4:objects=5:seed=3:frames=${frames}`;
@@ -137,7 +137,7 @@ for (const [what, mode, rate, restMs] of [
         assert.ok(session.decoder.state(0).dropped > 0 || parts > 0, "the line took all there was");
     });
 
-test("a pause hangs up and keeps the picture", patience, async context => {
+test("a pause disconnects and keeps the picture", patience, async context => {
     const { port, says } = await serve(context, "-i", "synth:size=128x128:fps=60");
     const { session, seen, until } = watch(context, dialTcp(port));
     await until(told => told.pictures > 5);
@@ -152,7 +152,7 @@ test("a pause hangs up and keeps the picture", patience, async context => {
     assert.equal(newest(seen), "live");
 });
 
-test("a server that is not there is asked again, and a wrong token is not", patience, async context => {
+test("retries if the server is missing, but not with a wrong token", patience, async context => {
     const file = join(folderOf(context), "token");
     writeFileSync(file, "a-token-of-some-length\n", { mode: 0o600 });
     const { port, kill } = await serve(context, "-i", "synth:size=64x64:fps=30", "--token-file", file);
@@ -168,7 +168,7 @@ test("a server that is not there is asked again, and a wrong token is not", pati
     assert.deepEqual(wrong.seen.states.map(({ state }) => state), ["connecting", "refused"]);
 });
 
-test("a server that breaks the protocol is left, and asked again with nothing held", patience, async context => {
+test("after a protocol violation it reconnects and holds nothing", patience, async context => {
     const greetings = [];
     const server = createServer(socket => {
         socket.on("error", () => {});

@@ -5,7 +5,7 @@ import { Decoder, Taken } from "../decoder.js";
 import { blackPicture, grayBlock, hashOf, hello, messageTypes, module, state, typeOf, vectors } from "./server_bytes.js";
 
 for (const { name, shape, frames } of vectors())
-    test(`${name} makes the pictures that it should`, () => {
+    test(`${name} decodes to the expected pictures`, () => {
         const decoder = new Decoder(module);
         assert.equal(decoder.take(messageTypes.hello, hello(shape), 0), Taken.hello);
         const black = state(blackPicture(shape), { version: 1 });
@@ -17,7 +17,7 @@ for (const { name, shape, frames } of vectors())
         });
     });
 
-test("blocks that stand for themselves make what the picture does that has them", () => {
+test("independently coded blocks give the same picture as their keyframe", () => {
     const pictures = vectors().flatMap(({ shape, frames }) => frames.filter(({ packed }) => packed[0] === 1)
                                                                 .map(frame => ({ shape, ...frame })));
     assert.ok(pictures.length > 0);
@@ -31,7 +31,7 @@ test("blocks that stand for themselves make what the picture does that has them"
     }
 });
 
-test("a state that comes in parts is seen when it is complete", () => {
+test("a state in several messages is shown when it is complete", () => {
     const shape = { width: 64, height: 128, channels: 1 }, decoder = new Decoder(module);
     decoder.take(messageTypes.hello, hello(shape), 0);
     const [top, bottom] = [100, 200].map((value, number) => grayBlock(number, 2, value));
@@ -54,7 +54,7 @@ test("a state that comes in parts is seen when it is complete", () => {
     assert.equal(decoder.state(0).version, 4);
 });
 
-test("there are vectors of every other kind", () => {
+test("there are vectors of every kind", () => {
     const kinds = new Set(vectors().flatMap(({ frames }) => frames.map(({ packed }) => packed[0])));
     assert.deepEqual([...kinds].sort(), [0, 1, 2, 3]);
 });
