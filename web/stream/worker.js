@@ -147,7 +147,7 @@ function post(kind, detail, transfer = []) {
     postMessage({ kind, detail }, transfer);
 }
 
-/** @type {Promise<CameraWorker>} orders that come earlier wait for it */
+/** @type {Promise<CameraWorker>} messages that arrive earlier wait for it */
 let opened = null, isOpen = false;
 
 // Fetches the module and retries: the network or the server may be unavailable at that moment.

@@ -25,6 +25,7 @@ struct NamedScheme {
 constexpr NamedScheme schemes[] = {
     {Scheme::tcp, "tcp://"}, {Scheme::tls, "tls://"}, {Scheme::websocket, "ws://"}, {Scheme::websocket_tls, "wss://"}};
 
+// Returns true for a numeric IPv6 address without brackets.
 bool is_ipv6(std::string_view text) {
     in6_addr address{};
     return ::inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
@@ -45,6 +46,7 @@ bool is_ipv6(std::string_view text) {
 
 }  // namespace
 
+// Grammar: HOST ":" PORT or "[" IPV6 "]" ":" PORT. Each kind of mistake has its own message with a valid example.
 Address parse_address(std::string_view text) {
     const bool has_brackets = text.starts_with('[');
     const auto end = has_brackets ? text.find(']') : 0;  // colons in brackets belong to the host

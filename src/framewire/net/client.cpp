@@ -72,6 +72,7 @@ struct Client::State {
         accept(read_server_hello(payload));
     }
 
+    // Writes the hello before the deadline.
     void write(const Bytes& message, Clock::time_point deadline) {
         Outcome outcome;
         const ByteSpan piece(message);
@@ -221,6 +222,7 @@ const ClientOptions& checked(const ClientOptions& options) {
     return options;
 }
 
+// Stacks the dialers: TCP, then TLS if the scheme uses it, then WebSocket.
 std::unique_ptr<Dialer> dialer_to(const StreamAddress& address, const ClientOptions& options, std::stop_token stop) {
     auto dialer = tcp_dialer(address.server, options.lookup, std::move(stop));
     if (encrypted(address.scheme))
@@ -245,6 +247,7 @@ Client& Client::operator=(Client&&) noexcept = default;
 
 const StreamInfo& Client::info() const { return state_->info; }
 
+// Reads messages, and reconnects after losses, until a state is complete.
 bool Client::next() {
     auto& state = *state_;
     state.messages = 0;
@@ -270,6 +273,7 @@ HostView<const std::uint8_t> Client::picture() const { return state_->receiver->
 const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
 std::shared_ptr<RemoteControl> Client::remote_control() const { return state_->controls ? state_->wishes : nullptr; }
+// The payload of the last message still holds the state header and the objects in front of the packed bytes.
 ByteSpan Client::packed() const {
     const auto& state = *state_;
     return ByteSpan(state.payload).subspan(state_header_bytes + state.receiver->objects().size() * object_bytes);

@@ -42,6 +42,7 @@ ListenerOptions checked(ListenerOptions options) {
     return options;
 }
 
+// Distributes the options over the parts of the server.
 Sessions::Limits limits_of(const ListenerOptions& options) {
     return {.viewers = options.viewers_limit,
             .guests = {options.greeting_limit, options.greeting_limit_per_peer, options.handshake_deadline,
@@ -164,6 +165,7 @@ struct Listener::State {
     http::Visitors visitors;
 };
 
+// A stream of a listener. The listener's state outlives it.
 struct ServedStream::State {
     // Blocks until the loop has dropped the stream's last viewer, so the caller may destroy the StreamState.
     ~State() {
@@ -218,6 +220,7 @@ bool ServedStream::wait_for_first_states(int count, std::stop_token stop) const 
     return state_->listener.sessions.wait_for_first_states(state_->stream, count, std::move(stop));
 }
 
+// The end is sent on the loop's thread; this thread waits for the viewers and then closes the connections of the rest.
 int ServedStream::finish(std::chrono::milliseconds deadline, const std::string& failure) {
     auto& listener = state_->listener;
     auto& stream = state_->stream;

@@ -31,6 +31,7 @@ std::size_t Viewer::content_bytes(net::ByteSpan header) const {
     return net::read_header(header, greeted_ ? receiver_->max_packed_bytes() : 0).length_bytes;
 }
 
+// Errors can come before the hello, so they are handled first.
 Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
     if (type == MessageType::error) {
         auto error = net::read_error(content);
@@ -115,6 +116,7 @@ void Viewer::mark(bool complete) {
     }
 }
 
+// Marks need memory for the whole picture, so it is allocated only while they are on.
 void Viewer::keep_marks(bool keep) {
     keeps_marks_ = keep;
     if (!receiver_) return;

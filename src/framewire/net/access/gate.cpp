@@ -14,6 +14,7 @@ ServerError too_many_failures() {
 
 }  // namespace
 
+// A peer that has sent the right token within a day is not locked out, whatever its failures.
 std::optional<ServerError> Gate::closed_to(const std::string& peer, Clock::time_point now) const {
     if (!failures_.exhausted(peer, now) || let_in_.exhausted(peer, now)) return std::nullopt;
     return too_many_failures();

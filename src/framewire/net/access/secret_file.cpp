@@ -103,6 +103,7 @@ std::string kept_file(const std::string& name) {
     return folder + name;
 }
 
+// mkostemp(), write, fsync and link: readers see the complete file or none, also after a crash.
 bool keep_secret(const std::string& path, const std::function<std::string()>& make) {
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;

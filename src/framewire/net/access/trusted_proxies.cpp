@@ -15,6 +15,7 @@ using Bytes16 = std::array<std::uint8_t, 16>;
 // Bytes that precede the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2).
 constexpr std::size_t mapped_bytes = 12;
 
+// Returns true for an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2).
 bool is_mapped(const Bytes16& address) {
     return std::all_of(address.begin(), address.begin() + 10, [](auto byte) { return byte == 0; }) &&
            address[10] == 0xff && address[11] == 0xff;
@@ -30,6 +31,7 @@ std::optional<Bytes16> parse_ip(std::string_view text) {
     return std::nullopt;
 }
 
+// IPv4 addresses are written without the mapping prefix.
 std::string to_text(const Bytes16& address) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     if (is_mapped(address))

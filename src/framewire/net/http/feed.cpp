@@ -1,3 +1,6 @@
+// Feeds share state with their clients. There are two mutexes: `mutex` guards clients and queues and is held only
+// briefly; `told_mutex` serialises the calls of the on_wanted() callback and is held while that callback runs.
+
 #include "framewire/net/http/feed.hpp"
 
 #include "framewire/net/http/feed_client.hpp"
@@ -60,6 +63,7 @@ struct Feed::State {
 Feed::Feed(const FeedOptions& options) : state_(std::make_shared<State>(options)) {}
 Feed::~Feed() { end(); }
 
+// Clients are woken only when their queue becomes non-empty, so a slow client is not woken for every part.
 void Feed::publish(Part part) {
     const std::lock_guard lock(state_->mutex);
     if (state_->ended) return;

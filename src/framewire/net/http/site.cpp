@@ -53,6 +53,7 @@ bool takes(std::string_view pattern, std::string_view path, Parameters& paramete
 
 }  // namespace
 
+// Routes are checked when they are added, so a mistake shows at start-up and not at a request.
 void Site::add(Route route) {
     if (!route.pattern.starts_with('/'))
         fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);
@@ -66,6 +67,7 @@ void Site::add(Route route) {
     routes_.push_back(std::move(route));
 }
 
+// Goes through all routes: the methods of the other routes are needed for the Allow field of a 405 response.
 Site::Match Site::match(Method method, std::string_view path, const Parameters& query, bool websocket) const {
     Match match;
     const auto wanted = method == Method::head ? Method::get : method;

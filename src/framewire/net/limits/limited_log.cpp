@@ -4,6 +4,7 @@ namespace framewire::net {
 
 void LimitedLog::tell_left_out(Clock::time_point now) { tell(take_left_out(now)); }
 
+// Returns true if the line is within the limits of the period and of its peer.
 bool LimitedLog::takes(Clock::time_point now, const std::string& peer) {
     // A period starts with the first line after the previous one has ended.
     if (now >= period_end_) {

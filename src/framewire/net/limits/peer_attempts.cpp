@@ -12,6 +12,7 @@ bool PeerAttempts::exhausted(const std::string& peer, Clock::time_point now) con
     return found != by_peer_.end() && now < found->second->end && found->second->attempts >= limit_;
 }
 
+// Removes windows that have ended, and the oldest one if there are too many.
 void PeerAttempts::add(const std::string& peer, Clock::time_point now) {
     // Windows all have the same length, so the list is sorted by their end.
     while (!windows_.empty() &&

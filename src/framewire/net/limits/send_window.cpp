@@ -9,11 +9,13 @@ namespace {
 
 // The minimum round trip is kept for one to two of these intervals, the delivery rate for one to two of `rate_stretch`.
 constexpr std::chrono::seconds stretch{5};
+// Interval of the maximum delivery rate.
 constexpr std::chrono::milliseconds rate_stretch{500};
 // Upper limit of the extra queueing time that is allowed for one retransmission.
 constexpr std::chrono::milliseconds longest_way_again{150};
 // A single late message may be due to one lost packet. Several in a row mean that the path is congested.
 constexpr int late_ones = 3;
+// The window also shrinks if all messages have been late for this much longer than the allowed queue.
 constexpr std::chrono::milliseconds late_time{300};
 // If a message arrives in less time, it was queued close to the viewer, and its duration says little about the path.
 constexpr std::chrono::milliseconds least_coming{5};
@@ -34,7 +36,8 @@ Clock::duration SendWindow::queue_allowed() const {
     return longest_queue + std::min<Clock::duration>(way(), longest_way_again);
 }
 
-// Before the first acknowledgement, and while the window drains, nothing is sent on top of what is in flight.
+// Nothing is sent on top of what is in flight before the first acknowledgement, while the window drains, and while
+// the oldest message is overdue.
 std::size_t SendWindow::room_bytes(Clock::time_point now) const {
     if (under_way_.empty()) return window_bytes_;
     if (drains_ || !has_drawn_ || now - oldest() > way() + queue_allowed()) return 0;

@@ -1,3 +1,6 @@
+// The handshake of the stream protocol: the first byte decides between HTTP and the stream protocol, then the preamble,
+// the header and the hello are read one after the other. A refused connection stays until the peer closes it.
+
 #include "framewire/net/session/guests.hpp"
 
 #include "framewire/core/error.hpp"
@@ -137,6 +140,7 @@ void Guests::take_piece(const GuestPointer& guest, std::size_t bytes) {
     }
 }
 
+// The preamble and the header are complete: the length of the hello is known now.
 void Guests::take_header(const GuestPointer& guest) {
     const ByteSpan front(guest->hello);
     guest->version = read_viewer_preamble(front.first(preamble_bytes));
@@ -160,6 +164,7 @@ void Guests::take_hello(const GuestPointer& guest) {
         forget(*guest);
 }
 
+// Removes the connection from all lists. Unless a running callback holds it, it is destroyed.
 void Guests::forget(Guest& guest) {
     guest.phase = Guest::Phase::gone;
     places_.leave(guest.number);
@@ -193,6 +198,7 @@ void Guests::refuse(const GuestPointer& guest, const ServerError& why) {
     });
 }
 
+// Bytes after a refusal are ignored, up to a limit.
 void Guests::discard_piece(const GuestPointer& guest, std::size_t bytes) {
     guest->discarded_bytes += bytes;
     if (guest->discarded_bytes > discarded_limit_bytes)

@@ -62,6 +62,7 @@ public:
     Gate& gate() { return gate_; }
 
 private:
+    // The functions are described in guests.cpp.
     struct Guest;
     using GuestPointer = std::shared_ptr<Guest>;
 

@@ -39,7 +39,7 @@ void Sessions::come(ConnectionPointer connection, std::string stream) {
     guests_.come(std::move(connection), std::move(stream));
 }
 
-// Checks in the order: stream, its end, number of viewers. The token was checked before.
+// The token was checked before, so a refusal may list the streams.
 std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionPointer& connection) {
     const auto& name = hello.stream;
     const auto found = streams_.find(name);
@@ -84,6 +84,7 @@ Stream& Sessions::add(const std::string& name, StreamState& state, Control contr
     return stream;
 }
 
+// The default limit depends on the largest stream, so it is computed again whenever streams change.
 void Sessions::set_pinned_limit() {
     auto limit = limits_.pinned_bytes;
     if (limit == 0) {
@@ -94,6 +95,7 @@ void Sessions::set_pinned_limit() {
     viewers_.set_pinned_limit(limit);
 }
 
+// `closed_to_new` is set last: wait_for_the_end() must not return before the end was sent.
 void Sessions::end(Stream& stream, const std::string& failure) {
     stream.ending = true;
     if (!failure.empty())
@@ -103,6 +105,7 @@ void Sessions::end(Stream& stream, const std::string& failure) {
     tally_.count([&] { stream.closed_to_new = true; });
 }
 
+// The stream is erased when no worker uses it any more, because workers refer to it.
 void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.ending = true;
     viewers_.cut_off(stream);

@@ -48,6 +48,7 @@ StateHeader Receiver::read_front(ByteSpan& payload) {
     return next;
 }
 
+// A keyframe replaces everything, so it may follow any older version.
 Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     auto next = read_front(payload);
     if (follows_ && next.version < latest_.version)

@@ -52,6 +52,8 @@ delta::BlockSet blocks_of_changes(const delta::ChangesView<MemorySpace::host>& c
 
 }  // namespace
 
+// One mutex guards what the feeding thread and the network share. Packing a delta frame and encoding blocks happen
+// without it.
 struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
@@ -142,11 +144,13 @@ struct StreamState::State {
         return header;
     }
 
+    // Copies the blocks of a picture to R.
     void copy_blocks(HostView<const std::uint8_t> picture, const delta::BlockSet& blocks) {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (blocks[block]) copy_block(picture, grid.place(static_cast<int>(block)), reference.view());
     }
 
+    // Marks blocks as changed by the newest version.
     void mark_changed(const delta::BlockSet& blocks) {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (blocks[block]) changed[block] = newest.version;
@@ -159,6 +163,7 @@ struct StreamState::State {
             if (changed[block] > version) blocks[block] = 1;
     }
 
+    // Drops the stored delta frames.
     void forget_steps() {
         steps.clear();
         steps_bytes = 0;
@@ -167,6 +172,7 @@ struct StreamState::State {
     // The newest version that viewers can reach by delta frames.
     std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
 
+    // Stores a keyframe of the newest version.
     void keep_picture(StateMessage message) {
         const auto bytes = static_cast<std::int64_t>(message.bytes->size());
         ++counts.pictures;
@@ -338,6 +344,7 @@ bool StreamState::ended() const {
     return state_->ended;
 }
 
+// Stored delta frames are consecutive, so the count of those needed gives their position.
 std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
@@ -346,6 +353,7 @@ std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
     return {state.steps.end() - static_cast<std::ptrdiff_t>(newest - version), state.steps.end()};
 }
 
+// Assumes that all blocks of a keyframe have the same size.
 std::size_t StreamState::estimated_bytes(delta::BlockSet wanted, std::uint64_t changed_after) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
@@ -354,6 +362,7 @@ std::size_t StreamState::estimated_bytes(delta::BlockSet wanted, std::uint64_t c
     return state.picture_cost() / wanted.size() * count;
 }
 
+// Walks the runs and the blocks side by side. Inconsistent runs count as "holds nothing".
 StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);

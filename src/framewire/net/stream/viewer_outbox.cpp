@@ -9,6 +9,7 @@ namespace framewire::net {
 
 namespace {
 
+// Converts to the protocol's 32 bits and saturates.
 std::uint32_t microseconds(Clock::duration time) {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     const auto count = std::chrono::duration_cast<std::chrono::microseconds>(time).count();

@@ -33,6 +33,7 @@ PinnedState::PinnedState(const WholeState& whole, const delta::BlockSet& missing
     }
 }
 
+// The first block is always taken, even if it exceeds the budget: otherwise a small window would stop the viewer.
 std::shared_ptr<const Bytes> PinnedState::next_message(std::size_t budget, delta::BlockSet& missing) {
     std::vector<delta::CodedBlock> sent;
     std::size_t bytes = state_header_bytes + objects_.size() * object_bytes;

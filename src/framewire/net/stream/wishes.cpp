@@ -29,6 +29,7 @@ std::optional<std::string> Wishes::next() {
     return wish;
 }
 
+// An unsolicited answer, after a change by another viewer, also lets the next request go.
 void Wishes::take(const ControlAnswer& answer) {
     const std::lock_guard lock(mutex_);
     under_way_ = false;

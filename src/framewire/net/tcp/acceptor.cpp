@@ -64,6 +64,7 @@ void Acceptor::close() {
     acceptor_.close(ignored);
 }
 
+// The next accept is started first, so accepting continues if `take_` throws.
 void Acceptor::accept() {
     acceptor_.async_accept([this](const error_code& error, tcp::socket socket) {
         if (!acceptor_.is_open()) return;

@@ -19,6 +19,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
+// Runs a private io_context on the calling thread while it waits.
 class TcpDialer final : public Dialer {
 public:
     TcpDialer(const Address& server, const HostLookup& lookup, std::stop_token stop)

@@ -25,6 +25,7 @@ void IoLoop::start(Trouble trouble) {
     });
 }
 
+// The loop is stopped first. Work in progress then ends, and its results are not delivered.
 void IoLoop::stop() {
     context_.stop();
     if (thread_.joinable()) thread_.join();

@@ -25,6 +25,7 @@ constexpr std::size_t unsent_answers_limit_bytes = 64 * 1024;
 // Record types that a TLS connection can start with (RFC 8446, 5.1).
 constexpr std::uint8_t alert_record = 0x15, handshake_record = 0x16;
 
+// Texts of TlsProblem and of OpenSSL's own codes.
 class TlsCategory final : public std::error_category {
 public:
     const char* name() const noexcept override { return "tls"; }
@@ -164,6 +165,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         if (progress) progress(written_bytes + std::min(sent, sealed_bytes));
     }
 
+    // Continues after a write. After a failure the writer learns of it through tell_failure() instead.
     void sent(const std::error_code& error) {
         sends = false;
         underway = Bytes();  // an idle connection keeps no buffer

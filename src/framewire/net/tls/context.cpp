@@ -16,6 +16,7 @@ namespace framewire::net {
 
 namespace {
 
+// TLS 1.2 or later, without renegotiation, compression and session resumption.
 ContextPointer context_for(const SSL_METHOD* method) {
     ERR_clear_error();
     ContextPointer context(SSL_CTX_new(method));
@@ -40,6 +41,7 @@ KeyPointer read_key(const TlsIdentity& identity) {
     return key;
 }
 
+// Throws unless the certificate is valid now.
 void check_time(const X509& certificate, const std::string& from) {
     if (X509_cmp_current_time(X509_get0_notAfter(&certificate)) < 0)
         fail(ErrorCode::usage, "{}: the certificate has expired", from);

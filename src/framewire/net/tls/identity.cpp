@@ -28,6 +28,7 @@ std::string text_of(BIO* memory) {
     return {text, static_cast<std::size_t>(bytes)};
 }
 
+// Subject and issuer are the same, because the certificate is self-signed.
 bool set_names(X509* certificate) {
     auto* name = X509_get_subject_name(certificate);
     const std::string_view common = "framewire";
@@ -63,6 +64,7 @@ std::string openssl_problem() {
     return reason ? reason : "an unknown problem";
 }
 
+// The && chain stops at the first failure, whose reason OpenSSL stores.
 TlsIdentity make_identity() {
     ERR_clear_error();
     const KeyPointer key(EVP_EC_gen("P-256"));

@@ -14,6 +14,7 @@ TlsListener::TlsListener(const TlsIdentity& identity, TlsConnection::Post post)
                .plain_answer = error_message(Refusal::bad_request,
                                              "this server speaks TLS only: its address begins with tls://", true)} {}
 
+// Every connection counts, whether its handshake succeeds or not.
 ConnectionPointer TlsListener::over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy) {
     static const std::string everybody;
     const bool peer_exhausted = !is_proxy && handshakes_.exhausted(carrier->peer(), now);

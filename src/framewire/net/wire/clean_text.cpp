@@ -32,6 +32,7 @@ bool acts_on_text(char32_t code) {
 
 }  // namespace
 
+// Replaces one byte at a time if the text is invalid, so it resynchronises at the next character.
 std::string clean_text(std::string_view text, std::size_t max_bytes) {
     std::string clean;
     while (!text.empty()) {

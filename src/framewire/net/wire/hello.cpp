@@ -27,6 +27,7 @@ void put_held(Bytes& out, const HeldBlocks& held) {
     }
 }
 
+// Reads the block versions of a viewer. Whether they fit the picture is checked by the stream.
 HeldBlocks take_held(Reader& reader) {
     HeldBlocks held{.epoch = reader.take<std::uint64_t>()};
     const auto count = reader.take<std::uint16_t>();
@@ -42,6 +43,7 @@ HeldBlocks take_held(Reader& reader) {
     return held;
 }
 
+// Checks the magic number and returns the version.
 std::uint16_t read_preamble(ByteSpan bytes) {
     if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
         fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");

@@ -39,6 +39,7 @@ Component take_object(Reader& reader, const Shape& shape) {
     return object;
 }
 
+// Reads type and length.
 MessageHeader take_header(ByteSpan bytes) {
     Reader reader(bytes, "a message's header");
     const auto type = static_cast<MessageType>(reader.take<std::uint8_t>());
@@ -113,6 +114,7 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble) {
     return out;
 }
 
+// The layout is at the head of wire.hpp.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out) {
     out.clear();
     start_message(out, type);

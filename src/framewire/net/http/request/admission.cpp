@@ -15,6 +15,7 @@ namespace framewire::net::http {
 
 namespace {
 
+// ASCII only, which is sufficient for host names and header values.
 std::string lower_case(std::string_view text) {
     std::string lowered(text);
     for (char& c : lowered)
@@ -29,6 +30,7 @@ bool numeric(const std::string& host) {
            ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
+// Returns this machine's host name in lower case, or an empty string.
 std::string machine_name() {
     std::array<char, 256> name{};
     if (::gethostname(name.data(), name.size() - 1) != 0) return {};
@@ -98,6 +100,7 @@ void Admission::check_host(const RawRequest& request) const {
         throw Refused{421, fmt::format("this server does not go by the name '{}' (serve --allow-host NAME)", host)};
 }
 
+// The lockout is checked first, so a locked-out peer learns nothing about its token.
 bool Admission::let_in(const RawRequest& request, const std::string& peer, Clock::time_point now) {
     if (const auto closed = gate_.closed_to(peer, now)) throw Refused{429, closed->text};
     if (!gate_.needs_token()) return true;
@@ -130,7 +133,7 @@ void Admission::check_access(const RawRequest& request, const Route& route, bool
     if (route.access != Access::everybody && !let_in && !route.websocket) throw Refused{401, "a token is needed"};
     if (route.access == Access::panel || route.websocket) check_origin(request);
     if (route.access != Access::panel || route.method == Method::get) return;
-    // A page of another origin cannot send this type without a CORS preflight, which this server never answers.
+    // A page of another origin cannot send this type without a CORS preflight, which this server never approves.
     const auto type = lower_case(request.field("content-type").value_or(""));
     if (type != "application/json" && !type.starts_with("application/json;"))
         throw Refused{415, "a body of the type application/json is needed"};

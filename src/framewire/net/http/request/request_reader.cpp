@@ -21,6 +21,7 @@ std::string lower(beast::string_view text) {
     return lowered;
 }
 
+// Maps Beast's errors to HTTP statuses.
 Refused refusal_of(const beast::error_code& code) {
     using beast::http::error;
     if (code == error::body_limit)
@@ -48,6 +49,7 @@ bool RawRequest::lists(std::string_view name, std::string_view token) const {
     });
 }
 
+// Wraps Beast's parser. Bytes are kept until the parser has consumed them, so requests may arrive in any pieces.
 struct RequestReader::State {
     State() { restart(); }
 

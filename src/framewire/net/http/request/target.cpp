@@ -14,6 +14,7 @@ namespace {
 // Longest target in bytes, and most names in a query.
 constexpr std::size_t most_bytes = 2048, most_query_names = 32;
 
+// Returns the value of a hexadecimal digit.
 int digit_of(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -19,6 +19,7 @@ std::shared_ptr<const Site> Handlers::site() const {
     return site_;
 }
 
+// Tasks of the previous site are dropped, but each is still called with false so that its request is answered.
 void Handlers::set_site(std::shared_ptr<const Site> site) {
     std::map<std::string, std::deque<Job>> dropped;
     {
@@ -57,6 +58,7 @@ bool Handlers::run_here(const std::shared_ptr<const Site>& site, const Task& tas
     return true;
 }
 
+// Takes one task of the peer whose turn it is, and moves the peer to the end if it has more.
 Handlers::Job Handlers::take_next() {
     const auto found = waiting_.find(turns_.front());
     turns_.pop_front();
@@ -69,6 +71,7 @@ Handlers::Job Handlers::take_next() {
     return job;
 }
 
+// Body of a worker thread.
 void Handlers::work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -87,6 +90,7 @@ void Handlers::work() {
     }
 }
 
+// The threads are joined without the lock, because they need it to end.
 void Handlers::stop() {
     std::vector<std::thread> threads;
     {

@@ -24,6 +24,7 @@ constexpr Field every_answers[] = {
      "form-action 'none'"},
 };
 
+// Reason phrases (RFC 9110, 15).
 std::string_view reason_of(int status) {
     switch (status) {
         case 200: return "OK";
@@ -48,6 +49,7 @@ std::string_view reason_of(int status) {
     }
 }
 
+// Field names are case-insensitive (RFC 9110, 5.1).
 bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b,
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });

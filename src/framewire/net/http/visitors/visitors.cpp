@@ -1,3 +1,14 @@
+// HTTP connections: accepting, reading requests, limits and deadlines. The phases of a connection:
+//
+//   waiting -> handled -> answering -> waiting      keep-alive
+//                         answering -> leaving      last response
+//              handled -> feeding -> leaving        streamed response
+//              upgrading -> (viewer)                WebSocket of a stream
+//              upgrading -> handled -> feeding      WebSocket of a route
+//              upgrading -> proving -> handled      the same, with the token in its first message
+//
+// Every phase can end in `gone`.
+
 #include "framewire/net/http/visitors/visitors.hpp"
 
 #include "framewire/core/error.hpp"
@@ -34,6 +45,7 @@ Visitors::Visitors(const Limits& limits, Front front, Loop& loop, Admission admi
       leaving_(std::max(1, limits.waiting / 2), std::max(1, limits.waiting_per_peer / 2)),
       self_(std::make_shared<Visitors*>(this)) {}
 
+// The bytes already read may contain a complete request.
 void Visitors::come(ConnectionPointer connection, ByteSpan heard) {
     if (closed_) return;
     const auto visitor = std::make_shared<Visitor>(++come_so_far_, std::move(connection), loop_.now());
@@ -103,6 +115,7 @@ void Visitors::enter(Visitor& visitor, Phase phase) {
     visitor.since = visitor.progress = loop_.now();
 }
 
+// A connection that was handed over to the stream protocol is null here.
 void Visitors::close(const VisitorPointer& visitor) {
     if (visitor->phase == Phase::gone) return;
     enter(*visitor, Phase::gone);
@@ -126,6 +139,7 @@ void Visitors::await_request(const VisitorPointer& visitor) {
     });
 }
 
+// One read is pending at a time. The callback may outlive the phase in which the read was started.
 void Visitors::read_on(Visitor& visitor) {
     if (visitor.reading || visitor.phase == Phase::gone) return;
     visitor.reading = true;
@@ -139,6 +153,7 @@ void Visitors::read_on(Visitor& visitor) {
     });
 }
 
+// Bytes mean something only while a request or a token is expected.
 void Visitors::take_piece(const VisitorPointer& visitor, std::size_t bytes) {
     switch (visitor->phase) {
         case Phase::waiting: take_request_bytes(visitor, ByteSpan(visitor->piece).first(bytes)); break;
@@ -184,6 +199,8 @@ void Visitors::check_deadlines() {
     for (auto* log : {&refusals_, &trouble_}) log->tell_left_out(now);
 }
 
+// Deadlines by phase: request_deadline for a request or a token, idle_deadline between requests, write_deadline for
+// output.
 void Visitors::check_deadline(const VisitorPointer& visitor, Clock::time_point now) {
     const auto age = now - visitor->since;
     const auto silence = now - visitor->progress;

@@ -1,3 +1,6 @@
+// HTTP connections: responses and feeds. A response is written in one operation from its header and its body, which may
+// be shared with other connections. A feed writes all pending parts at once and continues when they have been taken.
+
 #include "framewire/net/http/visitors/visitors.hpp"
 
 #include "framewire/core/error.hpp"
@@ -23,6 +26,7 @@ std::string_view advice_on(const Visitor& visitor, const Refused& why) {
 
 }  // namespace
 
+// `last` closes the connection after the response.
 void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool last) {
     refusals_.line_of(visitor->peer, "{} refused: {}{}", visitor->name, why.text, advice_on(*visitor, why));
     auto response = error_response(why.status, why.text);
@@ -45,6 +49,7 @@ void Visitors::refuse(const VisitorPointer& visitor, const Refused& why, bool la
 
 void Visitors::trouble(const Visitor& visitor, std::string_view what) { trouble_.line("{}: {}", visitor.name, what); }
 
+// Sends a response or starts a feed. Throws Refused if there is no room for another feed.
 void Visitors::answer(const VisitorPointer& visitor, const Response& response) {
     auto& it = *visitor;
     const bool feeds = response.feed && !it.head_only;
@@ -84,6 +89,7 @@ void Visitors::write(const VisitorPointer& visitor, std::span<const std::span<co
         });
 }
 
+// Waits for the next request, or closes after the last response.
 void Visitors::answered(const VisitorPointer& visitor, const std::error_code&) {
     visitor->head.clear();
     visitor->body.reset();
@@ -106,6 +112,7 @@ void Visitors::leave(const VisitorPointer& visitor) {
 
 // --- feeds ---
 
+// Parts are sent on the loop's thread: `wake` is called on any thread and only posts.
 void Visitors::begin_feed(const VisitorPointer& visitor, const std::shared_ptr<Feed>& feed) {
     enter(*visitor, Phase::feeding);
     visitor->discarded_bytes = 0;
@@ -148,6 +155,7 @@ void Visitors::send_parts(const VisitorPointer& visitor) {
     if (it.feed_ended) parts_taken(visitor, {});
 }
 
+// Continues with the parts that have arrived during the write.
 void Visitors::parts_taken(const VisitorPointer& visitor, const std::error_code&) {
     visitor->head.clear();
     visitor->parts.clear();

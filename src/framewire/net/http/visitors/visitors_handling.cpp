@@ -1,3 +1,6 @@
+// HTTP connections: what happens to a complete request. The checks run in this order: Host, path, token, route, access.
+// Handlers run on worker threads, and their responses are posted back to the loop.
+
 #include "framewire/net/http/visitors/visitors.hpp"
 
 #include "framewire/core/error.hpp"
@@ -16,7 +19,9 @@ namespace {
 
 using Phase = Visitor::Phase;
 
+// Path suffix of a stream's WebSocket.
 constexpr std::string_view stream_ending = "/stream";
+// A token message is shorter: 255 bytes and the JSON around them.
 constexpr std::size_t first_message_most_bytes = 1024;
 constexpr const char* too_many_requests = "too many requests are under way";
 
@@ -38,6 +43,7 @@ std::string_view name_of(Method method) {
     return "";
 }
 
+// Maps framewire's error codes to HTTP statuses.
 int status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::usage: return 400;
@@ -207,6 +213,7 @@ void Visitors::take_response(const VisitorPointer& visitor, const Response& resp
 
 // --- WebSockets ---
 
+// Checks an upgrade request (RFC 6455, 4.2.1). Streams go to the stream protocol, other paths to routes with a feed.
 void Visitors::handle_upgrade(const VisitorPointer& visitor) {
     auto& it = *visitor;
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))

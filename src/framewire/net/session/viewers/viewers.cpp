@@ -1,3 +1,6 @@
+// Viewers: accepting, reading acknowledgements and control requests, dropping and deadlines. Sending is in
+// viewers_sending.cpp.
+
 #include "framewire/net/session/viewers/viewers.hpp"
 
 #include "framewire/core/error.hpp"
@@ -43,6 +46,7 @@ Viewers::~Viewers() {
             if (viewer->phase == Phase::watching) stream->state.detach();
 }
 
+// The hello is sent in the protocol version that the viewer speaks.
 void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello) {
     const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
     viewer->takes_parts = hello.version > oldest_wire_version;
@@ -61,6 +65,7 @@ void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHel
 
 // --- reading ---
 
+// Reads into the rest of the read buffer until the header or the content is complete.
 void Viewers::listen_to(Viewer& viewer) {
     const auto into = std::span(viewer.said).subspan(viewer.heard_bytes);
     viewer.connection->read_some(into, [this, &viewer](const std::error_code& error, std::size_t bytes) {
@@ -94,6 +99,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
     viewer->heard_bytes = 0;
 }
 
+// An acknowledgement makes room in the window, so sending continues here.
 void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
     const auto now = loop_.now();
     if (!viewer.window.drawn(drawn, now))
@@ -167,6 +173,7 @@ bool Viewers::make_room(const std::string& newcomer) {
     return true;
 }
 
+// Disconnects a viewer because of an error or a limit.
 void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     dropped_.line("viewer {} dropped: {}", viewer->connection->name(), why);
     close(viewer);

@@ -59,6 +59,7 @@ public:
     void check_deadlines();
 
 private:
+    // Reading, control requests and leaving (viewers.cpp).
     void resume(Viewer& viewer, const HeldBlocks& held);
     void listen_to(Viewer& viewer);
     void hear(const ViewerPointer& viewer);
@@ -85,6 +86,7 @@ private:
         }
     }
 
+    // Sending (viewers_sending.cpp).
     void send(Viewer& viewer, Answer answer);
     void written(const ViewerPointer& viewer, const std::error_code& error);
     void make_room_for(const Viewer& viewer, const SharedMessages& messages);

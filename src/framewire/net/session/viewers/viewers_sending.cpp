@@ -1,3 +1,12 @@
+// Viewers: what is sent to whom, and when. After each write and each acknowledgement, send_missing() chooses:
+//
+//   nothing new                       pending messages, or the end of the stream
+//   up to date until recently         the delta frames since then
+//   otherwise                         missing blocks: request them from the work thread, pin the state,
+//                                     and send it in messages that fit into the congestion window
+//
+// A viewer that holds nothing gets a keyframe instead of blocks if that fits into the window.
+
 #include "framewire/net/session/viewers/viewers.hpp"
 
 #include <algorithm>
@@ -135,10 +144,12 @@ void Viewers::unpin(Viewer& viewer) {
     count_pinned();
 }
 
+// Publishes the pinned memory.
 void Viewers::count_pinned() {
     tally_.count([this] { tally_.total.pinned_bytes = static_cast<std::int64_t>(pinned_.total()); });
 }
 
+// Adds a complete write to the statistics.
 void Viewers::count_taken(const Viewer& viewer, const Answer& answer) {
     const auto bytes = static_cast<std::int64_t>(answer.bytes());
     count(viewer.stream, [&](StreamMetrics& m) {
@@ -167,6 +178,7 @@ void Viewers::tell_clocks(Viewer& viewer) {
     viewer.clock_told_at = now;
 }
 
+// Sends only pending messages, if there are any.
 void Viewers::send_words(Viewer& viewer) {
     tell_clocks(viewer);
     if (viewer.news || !viewer.words.empty()) send(viewer, {});
@@ -246,6 +258,7 @@ void Viewers::ask_for_blocks(Viewer& viewer) {
     code_blocks(stream, std::move(wanted), changed_after);
 }
 
+// Encodes on the work thread and hands the result out on the loop's thread.
 void Viewers::code_blocks(Stream& stream, delta::BlockSet wanted, std::uint64_t changed_after) {
     stream.coding_blocks = true;
     loop_.post_work([this, &stream, wanted = std::move(wanted), changed_after]() mutable {
