@@ -1,4 +1,4 @@
-// What a page shows of its cameras, for comparisons in tests.
+// Access to what a page shows of its cameras.
 
 /** @typedef {import("playwright-core").Page} Page */
 

@@ -33,6 +33,7 @@ public:
 
     /// A SHA-256 digest.
     using Digest = std::array<std::uint8_t, 32>;
+    /// Returns the digest of a token. Also used to remember wrong tokens without storing them.
     static Digest digest_of(std::string_view token);
 
 private:

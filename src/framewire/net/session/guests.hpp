@@ -62,7 +62,6 @@ public:
     Gate& gate() { return gate_; }
 
 private:
-    // The functions are described in guests.cpp.
     struct Guest;
     using GuestPointer = std::shared_ptr<Guest>;
 
