@@ -33,7 +33,7 @@ inline constexpr std::string_view default_stream = "main";
 Address parse_address(std::string_view text);
 
 /// Returns true if the address is known to reach only this machine: a numeric loopback address or "localhost". Other
-/// names are not resolved and count as reachable.
+/// names are not resolved and count as reachable by others.
 bool is_loopback(const Address& address);
 
 /// Parses "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. The default name is

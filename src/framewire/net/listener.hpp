@@ -69,9 +69,9 @@ void validate_base_path(std::string_view path);
 class ServedStream;
 
 /// Listens at one address and serves any number of named streams, from a thread of its own. A viewer requests one
-/// stream by name. After a viewer has taken what it was sent, it is sent what it is missing of the newest state
-/// (StreamState::missing()). A slow viewer therefore skips states and does not delay the others, the data pending for
-/// it never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
+/// stream by name. After a viewer has taken what it was sent, it is sent what it is missing of the newest state, as
+/// delta frames or blocks. A slow viewer therefore skips states and does not delay the others, the data pending for it
+/// never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
 class Listener {
 public:
     /// Starts to listen. Throws Error{usage} if an option is invalid, and Error{config} if the address is not available
@@ -90,9 +90,9 @@ public:
     /// is invalid or in use.
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
-    /// Answers HTTP requests at the same address with `site` from now on. If it is null, every request except the
-    /// WebSocket upgrade is answered with 503. Returns when no handler of the previous site runs any more, and must not
-    /// be called from one. GET /NAME/stream becomes a WebSocket with or without a site.
+    /// Answers HTTP requests at the same address with `site` from now on. Null: with 503. Returns when no handler of
+    /// the previous site runs any more, and must not be called from one. GET /NAME/stream becomes a WebSocket with or
+    /// without a site.
     void set_site(std::shared_ptr<const http::Site> site);
 
     /// Stops accepting connections and refuses pending ones with `why`. Viewers stay connected.

@@ -35,7 +35,7 @@ public:
     /// Sets the part that clients receive first when they connect. Null: none.
     void set_first(Part part);
     /// Ends the responses of all clients after the parts already published. From then on the function of on_wanted() is
-    /// not called; end() waits for a call in progress, unless it is made from that call.
+    /// not called; end() waits for a call in progress, unless that call itself calls end().
     void end();
 
     /// Number of clients.

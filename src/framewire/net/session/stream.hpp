@@ -46,7 +46,7 @@ struct Stream {
     /// Called on the loop's work thread. Null: the stream accepts no control requests.
     Control control;
 
-    /// True while a publish() is posted to the loop. Any thread.
+    /// True while a publish() is posted to the loop. Used by any thread.
     std::atomic<bool> publishing{false};
 
     // Guarded by the tally's mutex.

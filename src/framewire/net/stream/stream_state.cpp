@@ -33,8 +33,8 @@ void copy_block(HostView<const std::uint8_t> from, const delta::BlockPlace& plac
         std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
 }
 
-// Returns the blocks that contain changes. Positions are byte offsets in ascending order, so each block row is found
-// once per picture row.
+// Returns the blocks that contain changes. Positions are byte offsets in ascending order, so each block is looked
+// up once per picture row.
 delta::BlockSet blocks_of_changes(const delta::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
     const delta::BlockGrid grid(shape);
     delta::BlockSet blocks(static_cast<std::size_t>(grid.count()));

@@ -211,22 +211,22 @@ struct ControlAnswer {
 
 // Writing. Each function returns or appends complete messages; hellos and first errors include the preamble.
 
-/// Throws Error{usage} if the stream name is invalid or the token has more than 255 bytes.
+/// Returns a viewer's hello. Throws Error{usage} if the stream name is invalid or the token has more than 255 bytes.
 Bytes viewer_hello(const ViewerHello& hello);
-/// Throws Error{usage} as validate() does.
+/// Returns a server's hello in a protocol version. Throws Error{usage} as validate() does.
 Bytes server_hello(const ServerHello& hello, std::uint16_t version = wire_version);
-/// An acknowledgement.
+/// Returns an acknowledgement.
 Bytes drawn_message(const Drawn& drawn);
-/// The clocks of both ends.
+/// Returns a message with the clocks of both ends.
 Bytes clock_message(const Clocks& clocks);
-/// A control request. Sends at most 255 bytes of the text.
+/// Returns a control request with at most 255 bytes of the text.
 Bytes control_message(std::string_view text);
-/// The answer to a control request.
+/// Returns the answer to a control request.
 Bytes answer_message(const ControlAnswer& answer);
-/// A message without payload: alive or end.
+/// Returns a message without payload: alive or end.
 Bytes empty_message(MessageType type);
-/// An error. If it is the server's first message, it starts with a preamble of the oldest version, which every viewer
-/// can read.
+/// Returns an error message. If it is the server's first message, it starts with a preamble of the oldest version,
+/// which every viewer can read.
 Bytes error_message(Refusal reason, std::string_view text, bool with_preamble);
 
 /// Replaces `out` with the start of a state message and the boxes of `objects`. The caller appends the packed bytes and

@@ -91,7 +91,7 @@ std::optional<std::string> token_in(std::string_view message) {
 
 }  // namespace
 
-// Checks a complete request and answers it, or starts its handler. Refusals become responses with the same connection.
+// Checks a complete request and answers it, or starts its handler. Refusals become responses.
 void Visitors::handle(const VisitorPointer& visitor) {
     auto& it = *visitor;
     it.raw = it.reader.request();
