@@ -1,3 +1,5 @@
+// Objects are found per frame by a FrameDetector, and records, masks, label images and annotated frames are written in
+// frame order.
 #include "framewire/session/detect.hpp"
 
 #include "framewire/core/buffer.hpp"
@@ -20,7 +22,7 @@ namespace framewire::session {
 
 namespace {
 
-// The label images of masks, on the CPU.
+// Makes label images from bit masks. Runs on the CPU: the masks are on the host already when frames are sent.
 class LabelImager {
 public:
     LabelImager(int connectivity, const Shape& frame, int threads)

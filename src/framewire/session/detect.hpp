@@ -14,41 +14,51 @@
 
 namespace framewire::session {
 
+/// Options of a DetectJob.
 struct DetectOptions {
     JobOptions job{};
     InputOptions input{};
     DetectorOptions detector{};
-    std::string output{"-"};  ///< the records' file; - is standard output
+    /// File for the object records; - is standard output.
+    std::string output{"-"};
     RecordFormat format = RecordFormat::jsonl;
-    std::string annotate{};  ///< the frames with boxes, see open_sink(); empty: not wanted
-    bool audio = true;       ///< the source's sound goes along with them where that output takes it
-    std::string mask{};      ///< the masks, likewise
-    std::string labels{};    ///< the label images, see LabelOutput; empty: not wanted
+    /// Optional. Sink for frames with outlined objects, see open_sink().
+    std::string annotate{};
+    /// If true, the source's sound is copied to `annotate`, if that output can hold sound.
+    bool audio = true;
+    /// Optional. Sink for the foreground masks, see open_sink().
+    std::string mask{};
+    /// Optional. File or folder for label images, see LabelOutput.
+    std::string labels{};
     DetectStepsOptions steps{};
 };
 
-/// What these options read and write. Throws Error{usage} where several outputs are standard output.
+/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output.
 JobFiles files_of(const DetectOptions& options);
 
+/// Outcome of a DetectJob.
 struct DetectResult : JobResult {
+    /// Objects recorded, summed over all frames.
     std::int64_t objects = 0;
-    std::int64_t left_out = 0;  ///< found beyond those, in frames that had too many
+    /// Objects found but not recorded, because their frame had too many.
+    std::int64_t left_out = 0;
 };
 
-/// From a source through filters to records of moving objects, and videos beside them. For one run.
+/// Finds moving objects in the filtered frames of a source and writes records, and optionally videos and label images.
+/// A job runs once.
 class DetectJob {
 public:
-    /// Opens all there is, what is cheap to refuse first and outputs last. Throws as files_of(), FrameJob,
+    /// Opens the source, then everything else, cheap checks first and outputs last. Throws as files_of(), FrameJob,
     /// make_detector(), open_sink() and OutputFile do.
     explicit DetectJob(const DetectOptions& options);
     ~DetectJob();
 
-    /// To be called once. Throws what failed on the way, after what was found before was written; Error{no_input} where
-    /// the source has no frames.
+    /// Runs the job; may be called once. If anything fails, the outputs are completed with what was found before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
     const DetectResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const DetectResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

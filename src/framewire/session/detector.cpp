@@ -10,7 +10,7 @@
 namespace framewire::session {
 namespace {
 
-// The first frame of what a path names, of the size asked for.
+// Returns the first frame of the picture or video at `path`, which must have the frames' width and height.
 HostImage load_picture(const std::string& path, const Shape& frame, const char* what, const std::stop_token& stop) {
     const auto source = open_source(path, {.stop = stop});
     const auto& shape = source->info().shape;

@@ -10,16 +10,17 @@
 
 namespace framewire::session {
 
-/// Everywhere, in any of the zones, or where a picture, of a path as open_source() takes it, is not black.
+/// Region in which objects are detected: the whole frame, the union of some rectangles, or the pixels that are not
+/// black in a picture, given as a path that open_source() takes.
 using DetectorRegion = std::variant<std::monostate, std::vector<Zone>, std::string>;
 
-/// How moving objects are looked for.
+/// Options of motion detection.
 struct DetectorOptions {
     DetectorParameters parameters{};
     DetectorRegion region{};
 };
 
-/// Adds the pictures that the options name, which are read.
+/// Adds the pictures that these options read to `files`.
 void add_input_files(JobFiles& files, const DetectorOptions& options);
 
 }  // namespace framewire::session

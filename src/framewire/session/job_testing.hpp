@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of jobs share.
+// Fixtures shared by the tests of jobs.
 
 #include "framewire/media/media_testing.hpp"
 #include "framewire/session/options.hpp"
@@ -24,7 +24,7 @@ using testing::read_video;
 using testing::TemporaryFolder;
 using testing::write_file;
 
-/// Jobs on every backend that there is, with a folder for what they read and write.
+/// Tests of jobs on each available backend, with a folder for their files.
 class JobTest : public kit::BackendTest {
 protected:
     static constexpr int frames = 12, width = 128, height = 96;
@@ -34,14 +34,15 @@ protected:
         return {.backend = GetParam() == Backend::cuda ? BackendChoice::cuda : BackendChoice::cpu};
     }
 
-    /// The synthetic camera, which ends after `frames`, or goes on for as long as it is asked.
+    /// Text of a synthetic camera that ends after `frames`; endless_camera() goes on until it is stopped.
     static std::string camera() { return endless_camera() + fmt::format(":frames={}", frames); }
     static std::string endless_camera() {
         return fmt::format("synth:size={}x{}:fps=3:noise=2:objects=5", width, height);
     }
     static std::vector<Bytes> camera_frames() { return read_video(camera()).frames; }
 
-    /// A source of raw frames of the camera that breaks in the middle of the frame after `whole` of them.
+    /// Writes a raw video that is truncated in the middle of the frame after `whole` complete ones, and returns its
+    /// source text.
     std::string broken_source(std::size_t whole) const {
         const auto path = folder_ / "broken.bgr";
         const auto all = camera_frames();
@@ -52,7 +53,7 @@ protected:
         return fmt::format("raw:{}:size={}x{}", path, width, height);
     }
 
-    /// Frames of a file of raw ones.
+    /// Returns the frames of a raw video file.
     static std::vector<Bytes> raw_frames(const std::string& path) {
         const auto bytes = read_file(path);
         std::vector<Bytes> result;

@@ -16,28 +16,41 @@ namespace framewire::session {
 
 class OpenedSource;
 
-/// What all jobs take.
+/// Options that all jobs share.
 struct JobOptions {
+    /// Where filters and detectors run.
     BackendChoice backend = BackendChoice::automatic;
-    int threads = 0;                       ///< of the CPU backend; 0 takes all the machine has
-    std::optional<std::int64_t> frames{};  ///< the most; none: all there are
-    bool replace = false;                  ///< outputs that are there already give way; else they are refused
-    std::string statistics_path{};         ///< a file for the run's figures, as JSON; empty: none wanted
+    /// Number of threads of the CPU backend; 0 uses all processors.
+    int threads = 0;
+    /// Optional. Upper limit for the number of frames. Default: all frames of the source.
+    std::optional<std::int64_t> frames{};
+    /// If true, existing output files are replaced; otherwise they are an error.
+    bool replace = false;
+    /// Optional. File for the run's statistics, as JSON.
+    std::string statistics_path{};
+    /// How progress is shown on standard error.
     ProgressMode progress = ProgressMode::none;
-    bool own_rate = false;    ///< frames of a file are handed on no sooner than their own times
-    bool time_steps = false;  ///< the figures tell how long each step takes; on a GPU steps then wait for each other
-    /// Gathers the figures, with those of the jobs before; none: of this one alone.
+    /// If true, frames of a file are processed no sooner than their own times.
+    bool own_rate = false;
+    /// If true, the statistics contain the duration of each operation. On a GPU the operations then run one after the
+    /// other.
+    bool time_steps = false;
+    /// Optional. Statistics object that also counts this job, e.g. for consecutive jobs of one camera. Default: one of
+    /// its own.
     std::shared_ptr<Statistics> statistics{};
-    std::stop_token stop{};  ///< ends the job early, its outputs as whole as they can be
+    /// Ends the job early; outputs stay usable as far as their format permits.
+    std::stop_token stop{};
 };
 
-/// What the server of a stream wants of its viewers.
+/// Credentials with which a viewer or a relay connects to a stream's server.
 struct StreamAccess {
-    std::string token{};        ///< empty: none
-    std::string fingerprint{};  ///< see net::ClientOptions
+    /// Access token; empty: none is sent.
+    std::string token{};
+    /// Expected certificate fingerprint, see net::ClientOptions.
+    std::string fingerprint{};
 };
 
-/// Where a job's frames come from, and what they go through first.
+/// Source of a job's frames, and the filters they pass first.
 struct InputOptions {
     std::string source;                        ///< see open_source()
     std::string filters{};                     ///< see parse_chain()
@@ -46,25 +59,36 @@ struct InputOptions {
     double start_seconds = 0;                  ///< see SourceOptions
     std::optional<double> duration_seconds{};  ///< see SourceOptions
     bool seekable = false;                     ///< see SourceOptions
-    std::optional<Stretch> stretch{};          ///< what of it is put out, in place of a start and a duration
-    double fps = 0;        ///< above 0: asked of the source, and frames that do not come live are timed by it
-    std::string matrix{};  ///< bt601, bt709 or bt2020 instead of what the medium says of its YUV colours
-    std::string range{};   ///< limited or full, likewise
+    /// Optional. Time range of the source to process, instead of a start and a duration.
+    std::optional<Stretch> stretch{};
+    /// If above 0: the frame rate requested from the source; frames of a source that is not live get times by this
+    /// rate.
+    double fps = 0;
+    /// Overrides the colour matrix that the medium states for YUV frames: bt601, bt709 or bt2020. Empty: no override.
+    std::string matrix{};
+    /// Overrides the value range in the same way: limited or full.
+    std::string range{};
     std::optional<std::chrono::milliseconds> reconnect{};  ///< see SourceOptions
-    StreamAccess access{};                                 ///< of a source that is a stream
-    int decoder_threads = 0;                               ///< see SourceOptions
-    bool follows_size = false;                             ///< see SourceOptions; the job ends there
-    /// See FrameLimits. Served cameras without their own have FrameLimits::served_pixels and served_memory_bytes().
+    /// Credentials, if the source is a stream.
+    StreamAccess access{};
+    int decoder_threads = 0;  ///< see SourceOptions
+    /// See SourceOptions. If the size changes, the job ends and can be continued by another one.
+    bool follows_size = false;
+    /// See FrameLimits. Served cameras that set none get FrameLimits::served_pixels and served_memory_bytes().
     std::optional<std::int64_t> max_pixels{}, max_memory_bytes{};
-    bool detects = false;  ///< a detector looks at the frames: for the estimate of memory
-    /// In place of opening `source`: one that a job before has read.
+    /// True if a detector looks at the frames; counted in the memory estimate.
+    bool detects = false;
+    /// Optional. A source that an earlier job has read, used instead of opening `source`.
     std::shared_ptr<OpenedSource> opened{};
-    bool may_skip = false;    ///< who wants the frames of a live source wants the latest ones, not all
-    bool shows_loss = false;  ///< while a lost camera or network source is away, frames come that say "no signal"
-    /// Brightness and its like are taken by a chain without `adjust`, too, and filters may be switched while frames
-    /// flow.
+    /// If true, the consumer of a live source needs the latest frames, not all of them.
+    bool may_skip = false;
+    /// If true, frames with the text "no signal" are delivered while a lost camera or network source is away.
+    bool shows_loss = false;
+    /// If true, brightness, contrast, saturation and gain can be set even if the chain has no `adjust`, and filters can
+    /// be switched on and off while frames flow.
     bool panel = false;
-    bool public_name = false;  ///< filters show the source's public_name()
+    /// If true, filters display the source's public_name().
+    bool public_name = false;
 };
 
 }  // namespace framewire::session

@@ -11,7 +11,7 @@
 namespace framewire::session {
 namespace {
 
-// Frames are all there is.
+// Per-frame results of this job: there are none besides the frame itself.
 struct Nothing {
     void wait() const {}
 };
@@ -53,7 +53,8 @@ struct RunJob::State {
 
     void write(InputFrame& frame, const FrameTime& time) {
         if (const auto planes = std::exchange(frame.planes, nullptr)) return video.write_planes(planes, time);
-        const auto own = std::exchange(frame.own, nullptr);  // the decoder wants its memory back
+        // moved out, so that the decoder gets its memory back as soon as possible
+        const auto own = std::exchange(frame.own, nullptr);
         if (own && video.write_own(*own, time)) return;
         if (own) own->to_image(frame.result().host());
         video.write(frame.result().host(), time);

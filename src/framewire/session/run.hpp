@@ -11,38 +11,47 @@
 
 namespace framewire::session {
 
-/// When frames that do not come live are handed on.
+/// When frames of a source that is not live are passed on.
 enum class Pace {
-    by_output,  ///< at their own times where the output is a URL, for nobody can take a stream faster than it plays
-    own,        ///< no sooner than their own times
-    hurried,    ///< as soon as they are there
+    /// At their own times if the output is a URL, because a stream is consumed no faster than it plays; else as
+    /// `hurried`.
+    by_output,
+    /// No sooner than their own times.
+    own,
+    /// As soon as they are available.
+    hurried,
 };
 
+/// Options of a RunJob.
 struct RunOptions {
     JobOptions job{};
     InputOptions input{};
-    std::string output{};       ///< see open_sink()
-    SegmentOptions segments{};  ///< of a recording in pieces
-    bool audio = true;          ///< the source's sound goes along where the output takes it
+    /// See open_sink().
+    std::string output{};
+    /// How the output is split into segments.
+    SegmentOptions segments{};
+    /// If true, the source's sound is copied, if the output can hold sound.
+    bool audio = true;
     Pace pace = Pace::by_output;
 };
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const RunOptions& options);
 
-/// From a source through filters to a sink. For one run.
+/// Sends one source through filters to a sink. A job runs once.
 class RunJob {
 public:
-    /// Opens all there is, what is cheap to refuse first and the output last. Throws as FrameJob and open_sink() do.
+    /// Opens the source, then everything else, cheap checks first and the output last. Throws as FrameJob and
+    /// open_sink() do.
     explicit RunJob(const RunOptions& options);
     ~RunJob();
 
-    /// To be called once. Throws what failed on the way, after what was sent before it was completed; Error{no_input}
-    /// where the source has no frames.
+    /// Runs the job; may be called once. If anything fails, the output is completed with the frames sent before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
     const JobResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const JobResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

@@ -11,12 +11,14 @@
 namespace framewire::session {
 namespace {
 
-// A step takes longer to pack than to find: so many threads pack at once.
+// Packing takes longer than finding the changes, so several frames are packed in parallel.
 int packing_threads(int asked, const Executor& executor) {
     constexpr int most = 8;
     return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
 }
 
+// Returns the input options with the defaults of a served camera: limits on memory, the newest frames only, endless
+// reconnection and "no signal" pictures while the source is lost.
 InputOptions shown_to_viewers(const BroadcastOptions& options) {
     auto input = options.input;
     if (!input.max_pixels) input.max_pixels = FrameLimits::served_pixels;
@@ -68,7 +70,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
 
 net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
-    net::validate_stream_name(options.server.stream);  // before anybody listens
+    // checked before a listener exists
+    net::validate_stream_name(options.server.stream);
     return own_listener.emplace(options.server, job.stop());
 }
 
@@ -80,9 +83,10 @@ net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& op
     };
 }
 
+// Carries out a viewer's control request. Returns when a frame made with it was sent or the stream ended.
 void BroadcastJob::State::obey_viewer(const std::string& wish) {
     job.input().control(parse_control(wish));
-    // Of a job that ends, the next one goes on with it.
+    // If the job ends first, the next job starts with the request in force, so that is no error.
     if (ticket().wait() == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}", late_order_text);
     if (keep_orders) keep_orders();
 }
@@ -92,6 +96,7 @@ OrderTicket BroadcastJob::State::ticket() const {
     return orders ? OrderTicket{in_force, *orders} : OrderTicket{};
 }
 
+// The wire format holds rates with terms of 1 to net::max_rate_term; other rates are announced as 30 frames/s.
 net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
@@ -99,6 +104,8 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     return {shape, parameters.mode, threshold.greatest(), rate, public_name(job.input().info().name)};
 }
 
+// Stages of the frame ring: start() looks at the filtered frame, BroadcastFound::wait() packs it on the worker pool,
+// send() encodes in order and publishes.
 void BroadcastJob::State::run() {
     job.run<BroadcastFound>(
         {.wanted = {.by_stages = true},
@@ -154,7 +161,7 @@ BroadcastStanding BroadcastJob::State::standing() const {
             .controls = job.input().controls()};
 }
 
-// Nobody hurries the viewers of a job that failed.
+// Viewers of a job that failed get the usual time to receive the last state; only a user's stop shortens it.
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     parts.note_end();
@@ -169,7 +176,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     if (recorder && stream.counts().version > 0) {
         FirstFailure recording;
         recording.attempt([&] { recorder->finish(ending); });
-        // A full disk ends the recording, not the camera.
+        // A full disk ends the recording, not the camera, if another job continues the stream.
         if (result.ended_at_new_size || result.ended_for_orders)
             result.recording_failure = recording.what();
         else

@@ -25,116 +25,149 @@
 
 namespace framewire::session {
 
+/// Options of a BroadcastJob.
 struct BroadcastOptions {
     JobOptions job{};
-    InputOptions input{};  ///< filters show its public_name(), as viewers are told it
+    /// Filters show its public_name() and viewers are sent it as the stream's name for people.
+    InputOptions input{};
     delta::EncoderParameters encoder{};
-    /// What the steps of one viewer may take by the frames' own times: the encoder's threshold is then the least in
-    /// force. Whole pictures, which viewers get first or when they are behind, come on top.
+    /// Optional. Limits the bytes of delta frames per viewer, by the frames' own times: `encoder`'s threshold is then
+    /// the least one in force, and rate control may raise it. Keyframes, which a viewer receives first or after falling
+    /// behind, are not counted. Default: no limit.
     std::optional<delta::RateLimits> rate{};
-    /// Blocks that rest for so many seconds are sharpened (delta::RestSharpener); 0: none are. Where nothing is said,
-    /// 1, but 0 where there is a recording.
+    /// Static regions are refined (delta::RestSharpener) once they have not changed for this many seconds; 0 turns
+    /// refinement off. Default: usual_refresh_seconds, but 0 if the stream is recorded to `record`.
     std::optional<double> refresh_seconds{};
     net::ServerOptions server{};
-    /// Where it is served under the name of `server`, in place of a listener of its own; lives longer.
+    /// Optional. If set, the stream is added to this listener under the name in `server`, and no listener is created.
+    /// It must outlive the job.
     net::Listener* listener = nullptr;
-    std::string record{};           ///< a .fwd file of what viewers get, `:key=SECONDS` behind it; empty: none
-    net::ClientOptions upstream{};  ///< of a stream that is forwarded: what lets this in there
-    int packing_threads = 0;        ///< that pack steps at once; 0: half of those of the filters, up to 8
-    int wait_for_viewers = 0;       ///< the first frame waits for so many, and the second until they have the first
-    bool hurries = false;           ///< frames that do not come live are sent as soon as they are there
-    std::optional<DetectorOptions>
-        detector{};               ///< finds objects in frames as captured; viewers draw them where filters took them
-    SeenObjects* seen = nullptr;  ///< is told what the detector found, of each frame that is sent; lives longer
-    std::function<void()> keep_orders{};  ///< called when a viewer's request is in force, before it is answered
-    LiveZones zones{};  ///< see BroadcastJob::set_zones(); where frames are of another size, scaled to it
+    /// Optional. Records what viewers receive to this .fwd file; `:key=SECONDS` after the path sets the keyframe
+    /// interval. Empty: no recording.
+    std::string record{};
+    /// Credentials for the upstream server if this stream is relayed.
+    net::ClientOptions upstream{};
+    /// Number of threads that pack delta frames in parallel. 0: half of the filters' threads, at least 1 and at most 8.
+    int packing_threads = 0;
+    /// The first frame waits for this many viewers, and the second one until these viewers have received the first.
+    int wait_for_viewers = 0;
+    /// If true, frames of a source that is not live are sent as soon as they are available.
+    bool hurries = false;
+    /// Optional. Finds objects in frames as captured; viewers draw them where the filters have moved them.
+    std::optional<DetectorOptions> detector{};
+    /// Optional. Receives the objects that the detector found in each frame that is sent. It must outlive the job.
+    SeenObjects* seen = nullptr;
+    /// Optional. Called when a viewer's control request is in force and before the viewer is answered, to persist it.
+    std::function<void()> keep_orders{};
+    /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). Scaled if frames have another size.
+    LiveZones zones{};
 };
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const BroadcastOptions& options);
 
+/// Outcome of a BroadcastJob.
 struct BroadcastResult : JobResult {
-    net::ServerMetrics viewers{};  ///< of a listener of its own, or of the stream
-    int viewers_left = 0;          ///< who did not take the end of the stream in time
-    /// The source goes on with frames of another size, for a job of its own: viewers were cut off, to come back.
+    /// Traffic of the job's own listener, or of this stream if the listener is shared.
+    net::ServerMetrics viewers{};
+    /// Number of viewers that did not receive the end of the stream before the deadline.
+    int viewers_left = 0;
+    /// True if the source continues with frames of another size. Viewers were disconnected and can reconnect to the
+    /// next job, which takes the source over through `BroadcastJob::opened()`.
     bool ended_at_new_size = false;
-    /// BroadcastJob::end_here() was called: likewise.
+    /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected as for a new size.
     bool ended_for_orders = false;
-    /// What writing the recording failed with, where the stream goes on in another job; null: nothing.
+    /// If the stream continues in another job, holds the error that ended the recording; null if writing succeeded.
     std::exception_ptr recording_failure{};
 };
 
-/// How a broadcast stands.
+/// Current state of a broadcast, as the API and the page show it.
 struct BroadcastStanding {
-    Shape source_shape{}, shape{};  ///< of frames as captured, and as sent
+    /// Shapes of frames as captured and as sent.
+    Shape source_shape{}, shape{};
+    /// Nominal frames per second.
     Rational rate{30, 1};
-    bool up = false;  ///< frames come; else the source is away, or not there yet
+    /// True while frames arrive; false while the source is lost or has not yet delivered a frame.
+    bool up = false;
+    /// Number of times that the source was lost and came back.
     std::int64_t reconnects = 0;
     delta::Mode mode = delta::Mode::exact;
-    int threshold = 0, threshold_max = 0;  ///< the least in force, and what viewers know the stream to be within
+    /// Least threshold in force, and the bound that was signalled to viewers.
+    int threshold = 0, threshold_max = 0;
     Controls controls{};
 };
 
-/// From a source through filters to any number of viewers, as a difference stream. For one run.
+/// Sends one source through filters to any number of viewers as a difference stream.
+///
+/// run() captures, filters, encodes and sends until the source ends, a stop is requested or end_here() is called. A job
+/// runs once. Functions below that are documented as callable from any thread may be called while run() works on
+/// another one.
 class BroadcastJob {
 public:
-    /// Opens all there is, what is cheap to refuse first, and listens from then on. Throws as FrameJob, StreamEncoder,
-    /// delta::RateControl, make_detector(), fwd::Recorder and net::Server do, and Error{usage} on a rate of the mode
-    /// lossless, and where refresh_seconds_of() does.
+    /// Opens the source, then everything else, cheap checks first, and listens from then on. Throws as FrameJob,
+    /// StreamEncoder, delta::RateControl, make_detector(), fwd::Recorder, net::Server and refresh_seconds_of() do, and
+    /// Error{usage} if a rate limit is combined with the lossless mode.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 
-    /// Where viewers find the stream.
+    /// Address at which viewers find the stream.
     const net::StreamAddress& address() const;
+    /// Describes the source as opened. Constant while the job runs.
     const SourceInfo& source() const;
-    /// For InputOptions::opened of the job that goes on where this one ended.
+    /// Returns the source for InputOptions::opened of a job that continues where this one ended.
     std::shared_ptr<OpenedSource> opened() const;
-    /// Brightness and its like while frames flow; from any thread.
+    /// Returns the picture controls (brightness, contrast, saturation, gain). From any thread.
     CameraPanel& panel();
-    /// As FilteredInput's, for viewers that may; orders of theirs are read by parse_control().
+    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
+    /// thread.
+    /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
+    /// parse_control(). From any thread.
     Controls controls() const;
     void control(const ControlOrder& order);
 
-    // For whoever asks and orders while it runs, from any thread.
+    // Queries and control requests while the job runs; from any thread.
 
+    /// Returns a snapshot of the job's current state.
     BroadcastStanding standing() const;
+    /// Returns the traffic to viewers of this stream so far.
     net::StreamMetrics viewers() const;
-    /// Of the picture that viewers see; 0 before the first.
+    /// Version of the picture that viewers see; 0 before the first frame.
     std::uint64_t picture_version() const;
-    /// The oldest version that may still be shown to anybody.
+    /// Oldest version that may still be shown: older ones were withdrawn by a request that hides parts of the picture.
     std::uint64_t oldest_picture_version() const;
-    /// Copies that picture, of standing().shape, and gives its version.
+    /// Copies the picture that viewers see to `to`, a view of standing().shape, and returns its version.
     std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
-    /// As FilteredInput's.
+    /// Replaces the filter chain, as FilteredInput::take_chain() does.
     bool take_chain(const std::string& chain);
-    /// The least threshold from the next frame on; false, with nothing changed, where viewers were told of a lower one.
+    /// Sets the least threshold from the next frame on. Returns false and changes nothing if it exceeds the bound that
+    /// was signalled to viewers.
     bool set_threshold(int threshold);
-    /// Hides parts of frames to come before anything else is done with them, and says where objects count. Throws as
-    /// check_zones() does.
+    /// Sets privacy masks and detection areas from the next frame on. Masks are applied before filters, detection and
+    /// encoding. Throws as check_zones() does.
     void set_zones(const std::vector<LiveZone>& zones);
-    /// For whoever waits until what was ordered so far is in force in what viewers see.
+    /// Returns a ticket that is completed when all requests taken so far are in force in what viewers see.
     OrderTicket ticket() const;
-    /// For whoever waits until this job's first frame was sent.
+    /// Returns a ticket that is completed when the first frame of this job was sent.
     OrderTicket first_frame() const;
-    /// For whoever waits until this job has ended.
+    /// Returns a ticket that is completed when this job has ended.
     OrderTicket next_job() const;
-    /// Ends the stream after the frames that are under way, for a job that goes on with other options.
+    /// Ends the stream after the frames in flight, so that another job can continue with other options.
     void end_here();
-    /// Records from the next frame on, whose first picture is whole. Throws Error{usage} while it is recorded, and as
-    /// fwd::Recorder does.
+    /// Starts a recording with the next frame, stored as a keyframe. Throws Error{usage} if a recording that was
+    /// started this way is in progress, and as fwd::Recorder does.
     void start_recording(const std::string& path);
-    /// Throws Error{usage} where nothing is recorded, and what writing failed with.
+    /// Completes that recording. Throws Error{usage} if there is none, and the error if writing failed.
     void stop_recording();
-    /// None: it is not recorded so, or that has failed.
+    /// Returns the state of that recording. Empty if there is none or if writing failed.
     std::optional<LiveRecordingState> recording() const;
 
-    /// To be called once. Throws what failed on the way, after the viewers were told, but what failed of the recording
-    /// only at the end; Error{no_input} where the source
-    /// has no frames.
+    /// Runs the job; may be called once. If anything fails, viewers are informed and outputs completed before the first
+    /// error is thrown; a failed recording is reported only at the end. Throws Error{no_input} if the source has no
+    /// frames.
     const BroadcastResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const BroadcastResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

@@ -1,3 +1,4 @@
+// Per-frame work of a broadcast: what changed, packing, sending, refining and recording.
 #include "framewire/pipeline/frames/moved_objects.hpp"
 #include "framewire/session/broadcast/broadcast_state.hpp"
 
@@ -6,6 +7,7 @@
 
 namespace framewire::session {
 
+// Packs only if somebody takes the result: a viewer, the recorder or a live recording.
 void BroadcastFound::wait() {
     if (packer) {
         changes.wait();
@@ -38,7 +40,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold_of(frame, time);
-    // What is recorded is not sharpened: a file has one state of each frame.
+    // A stream that is being recorded live is not refined: a file holds one state per frame.
     const bool sharpens = sharpener && stream.watched() && !found.live && !frame.replaces;
     encoder->start(frame.result(), found.changes, found.threshold);
     if (!sharpener) return;
@@ -49,7 +51,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
         sharpener->begin_anew();
 }
 
-// Objects are found in frames as captured, and drawn over what the filters make of them.
+// Objects are found in frames as captured and sent at the positions to which the filters move them.
 std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
     parts.count(found.objects(), counted);
     auto objects = std::span<const Component>(counted);
@@ -60,6 +62,7 @@ std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjec
     return moved;
 }
 
+// Runs on the sending thread, in frame order.
 void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found) {
     const bool first = stream.counts().version == 0;
     parts.note_frame(frame.signal, first);
@@ -73,13 +76,15 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
         send_changes(time, found, objects);
     served.publish();
     in_force->note_sent(frame.orders);
-    // Those that the first frame has waited for shall begin with it, however long coding and sending it takes.
+    // The viewers that the first frame waited for must start with it, however long encoding and sending takes.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
     if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
+// Exact and lossless modes: the first frame is sent as a keyframe, each later one as the delta frame that start()
+// found.
 void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFound& found,
                                        std::span<const Component> objects) {
     if (found.changes.first()) {
@@ -99,7 +104,7 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFou
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
-// One version more of the same frame.
+// Sends a refinement as one more version of the same frame.
 void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
                                        std::span<const Component> objects, int within) {
     if (sharper.step.empty()) return;
@@ -109,8 +114,8 @@ void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const Frame
     sharpener->took(sharper.step, std::ssize(sharper.packed));
 }
 
-// A recording's pictures are new ones, near the camera, while there is no viewer who would have to get them, too. R as
-// it is takes more than twice as many bytes.
+// Decides the form in which a bounded frame is packed. While there is no viewer that would have to receive it too, a
+// recording's keyframe is encoded from the camera's frame; storing R itself takes more than twice as many bytes.
 BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
     using enum BoundedEncoder::Packs;
     if (stream.watched()) return step;
@@ -119,14 +124,14 @@ BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, cons
     return wanted ? picture : step;
 }
 
-// A frame made with a request that changes what may be seen replaces R to the last byte: within a threshold of black,
-// dark people stay visible.
+// Returns the threshold of the frame. The first frame made with a request that changes what may be seen replaces R
+// exactly (threshold 0): within a threshold of black, dark people would stay visible.
 int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& time) {
     const int within = threshold.next(time.seconds);
     return frame.replaces ? 0 : within;
 }
 
-// Returns the threshold of the frame.
+// Bounded mode: encodes the frame against R in order, sends it and refines it. Returns the threshold of the frame.
 int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                                       std::span<const Component> objects) {
     auto& camera = frame.result();
@@ -154,13 +159,14 @@ int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, 
     return within;
 }
 
-// The frame that the stream came to last: what viewers get, or from time to time R as a picture.
+// Records the frame that was just sent: the bytes that viewers receive or, when a keyframe is due, R as a keyframe.
 void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time, int within) {
     if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
         return recorder->add(packed, time);
     recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
 }
 
+// Does the same for a recording that was started while the stream is sent.
 void BroadcastJob::State::record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed,
                                       const FrameTime& time, int within) {
     if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });

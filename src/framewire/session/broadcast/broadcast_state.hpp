@@ -25,24 +25,40 @@
 
 namespace framewire::session {
 
-/// What changed in a frame of a broadcast, and what moves in it.
+/// Per-frame results of a broadcast: what changed, and which objects move. One object per slot of the frame ring,
+/// reused; it belongs to one stage at a time.
 struct BroadcastFound {
+    /// Stream that the frame is sent on. Not owned.
     const net::StreamState* stream;
+    /// Threshold with which the frame is compared with R.
     int threshold;
-    const fwd::Recorder* recorder;  ///< none: nothing is recorded
+    /// Recorder of the whole broadcast; null if there is none. Not owned.
+    const fwd::Recorder* recorder;
+    /// Differences from R in exact and lossless mode; empty in bounded mode, which encodes in order while sending.
     FrameChanges changes;
+    /// Objects that the detector found; meaningful if `has_objects`.
     FrameObjects objects;
+    /// True if the detector looked at this frame.
     bool has_objects;
-    std::shared_ptr<LiveRecording> live{};  ///< likewise
-    std::optional<delta::Packer> packer;    ///< none in the mode bounded, which packs frames in their order
-    std::optional<PackedSharper> sharper;   ///< none: nothing is sharpened, or the mode is bounded
-    std::vector<std::uint8_t> packed{};     ///< the changes, where somebody watches
+    /// Recording that was started while the stream is sent; null if there is none.
+    std::shared_ptr<LiveRecording> live{};
+    /// Packs `changes`; empty in bounded mode, which packs frames in their order.
+    std::optional<delta::Packer> packer;
+    /// Refinement of the frame; empty if nothing is refined or the mode is bounded.
+    std::optional<PackedSharper> sharper;
+    /// The packed changes; empty unless a viewer or a recording takes them.
+    std::vector<std::uint8_t> packed{};
 
-    /// Waits until both were found, and packs the changes where somebody takes them.
+    /// Waits until changes and objects are complete, and packs the changes if a viewer or a recording takes them.
+    /// Called on the worker pool, for several frames in parallel.
     void wait();
 };
 
-/// What a broadcast has while it runs; its functions for single frames are in broadcast_frames.cpp.
+/// State of a running broadcast. The functions that work on single frames are in broadcast_frames.cpp.
+///
+/// start() runs on the processing thread, BroadcastFound::wait() on the worker pool and send() on the thread that
+/// called run(), each stage in frame order. The encoder, R and the sharpener are thus used without locks; `threshold`,
+/// `parts` and `in_force` lock for themselves, because control requests reach them from any thread.
 struct BroadcastJob::State {
     explicit State(const BroadcastOptions& options);
 
@@ -52,6 +68,8 @@ struct BroadcastJob::State {
     void run();
     BroadcastFound make_found();
     void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
+    // Describes the present moment to the sharpener: time, threshold, bytes left by rate control and bytes of the
+    // stream without refinements.
     delta::RestSharpener::Moment moment(const FrameTime& time, int within) {
         return {time.seconds, within, threshold.room_bytes(),
                 static_cast<double>(stream.counts().up_to_date_bytes - sharpened_bytes)};
@@ -84,27 +102,33 @@ struct BroadcastJob::State {
     delta::EncoderParameters parameters;
     std::optional<double> refresh_seconds;
     ThresholdInForce threshold;
-    Shape shape;  // of the stream's pictures
+    // shape of the frames that are sent
+    Shape shape;
     std::optional<StreamEncoder> encoder;
-    std::optional<BoundedEncoder> bounded;  // one of the two
+    // exactly one of `encoder` and `bounded` is set
+    std::optional<BoundedEncoder> bounded;
     std::optional<delta::RestSharpener> sharpener;
     struct BoundedSharper {
         PackedSharper sharper;
         delta::Packer packer;
     };
-    std::optional<BoundedSharper> bounded_sharper;  // where a bounded stream is sharpened
+    // set if a bounded stream is refined
+    std::optional<BoundedSharper> bounded_sharper;
     std::unique_ptr<FrameDetector> detector;
     SeenObjects* seen;
     std::function<void()> keep_orders;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
-    std::atomic<std::int64_t> sharpened_bytes = 0;  // on the wire
-    std::vector<Component> counted, moved;          // objects of one frame: those that count; where filters take them
+    // bytes of refinements on the wire
+    std::atomic<std::int64_t> sharpened_bytes = 0;
+    // objects of one frame: those that count, and those at the positions to which filters move them
+    std::vector<Component> counted, moved;
     LiveParts parts;
     std::shared_ptr<OrdersInForce> in_force = std::make_shared<OrdersInForce>();
     std::optional<net::Listener> own_listener;
     net::ServedStream served;
-    std::int64_t sent_before;  // bytes, by jobs whose figures these go on with
+    // bytes sent by earlier jobs that share these statistics
+    std::int64_t sent_before;
     BroadcastResult result;
 };
 

@@ -13,10 +13,13 @@
 
 namespace framewire::session {
 
-/// Raises and lowers a broadcast's threshold for a rate, where one is asked for. Frames begin on one thread and are
-/// sent on another.
+/// Threshold of a broadcast; rate control moves it if a rate limit is given.
+///
+/// Thread-safe: next() is called where frames are processed, took() where they are sent, and set_least() from any
+/// thread. `limits_` and `greatest_` never change; the mutex guards the rest.
 class ThresholdInForce {
 public:
+    /// Throws Error{usage} if a rate limit is combined with the lossless mode, and as delta::validate() does.
     ThresholdInForce(const delta::EncoderParameters& encoder, const std::optional<delta::RateLimits>& limits)
         : least_(encoder.effective_threshold()),
           limits_(limits),
@@ -27,13 +30,15 @@ public:
         validate(*limits, least_);
     }
 
-    /// What a stream is within, whatever the least was set to since.
+    /// Bound that holds for the whole stream and that viewers are sent, regardless of later changes of the least
+    /// threshold.
     int greatest() const { return greatest_; }
+    /// Least threshold in force.
     int least() const {
         const std::lock_guard lock(mutex_);
         return least_;
     }
-    /// Another least threshold for frames to come; false, with nothing changed, where the stream is not within it.
+    /// Sets another least threshold for the next frames. Returns false and changes nothing if it exceeds greatest().
     bool set_least(int threshold) {
         const std::lock_guard lock(mutex_);
         if (threshold > greatest_) return false;
@@ -41,19 +46,22 @@ public:
         least_ = threshold;
         return true;
     }
-    /// To be called once, before the others.
+    /// Starts rate control for this nominal frame rate. Called once, before all other functions.
     void set_frame_rate(double frames_per_second) {
         if (limits_) control_.emplace(*limits_, least_, frames_per_second);
     }
+    /// Returns the threshold for the next frame, which has the time `seconds`.
     int next(double seconds) {
         const std::lock_guard lock(mutex_);
         return control_ ? control_->threshold(seconds) : least_;
     }
-    /// The bytes that may be sent beside the steps.
+    /// Returns how many bytes may be sent in addition to delta frames; infinite without a rate limit.
     double room_bytes() {
         const std::lock_guard lock(mutex_);
         return control_ ? control_->room_bytes() : std::numeric_limits<double>::infinity();
     }
+    /// Reports the bytes that a delta frame took, so that rate control can move the threshold. Warns once if the stream
+    /// exceeds its limit even at the greatest threshold.
     void took(double seconds, int threshold, std::int64_t bytes, Statistics& statistics) {
         statistics.add_step(seconds, threshold, bytes);
         const std::lock_guard lock(mutex_);

@@ -10,21 +10,25 @@
 
 namespace framewire::session {
 
-/// Events for whoever asks over HTTP, of all cameras or of one: each is encoded once for each of two forms.
+/// Events for HTTP clients, from all cameras or from one. Each event is encoded at most once per format. Thread-safe,
+/// because feeds are.
 class EventFeeds {
 public:
+    /// `cameras` are the names of those that have a detector.
     explicit EventFeeds(std::span<const std::string> cameras);
 
     using FeedPointer = std::shared_ptr<net::http::Feed>;
-    /// Server-sent events, `event: TYPE` and `data: JSON`. Of all cameras where `camera` is empty; none where there is
-    /// no such camera, or it has no detector.
+    /// Returns the feed of server-sent events, each as `event: TYPE` and `data: JSON` (WHATWG HTML, section 9.2). Empty
+    /// `camera`: events of all cameras. Null if there is no such camera or it has no detector.
     FeedPointer server_sent(const std::string& camera) const;
-    /// A text message for each, its JSON.
+    /// Returns the feed of WebSocket messages, each the JSON of one event.
     FeedPointer messages(const std::string& camera) const;
 
+    /// Publishes an event to the feeds of all cameras and of its own.
     void tell(const SharedEvent& event);
-    /// A comment to whoever takes server-sent events, so that connections that are gone show it.
+    /// Sends a comment to clients of server-sent events, so that dead connections are noticed.
     void keep_alive();
+    /// Ends all feeds.
     void end();
 
 private:
@@ -34,7 +38,8 @@ private:
     };
     const Both* find(const std::string& camera) const;
 
-    std::map<std::string, Both> feeds_;  // of all under the empty name
+    // the empty name is the feed of all cameras
+    std::map<std::string, Both> feeds_;
 };
 
 }  // namespace framewire::session

@@ -1,3 +1,4 @@
+// Capture and filtering of one source's frames. Control requests are in filtered_input_orders.cpp.
 #include "framewire/session/input/filtered_input.hpp"
 
 #include "framewire/core/error.hpp"
@@ -77,14 +78,14 @@ std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
     return moves;
 }
 
-// Own pictures are moved on the host, wherever filters run, by as many threads as those have.
+// Native frames are moved on the host, wherever filters run, by as many threads as those have.
 Executor& FilteredInput::on_host() {
     if (executor_.backend() == Backend::cpu) return executor_;
     if (!host_executor_) host_executor_.emplace(BackendChoice::cpu, executor_.pool().threads());
     return *host_executor_;
 }
 
-// The frame's own picture through all filters; false where it does not go through one as it is.
+// The frame's native frame through all filters; false where it does not go through one as it is.
 bool FilteredInput::move_own(InputFrame& frame) {
     auto own = frame.own;
     const auto move_all = [&] {
@@ -123,7 +124,7 @@ std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes)
     return PlanesPass::of(*drawing_, planes, on_host().pool());
 }
 
-// The frame's own picture as a linear chain makes it, plane by plane; false where it has none of the result's form.
+// The native frame as a linear chain makes it, plane by plane; false where it has none of the result's form.
 bool FilteredInput::move_planes(InputFrame& frame) {
     const auto planes = frame.own->planes();
     if (!planes || !linear_planes_->takes(planes->info)) return false;
@@ -132,7 +133,7 @@ bool FilteredInput::move_planes(InputFrame& frame) {
     return true;
 }
 
-// The frame's own picture from planes to planes; false where it has none that goes so.
+// The native frame from planes to planes; false where it has none that goes so.
 bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
     const auto planes = frame.own->planes();
     if (!planes || !planes_pass_->takes(planes->info)) return false;
@@ -143,7 +144,7 @@ bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, cons
     return true;
 }
 
-// Where own pictures are given, the image may be left out.
+// If native frames are given, the image may be left out.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own) {
     if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
     own = gives_own_ ? source_->own_picture() : nullptr;
@@ -184,7 +185,8 @@ void FilteredInput::set_time(FrameTime& time) {
     ++captured_frames_;
 }
 
-// The source's next frame by read_one(), with its place in the stretch where there is one; false at the end.
+// Reads the next frame with read_one() and determines its position in the time range, if there is one. Returns false at
+// the end.
 template <class ReadOne>
 bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
     const bool in_stretch = reading_ == Reading::stretch;
@@ -201,6 +203,7 @@ bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
     return true;
 }
 
+// Seeks to the lead of the time range: the frames that filters and detectors need to see before its first frame.
 void FilteredInput::go_to_stretch() {
     const auto& stretch = stretch_->stretch();
     const bool is_elsewhere = stretch.lead_frame > 0 || reading_ == Reading::first_frame;
@@ -233,7 +236,7 @@ bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (resampler_) return capture_at_rate(frame, time);
     const auto read_one = [&] {
         return gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own)
-                                      : source_->capture(frame.captured, time);
+                          : source_->capture(frame.captured, time);
     };
     if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;

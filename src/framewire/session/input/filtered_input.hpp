@@ -32,105 +32,116 @@
 
 namespace framewire::session {
 
-/// What a job of one source begins with: the source, the filters its frames go through, and what both run on. capture()
-/// and filter() may run at the same time on two frames.
+/// Start of every job with one source: the source, the filters that its frames pass, and the executor of both.
+/// capture() and filter() may run at the same time on two different frames.
+///
+///     source -> [filters before a change of the rate] -> [new rate] -> filters -> InputFrame::result()
+///
+/// Control requests come from any thread and are counted; filter() applies them between two frames, so no frame is made
+/// half with a request.
 class FilteredInput {
 public:
-    /// Throws as parse_chain(), open_source(), Executor and ChainPlan do, in this order.
+    /// Opens the source and plans the filters. Throws as parse_chain(), open_source(), Executor and ChainPlan do, in
+    /// this order.
     FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
     FilteredInput(const FilteredInput&) = delete;
     FilteredInput& operator=(const FilteredInput&) = delete;
 
+    /// Description of the source. shape() describes the filtered frames.
     const SourceInfo& info() const { return info_; }
+    /// Executor of the filters, also for the job's own stages.
     Executor& executor() { return executor_; }
     const Executor& executor() const { return executor_; }
     Backend backend() const { return executor_.backend(); }
-    /// Of frames as filtered.
+    /// Shape of filtered frames.
     const Shape& shape() const { return shape_; }
-    /// Where what is in frames as captured is in those.
+    /// Maps positions in captured frames to positions in filtered frames.
     PlaneMap placement() const {
         const std::lock_guard lock(plan_mutex_);
         return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
     }
-    /// Frames a second: as asked for, or the source's own.
+    /// Frames per second: the requested rate or the source's own.
     Rational rate() const;
-    /// Of a stretch: see whole_seconds_before().
+    /// For a time range: see whole_seconds_before().
     const std::optional<double>& stretch_begin_seconds() const { return stretch_begin_seconds_; }
-    /// How many frames there will be, where that is known.
+    /// Expected number of frames, if it is known. `limit` is the job's own limit.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// From now on frames may have, in place of the result's image, their source's own picture where no filter does
+    /// From now on frames may have, instead of the result's image, their source's native frame where no filter does
     /// more than move pixels, and OwnPicture::to_image() gives the image then; or `planes`, where a sink takes such,
     /// that the filters gave. Before the first frame.
     void give_own_pictures(const std::optional<YuvInfo>& planes);
 
-    /// From now on frames may have their source's own picture in place of their image, where there are no filters. For
+    /// From now on frames may have their source's native frame instead of their image, where there are no filters. For
     /// stages that begin by start_on(). Before the first frame.
     void give_unfiltered_pictures() {
         gives_own_ = (info_.has_own_pictures || info_.has_rows) && !before_ && moves_ && moves_->empty();
     }
 
-    /// Nobody looks at captured frames on the host once they are filtered: results may come down where those were.
-    /// Before make_frame().
+    /// Declares that captured frames are not read on the host after filtering, so that results may be downloaded into
+    /// their memory. Call it before make_frame().
     void let_results_replace() { results_replace_ = true; }
 
+    /// Makes a frame for one slot of the frame ring.
     InputFrame make_frame();
-    /// False when there is no further frame.
+    /// Reads the next frame. Returns false if there is none. Throws as Source::capture() does.
     bool capture(InputFrame& frame, FrameTime& time);
-    /// As filter_frame(). `statistics` are those that filters may show.
+    /// Filters the frame as filter_frame() does. `statistics` are values that filters may display.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
-    /// Goes to another time of the source; not while a frame is captured. See Source.
+    /// Seeks the source, see Source::seek(). Not while a frame is being captured.
     bool seek(double seconds);
-    /// Lets the filters forget the frames before; not while one is filtered.
+    /// Resets the filters, so that they forget earlier frames. Not while a frame is being filtered.
     void begin_anew();
 
-    /// Brightness and its like while frames flow; from any thread.
+    /// Picture controls; from any thread.
     CameraPanel& panel() { return panel_; }
-    /// How that and the filters stand; from any thread.
+    /// State of picture controls and filter switches; from any thread.
     Controls controls() const;
-    /// How many control requests were taken; none before the first frame was filtered, which is made with all of them.
-    /// From any thread.
+    /// Number of control requests accepted so far. Empty before the first frame was filtered, because that frame is
+    /// made with all of them. From any thread.
     std::optional<std::uint64_t> orders_to_await() const {
         const std::lock_guard lock(plan_mutex_);
         return has_filtered_ ? std::optional(orders_) : std::nullopt;
     }
-    /// Counts a request that something else carries out.
+    /// Counts a request that another object carries out. From any thread.
     void count_order() {
         const std::lock_guard lock(plan_mutex_);
         ++orders_;
     }
 
-    /// Takes an order from the next frame on, from any thread. Throws Error{usage} where it, or a part of it, cannot be
-    /// taken, and Error{config} when a camera does not take a value.
+    /// Applies a control request from the next frame on; from any thread. Throws Error{usage} if all or part of it is
+    /// not supported, and Error{config} if a camera rejects a value.
     void control(const ControlOrder& order);
 
-    /// Takes another chain from the next frame on, from any thread; the adjustment stays where the chain's own does not
-    /// change. False, with nothing changed, where that takes another input: frames would be of another shape or rate,
-    /// or filters are not switched here. Throws as parse_chain(), check_limits() and ChainPlan do, with nothing
-    /// changed.
+    /// Replaces the chain from the next frame on; from any thread. The adjustment is kept unless the new chain sets
+    /// another one. Returns false and changes nothing if the chain needs another input: if frames would have another
+    /// shape or rate, or if filters cannot be switched here. Throws as parse_chain(), check_limits() and ChainPlan do,
+    /// and then changes nothing.
     bool take_chain(const std::string& text);
 
-    /// Hides these zones of frames to come, those for detectors left aside, before anything else is done with them. Of
-    /// the source's picture, which they lie in. From any thread.
+    /// Masks these zones, except detection areas, in all later frames before anything else is done with them.
+    /// Coordinates are pixels of the source's frame and must be inside it. From any thread.
     void hide(const std::vector<LiveZone>& zones);
 
-    /// From any thread: there are no further frames but those captured so far, and one at least.
+    /// Ends the input after the frames captured so far, but not before the first one. From any thread.
     void end_here() { is_to_end_ = true; }
-    /// Whether it ended so.
+    /// Returns true if end_here() ended the input.
     bool ended_here() const { return ended_here_; }
 
-    /// Whether it ended before frames of another size; and for a job of those, the source.
+    /// Returns true if the input ended before frames of another size; opened() is the source for a job that continues
+    /// with them.
     bool is_at_new_size() const { return source_->is_at_new_size(); }
     const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
 
-    /// See Source.
+    /// See Source::require_whole().
     void require_whole() const { source_->require_whole(); }
 
-    /// For the statistics, with what the filters found in the last frame.
+    /// Describes the run for the statistics, with what the filters found in the last frame.
     RunDescription description() const;
 
-    // As FolderInput's: here errors name no image, and the circle knows all frames' size.
+    // Counterparts of FolderInput's functions: errors need no image name here, and the frame ring knows the frames'
+    // size.
     template <class Body>
     void naming_errors(InputFrame&, const FrameTime&, Body&& body) const {
         std::forward<Body>(body)();
@@ -138,11 +149,13 @@ public:
     void count_sent(InputFrame&, Statistics&) const {}
 
 private:
-    // Filters before a change of the rate, which see all frames that there are.
+    // Filters before a change of the rate; they see every frame of the source.
     struct BeforeRate {
         ChainPlan plan;
-        Frame result;               // of the frame that was filtered last
-        std::int64_t reading = -1;  // which one that was
+        // result for the frame that was filtered last
+        Frame result;
+        // number of that frame
+        std::int64_t reading = -1;
     };
 
     template <class ReadOne>
@@ -173,7 +186,7 @@ private:
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
-    // Of a stretch: where its reading is.
+    // Progress of the reading of a time range.
     enum class Reading { not_begun, first_frame, stretch };
 
     RateSplit chain_;
@@ -182,45 +195,59 @@ private:
     bool loop_;
     std::shared_ptr<OpenedSource> opened_;
     std::stop_callback<std::function<void()>> on_stop_;
-    Source* source_;  // that one
+    // opened_'s source
+    Source* source_;
     SourceInfo info_;
-    FrameLimits limits_;  // checked before anything below is planned
+    // checked before anything below is planned
+    FrameLimits limits_;
     std::string shown_name_;
     Executor executor_;
-    std::optional<Executor> host_executor_;  // beside one of a GPU, where it is needed
+    // CPU executor next to one of a GPU, made when needed
+    std::optional<Executor> host_executor_;
     std::optional<BeforeRate> before_;
     ChainPlan plan_;
-    std::optional<std::vector<PixelMove>> moves_;  // what all filters do, where they only move pixels
-    // Where results are wanted as planes: of plan_, or on CUDA of a plan of the CPU's, where filters only draw on a
-    // part.
+    // combined moves of all filters, if they only move pixels
+    std::optional<std::vector<PixelMove>> moves_;
+    // If results are wanted as planes: a plan of the CPU's on CUDA, where filters only draw on a part; else plan_ is
+    // used.
     std::optional<ChainPlan> drawing_;
     std::optional<PlanesPass> planes_pass_;
-    std::optional<LinearPlanes> linear_planes_;  // where they are taken as they are, for any backend
+    // used if they are taken as they are, for any backend
+    std::optional<LinearPlanes> linear_planes_;
     bool gives_own_ = false, results_replace_ = false;
     std::optional<FrameResampler> resampler_;
-    Shape shape_;  // of plan_'s results
+    // shape of plan_'s results
+    Shape shape_;
     bool may_switch_;
-    bool adjusts_of_own_;  // there is a panel, and no `adjust` in the chain
+    // the panel is enabled, and the chain has no `adjust`
+    bool adjusts_of_own_;
     ChainSwitches switches_;
-    mutable std::mutex plan_mutex_;       // of plans and the following, for orders come from other threads
-    std::optional<Adjustment> in_chain_;  // what the first `adjust` is set to
-    Adjustment adjustment_;               // as it was ordered
+    // guards plans and the members below, because control requests come from other threads
+    mutable std::mutex plan_mutex_;
+    // setting of the first `adjust`
+    std::optional<Adjustment> in_chain_;
+    // adjustment as requested
+    Adjustment adjustment_;
     bool plans_are_old_ = false, adjustment_is_new_ = false;
-    std::uint64_t orders_ = 0;    // control requests taken
-    bool replaces_next_ = false;  // one of them changes pictures, and no frame was made with it yet
+    // control requests accepted
+    std::uint64_t orders_ = 0;
+    // one of them changes pictures, and no frame has been made with it yet
+    bool replaces_next_ = false;
     bool has_filtered_ = false;
     std::vector<LiveZone> hidden_zones_;
-    std::shared_ptr<const HiddenZones> hidden_;  // none: nothing is hidden
+    // null: no privacy masks
+    std::shared_ptr<const HiddenZones> hidden_;
     CameraPanel panel_;
     std::int64_t captured_frames_ = 0;
     std::atomic<bool> is_to_end_ = false, ended_here_ = false;
     std::optional<StretchPosition> stretch_;
     std::optional<double> stretch_begin_seconds_;
     Reading reading_ = Reading::not_begun;
-    StretchPosition::Is place_ = StretchPosition::Is::within;  // of the frame that was read last
+    // position of the frame that was read last
+    StretchPosition::Is place_ = StretchPosition::Is::within;
 };
 
-/// The lesser of a limit and a source's frames, as far as there are such.
+/// Returns the smaller of `limit` and the source's number of frames, as far as they are known.
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
 
 }  // namespace framewire::session

@@ -1,4 +1,4 @@
-// What is ordered of a FilteredInput while frames flow.
+// Control requests of a FilteredInput: adjustment, filter switches, chain and privacy masks.
 #include "framewire/core/error.hpp"
 #include "framewire/filters/adjust/adjust.hpp"
 #include "framewire/session/input/filtered_input.hpp"
@@ -14,14 +14,14 @@ constexpr std::string_view adjust_name = "adjust";
 
 }  // namespace
 
-// What the chain's text sets.
+// Returns the setting of the chain's first `adjust`.
 std::optional<Adjustment> FilteredInput::first_adjust(const Chain& chain) {
     for (const auto& call : chain.calls)
         if (call.filter->name == adjust_name) return adjustment_from(call.values);
     return std::nullopt;
 }
 
-// Those of the filters that are on; `adjust` in front where it is one's own and has something to change.
+// Returns the filters that are on; the panel's own `adjust` runs first if it changes anything.
 Chain FilteredInput::chain_now() const {
     auto chain = split_at_rate(switches_.active()).after;
     if (adjusts_of_own_ && in_chain_ && *in_chain_ != Adjustment{}) {
@@ -31,7 +31,7 @@ Chain FilteredInput::chain_now() const {
     return chain;
 }
 
-// Under the mutex.
+// Makes new plans, which forget earlier frames. Call it with plan_mutex_ locked.
 void FilteredInput::plan_anew() {
     plans_are_old_ = false;
     before_ = make_before();
@@ -40,7 +40,8 @@ void FilteredInput::plan_anew() {
     if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
 }
 
-// Returns what is to be hidden. Only this thread changes what its plans do, so no frame is made half with a request.
+// Applies the requests accepted so far and returns the masks for this frame. Only the filtering thread changes its
+// plans, so no frame is made half with a request.
 std::shared_ptr<const HiddenZones> FilteredInput::follow_orders(InputFrame& frame) {
     const std::lock_guard lock(plan_mutex_);
     if (plans_are_old_)
@@ -50,13 +51,13 @@ std::shared_ptr<const HiddenZones> FilteredInput::follow_orders(InputFrame& fram
     adjustment_is_new_ = false;
     has_filtered_ = true;
     frame.orders = orders_;
-    // A frame that is not sent leaves the change to the next one that is.
+    // A frame that is not sent leaves the change to the next frame that is.
     frame.replaces = frame.sent && std::exchange(replaces_next_, false);
     return hidden_;
 }
 
-// A request that changes what may be seen was taken; under the mutex. With zones the first frame, too, is to be exact:
-// a stream of the mode bounded begins with a picture that is only near the camera's.
+// Counts a request that changes what may be seen; call it with plan_mutex_ locked. With privacy masks the first frame
+// must be exact too, because a bounded stream begins with a picture that is only near the camera's.
 void FilteredInput::count_change() {
     ++orders_;
     replaces_next_ = has_filtered_ || hidden_;
@@ -74,31 +75,33 @@ void FilteredInput::hide(const std::vector<LiveZone>& zones) {
     const std::lock_guard lock(plan_mutex_);
     hidden_ = hidden->empty() ? nullptr : std::move(hidden);
     if (hidden_zones_ == hiding) {
-        ++orders_;  // zones for detectors only
+        // only detection areas changed
+        ++orders_;
         return;
     }
     hidden_zones_ = std::move(hiding);
     count_change();
-    // Filters that compare frames must not show the one before, in which these parts were not hidden.
+    // Filters that compare frames must not show the previous frame, in which these areas were not masked.
     plans_are_old_ = plans_are_old_ || has_filtered_;
 }
 
+// Passes the settings to the plans. Returns true if one of them has an `adjust`.
 bool FilteredInput::tell_plans(const Adjustment& settings) {
     return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
 }
 
-// Called by the panel.
+// Callback of the panel.
 bool FilteredInput::set_in_chain(const Adjustment& settings) {
     const std::lock_guard lock(plan_mutex_);
     if (!adjusts_of_own_ && !first_adjust(chain_.whole)) return false;
     const auto before = std::exchange(in_chain_, settings).value_or(Adjustment{});
-    // An `adjust` of one's own is there only while it changes something.
+    // The panel's own `adjust` is part of the chain only while it changes something.
     if (adjusts_of_own_ && (before == Adjustment{}) != (settings == Adjustment{})) plans_are_old_ = true;
     adjustment_is_new_ = true;
     return true;
 }
 
-// What is planned here is thrown away: it says whether the plans can be made by the thread that filters.
+// The plans made here are discarded: they show whether the filtering thread will be able to make its own.
 bool FilteredInput::take_chain(const std::string& text) {
     const auto chain = split_at_rate(parse_chain(text));
     check_limits(limits_, chain.whole, info_.shape);

@@ -9,7 +9,7 @@
 namespace framewire::session {
 namespace {
 
-// An image of the shape, the one that is there where it has it.
+// Makes `image` have this shape; its memory is reused if it already has.
 void ensure_shape(Frame& image, const Shape& shape, Executor& executor) {
     if (image.shape() != shape) image = Frame(shape, executor);
 }
@@ -41,18 +41,19 @@ bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
             if (!read(images_[index], frame, time)) return false;
         } catch (const Error& error) {
             if (stop_.stop_requested()) return false;
-            // The folder was there, so this is no missing input.
+            // The folder exists, so a broken image is not a missing input.
             note_failure(ErrorCode::source_lost, error.what());
             continue;
         }
         time.index = static_cast<std::int64_t>(index);
-        time.seconds = static_cast<double>(index) / info_.rate.value();  // as the folder's video has it
+        // the same time as in a video of the folder
+        time.seconds = static_cast<double>(index) / info_.rate.value();
         return true;
     }
     return false;
 }
 
-// False when it was stopped.
+// Returns false if the job was stopped.
 bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& time) {
     SourceOptions options{.stop = stop_};
     if (limits_.max_pixels) options.max_pixels = *limits_.max_pixels;

@@ -22,39 +22,44 @@
 
 namespace framewire::session {
 
-/// The images of a folder, each of its own size, one after the other through filters that begin anew where the size
-/// changes. FrameTime::index is an image's place in images(). An image that fails is left out and logged, and the
-/// others go on; require_whole() throws for it. capture() and filter() may run at the same time on two images.
+/// The images of a folder as an input: each has its own size, and filters restart if the size changes. FrameTime::index
+/// is the position in images(). An image that fails is logged and skipped, and the job continues; require_whole()
+/// reports it at the end. capture() and filter() may run at the same time on two images.
 class FolderInput {
 public:
-    /// Throws as parse_chain(), images_in() and Executor do, in this order.
+    /// Lists the images. Throws as parse_chain(), images_in() and Executor do, in this order, and Error{usage} if a
+    /// start, a duration or a rate is given.
     FolderInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
     FolderInput(const FolderInput&) = delete;
     FolderInput& operator=(const FolderInput&) = delete;
 
-    /// Their paths, in order.
+    /// Paths of the images, in order.
     const std::vector<std::string>& images() const { return images_; }
+    /// Path of the image that was captured with this time.
     const std::string& image(const FrameTime& time) const { return images_[static_cast<std::size_t>(time.index)]; }
 
+    /// Name of the folder and number of images.
     const SourceInfo& info() const { return info_; }
+    /// Executor of the filters.
     Executor& executor() { return executor_; }
-    /// None: images have each their own.
+    /// Empty, because each image has its own shape.
     Shape shape() const { return {}; }
-    /// Nor have they pixels of another shape than squares.
+    /// Identity, because images have square pixels.
     PlaneMap placement() const { return {}; }
+    /// Number of images, or `limit` if that is smaller.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// It takes its size from the image.
+    /// Makes an empty frame, which takes its size from the image.
     InputFrame make_frame() const { return {}; }
-    /// False when there is no further image that can be read.
+    /// Reads the next readable image. Returns false if there is none.
     bool capture(InputFrame& frame, FrameTime& time);
-    /// Images are read by capture().
-    /// After the last image. Throws an Error with the first failure's code if an image failed.
+    /// Call it after the last image. Throws an Error with the first failure's code if an image failed.
     void require_whole() const;
-    /// As filter_frame().
+    /// Filters the image as filter_frame() does, with a new plan if its shape differs from the previous one.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
-    /// Runs `body`, which processes the image of `time`. If it throws an Error, the image fails: the frame is not sent.
+    /// Runs `body`, which processes the image of `time`. If it throws an Error, the image counts as failed and the
+    /// frame is not sent.
     template <class Body>
     void naming_errors(InputFrame& frame, const FrameTime& time, Body&& body) {
         try {
@@ -64,10 +69,10 @@ public:
             note_failure(error.code(), fmt::format("{}: {}", image(time), error.what()));
         }
     }
-    /// Counts an image's own size.
+    /// Adds the image's size to the raw bytes.
     void count_sent(InputFrame& frame, Statistics& statistics);
 
-    /// For the statistics; the size is that of the last image sent.
+    /// Describes the run for the statistics, with the size of the last image sent.
     RunDescription description() const;
 
 private:
@@ -86,8 +91,9 @@ private:
     Shape last_sent_{};
 
     mutable std::mutex failures_mutex_;
-    std::int64_t failures_ = 0;           // guarded by failures_mutex_
-    std::optional<Error> first_failure_;  // likewise
+    std::int64_t failures_ = 0;  // guarded by failures_mutex_
+    // also guarded by it
+    std::optional<Error> first_failure_;
 };
 
 }  // namespace framewire::session

@@ -23,7 +23,7 @@ constexpr std::int64_t result_images_per_slot = 4, result_images_besides = 16;
 constexpr std::int64_t detector_bytes_per_pixel = 80;  // the mixture's five modes of three channels
 constexpr std::int64_t base_bytes = 100 * megabyte;
 
-// Of BroadcastJob: those of the frame ring, and one more for each thread that packs.
+// Number of slots of a BroadcastJob: those of the frame ring, and one more per packing thread.
 std::int64_t slots() {
     return 7 + std::clamp(static_cast<std::int64_t>(std::thread::hardware_concurrency()) / 2, std::int64_t{1},
                           std::int64_t{8});
@@ -33,7 +33,7 @@ std::int64_t pixels_of(const Shape& shape) { return std::int64_t{shape.width} * 
 
 std::int64_t bytes_of(const ChainCost& cost, const Shape& frame, bool detects) {
     const auto slot = frame.bytes() + result_images_per_slot * cost.output.bytes();
-    // Twice the plans: an ordered chain is planned while the one before still runs.
+    // Plans count twice: a requested chain is planned while the previous one still runs.
     return base_bytes + slots() * slot + result_images_besides * cost.output.bytes() + 2 * cost.bytes +
            (detects ? detector_bytes_per_pixel * pixels_of(frame) : 0);
 }

@@ -6,6 +6,7 @@ namespace framewire::session {
 
 void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
                   const Statistics& statistics, std::string_view source, Wanted wanted) {
+    // On CUDA, frames are uploaded if anything there reads them, and downloaded only if the host needs the result.
     const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());
     if (plan.empty() && !wanted.by_stages && !comes_down) return;
     const bool travels = executor.backend() == Backend::cuda;

@@ -15,30 +15,40 @@
 
 namespace framewire::session {
 
-/// One frame on its way: as captured and, where there are filters, as filtered.
+/// One frame in the pipeline: as captured and, if there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    std::shared_ptr<const OwnPicture> own{};     ///< in place of the result's image: see give_own_pictures()
-    std::shared_ptr<const YuvPicture> planes{};  ///< likewise
-    bool signal = true;                          ///< false where the source was away, and the picture only says so
-    int pass = 0;              ///< of a source that is gone to and fro in: which reading of it this frame is of
-    std::int64_t reading = 0;  ///< which of a source's frames this is, where the chain changes their rate
-    bool looked_at = true;     ///< false where that leaves it out, and only filters before see it
-    bool unfiltered = false;   ///< all filters that there are were off
-    bool sent = true;          ///< false there, and of a frame before the stretch that is put out
-    std::uint64_t orders = 0;  ///< how many control requests it was made with
-    bool replaces = false;     ///< the first made with one that changes pictures: nothing of those before may stay
+    /// Native frame instead of the result's image: see give_own_pictures().
+    std::shared_ptr<const OwnPicture> own{};
+    /// Planes instead of the result's image: see give_own_pictures().
+    std::shared_ptr<const YuvPicture> planes{};
+    /// False if the source was away and the picture only says so.
+    bool signal = true;
+    /// Number of seeks before this frame, for a source that is played back and forth.
+    int pass = 0;
+    /// Number of the source's frame, if the chain changes the rate.
+    std::int64_t reading = 0;
+    /// False if a change of the rate skips the frame, so that only filters before the change see it.
+    bool looked_at = true;
+    /// True if all filters of the chain are off.
+    bool unfiltered = false;
+    /// False if the frame is skipped or lies before the time range.
+    bool sent = true;
+    /// Number of control requests with which it was made.
+    std::uint64_t orders = 0;
+    /// True for the first frame made with a request that changes pictures: nothing of earlier pictures may remain.
+    bool replaces = false;
 
-    /// What comes of it.
+    /// Returns the filtered frame, or the captured one if nothing filtered it.
     Frame& result() { return filtered.empty() || unfiltered ? captured : filtered; }
-    /// Returns when all that was queued for either is over: the next frame may take their place.
+    /// Waits until all work queued for both images is done, so that the slot can be reused.
     void wait() {
         captured.wait();
         filtered.wait();
     }
 };
 
-/// Begins `stage`, which takes planes and rows as its own frames, on what comes of the filters.
+/// Starts `stage` on the result of the filters. The stage also takes native frames as planes or rows.
 template <class Stage, class Found>
 void start_on(InputFrame& frame, Stage& stage, Found& found) {
     if (const auto own = std::exchange(frame.own, nullptr)) {
@@ -49,14 +59,17 @@ void start_on(InputFrame& frame, Stage& stage, Found& found) {
     stage.start(frame.result(), found);
 }
 
-/// Where what comes of the filters is wanted.
+/// Where the results of the filters are needed.
 struct Wanted {
-    bool on_host = false;    ///< by a sink
-    bool by_stages = false;  ///< by stages on the same backend
+    /// In host memory, for a sink.
+    bool on_host = false;
+    /// On the backend, for the job's own stages.
+    bool by_stages = false;
 };
 
-/// Captured to filtered, where there are filters. What is wanted on the host is there after InputFrame::wait(); stages
-/// may begin with it at once. `statistics` and `source` are what filters may show of the run.
+/// Runs the filters of `plan` from `captured` to `filtered`, if there are any. Host memory is valid after
+/// InputFrame::wait(); stages on the same backend may start at once. `statistics` and `source` are values that filters
+/// may display.
 void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
                   const Statistics& statistics, std::string_view source, Wanted wanted);
 

@@ -11,7 +11,7 @@
 namespace framewire::session {
 namespace {
 
-// So that white words are read on a white picture, too.
+// Divisor that keeps white text readable on a white frame.
 constexpr int darkening = 3;
 
 void fill_black(HostView<std::uint8_t> image) {
@@ -25,7 +25,7 @@ void write_words(HostView<std::uint8_t> image) {
     HostImage below(shape);
     fill_black(below.view());
     Executor executor(BackendChoice::cpu, 1);
-    // About two thirds of the width.
+    // The text takes about two thirds of the width.
     TextParameters words{.text = "no signal", .x = 0, .y = 0};
     words.size_px = std::clamp(std::min(shape.width / 8, shape.height / 2), 4, 512);
     const auto covered = Text(words, shape, executor).layout().place().covered;

@@ -8,25 +8,26 @@
 
 namespace framewire::session {
 
-/// What shows that a source is away: its last picture, darkened, with "no signal" in the middle. For one thread.
+/// Picture for a source that is away: its last frame, darkened, with "no signal" in the middle. For one thread.
 class NoSignal {
 public:
     NoSignal() = default;
     NoSignal(const NoSignal&) = delete;
     NoSignal& operator=(const NoSignal&) = delete;
 
-    /// For SourceOptions::draw_loss; refers to this. The first call for a size allocates; where there is no font, the
-    /// picture is only darkened and a warning says so.
+    /// Returns a function for SourceOptions::draw_loss that refers to this object. The first call per size allocates.
+    /// If there is no font, the frame is only darkened and a warning is logged.
     std::function<void(HostView<std::uint8_t>)> drawing() {
         return [this](HostView<std::uint8_t> image) { draw(image); };
     }
-    /// Whether it was drawn since the last call.
+    /// Returns true if the picture was drawn since the last call.
     bool take_drawn();
 
 private:
     void draw(HostView<std::uint8_t> image);
 
-    HostImage words_;  // white on black
+    // the text, white on black
+    HostImage words_;
     bool drawn_ = false;
 };
 

@@ -31,7 +31,7 @@ std::optional<bool> asked_range(const std::string& name) {
 SourceOptions source_options(const InputOptions& input, bool replace_truth, std::stop_token stop) {
     SourceOptions options{.stop = std::move(stop),
                           .reconnect = input.reconnect,
-                          // What is cut or repeated keeps its first size.
+                          // A trimmed or looped source keeps its first size.
                           .follows_size = input.follows_size && !input.loop && !input.duration_seconds,
                           .rate = asked_rate(input.fps),
                           .loop = input.loop,

@@ -10,19 +10,21 @@
 
 namespace framewire::session {
 
-/// Between attempts to have a source again that is shown to viewers: doubles from the first to the longest. What was
-/// away for a moment costs no more than that.
+/// Pauses between attempts to reopen a source that is shown to viewers. They double from the first to the longest, so a
+/// short interruption costs little time.
 inline constexpr std::chrono::milliseconds first_retry_pause{100}, longest_retry_pause{10'000};
 
-/// A source that is open, with what shows that it is away. One job after the other may read it.
+/// An open source with its "no signal" picture. Consecutive jobs may read it.
 class OpenedSource {
 public:
-    /// Throws as open_source() does, also when `stop` comes meanwhile.
+    /// Opens the source. Throws as open_source() does, also if `stop` is triggered meanwhile.
     OpenedSource(const InputOptions& input, bool replace_truth, const std::stop_token& stop);
 
+    /// The source; for one thread at a time.
     Source& source() { return *source_; }
+    /// Picture that is shown while the source is away.
     NoSignal& no_signal() { return no_signal_; }
-    /// Ends a read, and all that follow.
+    /// Ends the current read and all later ones; from any thread.
     void stop() { stop_.request_stop(); }
 
 private:

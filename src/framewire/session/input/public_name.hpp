@@ -4,7 +4,7 @@
 
 namespace framewire::session {
 
-/// A source's name as strangers are told it: no folders of this machine, no users and no queries of a URL.
+/// Returns a source's name without private parts: no folders of this machine, and no user, password or query of a URL.
 std::string public_name(const std::string& source);
 
 }  // namespace framewire::session

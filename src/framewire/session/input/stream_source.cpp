@@ -10,7 +10,8 @@
 namespace framewire::session {
 namespace {
 
-constexpr std::chrono::seconds default_reconnect{10};  // as of `view`
+// the same as in `view`
+constexpr std::chrono::seconds default_reconnect{10};
 
 net::ClientOptions client_options(const StreamAccess& access, const SourceOptions& options) {
     net::ClientOptions client;
@@ -38,7 +39,8 @@ public:
         validate(image, info_.shape, "the image to read into");
         while (client_.next()) {
             const auto& state = client_.state();
-            if (last_ && net::same_frame(state, *last_)) continue;  // refinement repeats a frame
+            // a refinement repeats the frame
+            if (last_ && net::same_frame(state, *last_)) continue;
             last_ = state;
             copy(client_.picture(), image);
             time = time_.next(state.seconds);

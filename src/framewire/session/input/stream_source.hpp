@@ -8,8 +8,8 @@
 
 namespace framewire::session {
 
-/// The stream of a framewire server as a live source. Each frame of the server's source comes once, when every block of
-/// the picture is of it. Throws as net::Client does.
+/// Opens the stream of a framewire server as a live source. Each frame of the server's source is returned once, when
+/// every block of the picture belongs to it; refinements are skipped. Throws as net::Client does.
 std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, const StreamAccess& access,
                                            const SourceOptions& options);
 

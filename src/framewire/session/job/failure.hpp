@@ -6,9 +6,11 @@
 
 namespace framewire::session {
 
-/// Keeps the first of several failures, so that what can still be completed after it is.
+/// Runs several attempts and keeps the first exception, so that later outputs are still completed after an earlier one
+/// failed. For one thread.
 class FirstFailure {
 public:
+    /// Calls `step`. If it throws and no attempt failed before, keeps the exception; later exceptions are dropped.
     template <class Step>
     void attempt(Step&& step) {
         try {
@@ -17,9 +19,11 @@ public:
             if (!failure_) failure_ = std::current_exception();
         }
     }
-    /// Null where there was none.
+    /// Returns the first exception; null if no attempt failed.
     const std::exception_ptr& what() const { return failure_; }
+    /// True if an attempt failed.
     explicit operator bool() const { return failure_ != nullptr; }
+    /// Throws the first exception again, if there is one.
     void rethrow() const {
         if (failure_) std::rethrow_exception(failure_);
     }
@@ -28,7 +32,8 @@ private:
     std::exception_ptr failure_;
 };
 
-/// How the outputs of a run end. A stop is the end of a live source, which has no other, and breaks anything else off.
+/// Returns how the outputs of a run end. A requested stop completes a live source, which has no other end, and
+/// truncates any other one.
 inline Ending ending_of(const FirstFailure& failure, bool stopped, bool live) {
     return failure || (stopped && !live) ? Ending::broken_off : Ending::complete;
 }

@@ -21,34 +21,48 @@
 
 namespace framewire::session {
 
-/// What a job does with its frames, beside what all jobs do. `Found` is what one frame comes to; its wait() returns
-/// when that is there. A frame and its `Found` belong to one stage at a time, a stage to one thread, but for
-/// waiters.
+/// Stages that a job adds to the frame ring.
+///
+/// `Found` holds the results for one frame; its wait() returns when they are available. Each slot of the ring has one
+/// InputFrame and one `Found`, which are reused. A slot belongs to one stage at a time. Each stage runs on one thread,
+/// except `work`, which runs on the worker pool:
+///
+///     begin                       once, before the first frame
+///     capture -> filter -> start  processing thread, in frame order
+///     work or Found::wait()       worker pool, several frames in parallel
+///     send                        thread that called run(), in frame order
+///     finish, describe            once, after the last frame
 template <class Found>
 struct FrameStages {
-    Wanted wanted{};                 ///< what comes of the filters
-    std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
-    int waiters = 0;                 ///< see CircleOptions
-    bool at_source_rate = false;     ///< see CircleOptions
-    std::function<bool()> begin{};   ///< before the first frame; false where there is to be none
-    std::function<Found()> make;     ///< room for what one frame comes to
-    /// Begins to look at the filtered frame. None: nothing to do.
+    /// Which results of the filters are used.
+    Wanted wanted{};
+    /// Number of frames in flight. Default: as many as suit the backend.
+    std::optional<int> under_way{};
+    /// Number of workers, see CircleOptions.
+    int waiters = 0;
+    /// See CircleOptions.
+    bool at_source_rate = false;
+    /// Optional. Called before the first frame; return false to process no frame.
+    std::function<bool()> begin{};
+    /// Makes the results object of one slot. Called once per slot.
+    std::function<Found()> make;
+    /// Optional. Starts the work on the filtered frame.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> start{};
-    /// After start, in place of found.wait(): what can be done of several frames at once, on the waiters. None:
-    /// nothing.
+    /// Optional. Called after `start` instead of Found::wait(), on the worker pool, for several frames in parallel.
     std::function<void(InputFrame& frame, Found& found)> work{};
-    /// With the frame and what was found, in order.
+    /// Called with the frame and its results, in frame order.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> send;
-    /// Completes the outputs, each an attempt of its own.
+    /// Completes the outputs, with one FirstFailure::attempt() per output.
     std::function<void(FirstFailure& failure, Ending ending)> finish;
-    std::function<void(RunDescription& run)> describe{};  ///< adds what was found in all
+    /// Optional. Adds totals to the description of the run.
+    std::function<void(RunDescription& run)> describe{};
 };
 
-/// What jobs are that send frames through the circle: a job with an Input, a FilteredInput or a FolderInput.
+/// A job that sends the frames of an input through a frame ring. `Input` is FilteredInput or FolderInput.
 template <class Input>
 class FrameJob : public Job {
 public:
-    /// Throws as Job and Input do, in this order.
+    /// Opens the statistics file, then the input. Throws as the constructors of Job and Input do.
     FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
         : Job(options, files),
           input_(input, options, stop()),
@@ -59,9 +73,11 @@ public:
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
     }
 
+    /// Source and filters of the job.
     Input& input() { return input_; }
     const Input& input() const { return input_; }
-    /// As Job's, for frames of the input.
+    /// Returns Job::sink_options() for frames of the input, with the pixel aspect after the filters and the begin of
+    /// the time range.
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
         options.facts.pixel_aspect = pixel_aspect_;
@@ -69,10 +85,11 @@ public:
         return options;
     }
 
-    /// The same for a video that stands for the input's own: what else is in its file goes along, sound where `audio`.
+    /// Returns the same for a video that replaces the input's own one: other contents of the input's file are copied
+    /// too, and its sound if `audio`.
     SinkOptions film_options(const InputOptions& input, bool audio) const {
         auto film = sink_options();
-        // Frames that are timed anew have lost their sound's times, and what is made of stretches gets it when joined.
+        // Retimed frames no longer match the sound's times, and parts made of time ranges get their sound when joined.
         if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
         film.source_threshold = input_.info().threshold;
         film.audio = audio;
@@ -81,8 +98,8 @@ public:
         return film;
     }
 
-    /// Sends all frames through the stages and completes the outputs, whatever fails; what came of it is in `result`
-    /// then, and the first failure is thrown. Throws Error{no_input} where there was no frame.
+    /// Sends all frames through the stages. The outputs are completed even if a stage fails; then `result` is filled
+    /// and the first failure is thrown. Throws Error{no_input} if the source had no frames. May be called once.
     template <class Found>
     void run(const FrameStages<Found>& stages, JobResult& result) {
         begin_run();
@@ -104,7 +121,7 @@ public:
     }
 
 private:
-    // Of frames as filtered.
+    // Pixel aspect of the filtered frames.
     Rational pixel_aspect() const {
         const auto& own = input_.info().facts.pixel_aspect;
         const auto after = aspect_after(input_.placement(), own);
@@ -114,12 +131,15 @@ private:
         return after.value_or(Rational{1, 1});
     }
 
+    // One slot of the frame ring.
     template <class Found>
     struct Slot {
         InputFrame frame;
         Found found;
     };
 
+    // Runs the frame ring. A frame that is not sent (before a time range, or skipped by a change of the rate) passes
+    // every stage but `send`; a frame that is not looked at is only filtered.
     template <class Found>
     void pump(const FrameStages<Found>& stages) {
         const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
@@ -150,6 +170,7 @@ private:
                    circle, statistics());
     }
 
+    // Filters the frame and starts the job's own work on it, on the processing thread.
     template <class Found>
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
         input_.naming_errors(slot.frame, time, [&] {
@@ -158,7 +179,8 @@ private:
         });
     }
 
-    // Live frames that are all wanted wait so long to be processed, as packets of the source, before any is dropped.
+    // If all live frames are wanted, they wait this long for processing, as packets of the source, before any is
+    // dropped.
     static constexpr double longest_wait_seconds = 10;
 
     Input input_;

@@ -14,31 +14,35 @@
 
 namespace framewire::session {
 
-/// What every job has: its options, a stop of its own, its figures and the file for them. For one run.
+/// Base of all jobs: options, stop token, statistics and the file for them. A job runs once.
 class Job {
 public:
-    /// Opens the file of the statistics, so that a place where nothing can be written shows early. Throws Error{usage}
-    /// where one of `files` would be lost, Error{io}.
+    /// Opens the statistics file, so that an unwritable path is reported before any work. Throws Error{usage} if an
+    /// output would overwrite one of the inputs or another output in `files`, and Error{io}.
     Job(const JobOptions& options, const JobFiles& files);
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
+    /// Options as given to the constructor.
     const JobOptions& options() const { return options_; }
+    /// Statistics of this job, or those shared through JobOptions::statistics. Thread-safe.
     Statistics& statistics() { return *statistics_; }
     const Statistics& statistics() const { return *statistics_; }
+    /// File for `--stats`; does nothing if none was asked for.
     StatisticsFile& statistics_file() { return statistics_file_; }
 
-    /// Whether the caller asked for a stop.
+    /// Returns true if the caller requested a stop.
     bool stopped() const { return options_.stop.stop_requested(); }
-    /// Comes when the caller asks for a stop, and when the job has failed: what sources and sinks wait by.
+    /// Token that sources and sinks watch while they wait. Triggered if the caller requests a stop or the job fails.
     std::stop_token stop() const { return stop_.get_token(); }
 
-    /// How sinks of frames from `source` are opened.
+    /// Returns options for sinks that take frames of `source`.
     SinkOptions sink_options(const SourceInfo& source) const;
-    /// How frames of the shape `sent` go from `source` through the circle, as many under way as suit the backend.
+    /// Returns options of the frame ring for frames of `source` that are sent in the shape `sent`, with as many frames
+    /// in flight as suit the backend.
     CircleOptions circle_options(const SourceInfo& source, const Shape& sent, Backend backend) const;
 
-    /// Throws Error{internal} from the second call on.
+    /// Marks the job as run. Throws Error{internal} from the second call on.
     void begin_run();
 
 private:

@@ -17,7 +17,8 @@
 namespace framewire::session {
 namespace {
 
-// Standard output, and what is there already and is neither a file nor a folder: its name says nothing of a format.
+// Returns true for standard output and for existing paths that are neither a file nor a folder: their name says nothing
+// about the format.
 bool is_special_file(const std::string& path) {
     std::error_code unknown;
     return is_standard_output(path) || std::filesystem::is_other(path, unknown);

@@ -7,9 +7,10 @@
 namespace framewire::session {
 namespace {
 
-// Sides of whole pixels make it inexact.
+// Compares with a tolerance of 0.5 %, because scaled frames have whole pixels and thus inexact ratios.
 bool is_about(double value, double other) { return std::abs(value - other) <= 0.005 * other; }
 
+// Returns the closest fraction whose denominator is at most 1000.
 Rational nearest_ratio(double value) {
     constexpr std::int64_t largest = 1000;
     Rational best{1, 1};
@@ -28,7 +29,7 @@ std::optional<Rational> aspect_after(const PlaneMap& placement, Rational aspect)
     const bool upright = placement.xy == 0 && placement.yx == 0;
     const bool turned = placement.xx == 0 && placement.yy == 0;
     if (!upright && !turned) return std::nullopt;
-    // What one pixel of the result is wide and high in those of before.
+    // Width and height of a result pixel, measured in pixels of the frame before the filters.
     const Rational before = turned ? Rational{aspect.denominator, aspect.numerator} : aspect;
     const double value = before.value() * std::abs(upright ? placement.yy / placement.xx : placement.yx / placement.xy);
     if (!(value > 1e-3 && value < 1e3)) return std::nullopt;

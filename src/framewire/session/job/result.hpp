@@ -5,11 +5,14 @@
 
 namespace framewire::session {
 
-/// What came of a job, whether it ended well or not.
+/// Outcome of a job, also of one that failed.
 struct JobResult {
+    /// Final statistics.
     StatisticsSnapshot figures{};
+    /// Source, backend, filters and what they found.
     RunDescription description{};
-    Ending ending = Ending::complete;  ///< how the outputs ended
+    /// How the outputs ended.
+    Ending ending = Ending::complete;
 };
 
 }  // namespace framewire::session

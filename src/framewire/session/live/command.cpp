@@ -1,3 +1,4 @@
+// Rebuilds the command line of a served camera from its options, e.g. to restart it with the settings made at the page.
 #include "framewire/session/live/command.hpp"
 
 #include "framewire/core/parameters/fields.hpp"
@@ -17,6 +18,7 @@
 namespace framewire::session {
 namespace {
 
+// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are left out.
 class CommandLineText {
 public:
     explicit CommandLineText(std::string begin) : text_(std::move(begin)) {}
@@ -31,6 +33,7 @@ public:
     void number(std::string_view name, const std::optional<Number>& value) {
         if (value) option(name, fmt::to_string(*value));
     }
+    // Adds one option per parameter that differs from its default.
     template <class Aggregate>
     void differences(const ParameterFields<Aggregate>& fields, const Aggregate& values,
                      std::string_view threshold = "threshold") {
@@ -102,7 +105,7 @@ std::string chain_in_force(const std::string& chain, std::span<const FilterSwitc
     std::string on;
     const auto add = [&](std::string_view filter) { on.append(on.empty() ? "" : ",").append(filter); };
     const bool adjusts = std::ranges::any_of(calls, [](const auto& call) { return call.filter->name == "adjust"; });
-    // Where the chain has no `adjust`, one's own is in front, or behind a change of the rate.
+    // If the chain has no `adjust`, the panel's own one runs first, or directly after the change of the rate.
     const auto changes_rate = [](const auto& call) { return static_cast<bool>(call.filter->rate); };
     bool owes_own = adjustment && !adjusts;
     if (owes_own && std::ranges::none_of(calls, changes_rate)) {

@@ -10,13 +10,15 @@
 
 namespace framewire::session {
 
-/// A camera's chain as it is in force: without the filters that are off, and with an `adjust` that sets `adjustment`
-/// where the chain itself sets another. Throws as parse_chain().
+/// Returns the chain as it is in force: without filters that are switched off, and with an `adjust` that sets
+/// `adjustment` if the chain sets another one. `filters` are the chain's switches, in its order. Throws as
+/// parse_chain() does.
 std::string chain_in_force(const std::string& chain, std::span<const FilterSwitch> filters,
                            const std::optional<Adjustment>& adjustment);
 
-/// The command line that serves a camera so, for a shell, without passwords. `kept_in` is the state file, which has
-/// zones; empty: there is none, and a comment behind the command line names the zones, for which there is no option.
+/// Returns the shell command line that serves a camera with these options, without passwords. `kept_in` is the state
+/// file, which also stores the zones. If it is empty, a comment after the command lists the zones, because no option
+/// sets them.
 std::string command_of(const BroadcastOptions& options, const std::string& kept_in);
 
 }  // namespace framewire::session

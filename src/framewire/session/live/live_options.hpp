@@ -4,10 +4,12 @@
 
 namespace framewire::session {
 
-/// Files of what is asked and ordered of cameras while they are served.
+/// Files that served cameras use for control requests.
 struct LiveOptions {
-    std::string state_path{};     ///< what was ordered is kept there; empty: it is not
-    std::string record_folder{};  ///< recordings and snapshots go there; empty: there are none
+    /// Optional. File of the persisted state; empty: settings are not persisted.
+    std::string state_path{};
+    /// Optional. Folder for recordings and snapshots; empty: requests for them are refused.
+    std::string record_folder{};
 };
 
 }  // namespace framewire::session

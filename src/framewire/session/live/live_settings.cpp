@@ -13,7 +13,7 @@
 namespace framewire::session {
 namespace {
 
-// The only parameter of any filter that can name a file; a test holds the registry to that.
+// The only filter parameter that can name a file; a test checks this against the filter registry.
 constexpr std::string_view font_parameter = "font";
 
 }  // namespace

@@ -12,32 +12,37 @@
 
 namespace framewire::session {
 
-/// What was ordered of a camera, over what it was started with.
+/// Settings of one camera that control requests changed, on top of the options it was started with. Empty members keep
+/// the option.
 struct LiveSettings {
     std::optional<std::string> chain{};
-    std::vector<FilterSwitch> filters{};  ///< how the chain's stand; empty: all are on
+    /// State of the chain's filters; empty: all are on.
+    std::vector<FilterSwitch> filters{};
+    /// Values of the picture controls.
     std::optional<Adjustment> adjustment{};
     std::optional<int> threshold{};
     std::optional<delta::Mode> mode{};
+    /// Privacy masks and detection areas; a list without entries: none.
     LiveZones zones{};
 
     friend bool operator==(const LiveSettings&, const LiveSettings&) = default;
 };
 
-/// How a camera that was started with `asked` is sent then. Throws Error{usage} on a threshold or a mode that does not
-/// go with the rest.
+/// Returns the encoder parameters of a camera started with `asked`, with the changes in `ordered`. Throws Error{usage}
+/// if threshold or mode do not fit the other options.
 delta::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveSettings& ordered);
 
-/// The options that such a camera is opened with. Throws likewise.
+/// Returns the options with which the job of such a camera is opened. Throws as encoder_with() does.
 BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& ordered);
 
-/// `ordered` without what does not go with `asked`, of which the log warns.
+/// Returns `ordered` without settings that do not fit `asked`; the log names each one that is dropped.
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered);
 
-/// What the chain's own `adjust` sets; of a chain without one, nothing changes. Throws as parse_chain().
+/// Returns the values of the chain's first `adjust`; neutral values if it has none. Throws as parse_chain() does.
 Adjustment adjustment_of_chain(const std::string& chain);
 
-/// A chain that is ordered from outside names no files of this machine. Throws as parse_chain(), and Error{usage}.
+/// Checks a chain that a control request names: it must not name files of this machine. Throws Error{usage} if it does,
+/// and as parse_chain() does.
 void check_ordered_chain(const std::string& chain);
 
 }  // namespace framewire::session

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of cameras share that are asked and ordered while they are served.
+// Fixtures shared by the tests of served cameras and their control requests.
 
 #include "framewire/net/client.hpp"
 #include "framewire/session/cameras/cameras.hpp"
@@ -16,7 +16,7 @@
 
 namespace framewire::session {
 
-/// A camera that is served until the test is over.
+/// Serves cameras on a thread until the end of the test.
 class Serving {
 public:
     explicit Serving(CamerasOptions options)
@@ -35,7 +35,7 @@ public:
 
     LiveCamera& camera() const { return *job_.live().front(); }
     net::StreamAddress address() const { return {job_.address(), camera().name()}; }
-    /// Waits for what comes with time.
+    /// Waits until a condition holds.
     static void until(const std::function<bool()>& there) { ASSERT_TRUE(kit::eventually(there)); }
     void wait_for_frames(std::uint64_t count) const {
         const auto before = camera().picture_version();
@@ -48,7 +48,7 @@ private:
     std::jthread thread_;
 };
 
-/// What tests of cameras that are ordered share.
+/// Tests of control requests, with one camera named "door".
 class LiveTest : public JobTest {
 protected:
     static constexpr int fps = 50;
@@ -68,7 +68,7 @@ protected:
     static Bytes bytes_of(const HostView<const std::uint8_t>& picture) {
         return {picture.data(), picture.data() + picture.shape().bytes()};
     }
-    /// What `order` is refused with.
+    /// Returns the message with which `order` is refused.
     static std::string refusal(const std::function<void()>& order, ErrorCode code = ErrorCode::usage) {
         std::string words;
         EXPECT_EQ(testing::error_of(order, &words), code) << words;

@@ -1,3 +1,4 @@
+// Queries of a ServedCamera, and the jobs that come and go behind it.
 #include "framewire/session/live/served_camera.hpp"
 
 #include "framewire/core/error.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 std::string file_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
+// Describes a relayed stream in the same form; it has no controls of its own.
 BroadcastStanding standing_of(const RelayJob& relay) {
     const auto& info = relay.info();
     return {.source_shape = info.shape,
@@ -66,6 +68,7 @@ bool ServedCamera::give_up_orders(const std::string& why) {
     return true;
 }
 
+// A new job starts with the options of options_with(); filter switches and adjustment are applied as control requests.
 void ServedCamera::attach(BroadcastJob& job) {
     const std::lock_guard orders(orders_mutex_);
     const auto attempt = [&](const auto& order) {
@@ -93,6 +96,7 @@ void ServedCamera::attach(RelayJob& job) {
     relay_ = &job;
 }
 
+// Adds the job's counters to the totals, so that versions, traffic and reconnects grow over restarts.
 void ServedCamera::detach() {
     const std::lock_guard orders(orders_mutex_);
     ordered_ = settings_now();
@@ -116,6 +120,7 @@ void ServedCamera::end() {
     stands_.notify_all();
 }
 
+// Continues a requested recording in a new file, because the new job may have another shape or mode.
 void ServedCamera::go_on_recording(BroadcastJob& job) {
     try {
         job.start_recording(new_file("fwd"));
@@ -130,7 +135,7 @@ LiveSettings ServedCamera::settings() const {
     return settings_now();
 }
 
-// Panels of viewers order of the job itself.
+// The panels of viewers change the job directly, so its controls are read back.
 LiveSettings ServedCamera::settings_now() const {
     auto settings = ordered_;
     const std::shared_lock lock(job_mutex_);
@@ -138,7 +143,7 @@ LiveSettings ServedCamera::settings_now() const {
     const auto controls = job_->controls();
     const bool all_on = std::ranges::all_of(controls.filters, [](const auto& filter) { return filter.on; });
     settings.filters = all_on ? std::vector<FilterSwitch>() : controls.filters;
-    // Another chain's own adjustment goes before one that was ordered for the chain before.
+    // A new chain's own adjustment takes precedence over one that was requested for the previous chain.
     const auto own = adjustment_of_chain(job_chain_);
     settings.adjustment.reset();
     if (controls.adjustment != own && own == adjustment_of_chain(settings.chain.value_or(asked_.input.filters)))

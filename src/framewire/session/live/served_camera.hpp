@@ -19,22 +19,28 @@
 
 namespace framewire::session {
 
-/// What is behind the LiveCamera of one that is served, whatever job serves it at a time, if any does. Orders that a
-/// job cannot take while it runs end it, and the next one is made with them.
+/// A served camera that outlives its jobs. It accepts queries and control requests at any time and forwards them to the
+/// job that currently serves the camera, if there is one. Settings that a running job cannot apply live restart it with
+/// the new values.
+///
+/// Locks are taken in the order `turn_mutex_`, `orders_mutex_`, `job_mutex_`. `turn_mutex_` serialises control
+/// requests, each until it is in force; the other two are held only briefly, so that queries never wait for a frame.
 class ServedCamera final : public LiveCamera {
 public:
-    /// `asked` is what the camera was started with; `ordered` holds from the first job on.
+    /// `asked` are the options that the camera was started with. `ordered` are persisted settings, in force from the
+    /// first job on.
     ServedCamera(const BroadcastOptions& asked, const LiveOptions& live, LiveSettings ordered,
                  std::shared_ptr<const Statistics> statistics);
 
-    // The camera's side, one thread.
+    // Used by the thread that runs the camera's jobs:
 
-    /// Called when what was ordered is in force, before that is answered; throws where it cannot be kept.
+    /// Sets the function that persists the settings. It is called when a request is in force, before that is answered,
+    /// and throws if the settings cannot be persisted.
     void keep_orders_by(std::function<void()> keep) {
         const std::lock_guard lock(orders_mutex_);
         keep_ = std::move(keep);
     }
-    /// What a viewer ordered of the job itself is in force: keeps it.
+    /// Persists the settings after a viewer's request to the job itself came into force.
     void keep() const {
         std::function<void()> keep;
         {
@@ -44,19 +50,22 @@ public:
         if (keep) keep();
     }
 
-    /// Of the next job, of those for all.
+    /// Returns the options of the next job: `all`, the options shared by all of them, with the current settings.
     BroadcastOptions options(const BroadcastOptions& all) const;
-    /// Where a job cannot be made with these: goes back to what the last job was made with, or what the camera was
-    /// started with, and warns; zones stay. False where there is nothing to go back from.
+    /// Called if a job cannot be made with the current settings. Returns to the settings of the last job, or to those
+    /// that the camera was started with, logs a warning with `why` and keeps the zones. Returns false if there is
+    /// nothing to return to.
     bool give_up_orders(const std::string& why);
-    /// The job is there, and detached before it goes.
+    /// Connects the job that serves the camera from now on. It must be detached before it is destroyed.
     void attach(BroadcastJob& job);
+    /// Does the same for a relayed stream.
     void attach(RelayJob& job);
+    /// Disconnects the job and keeps its last state for queries.
     void detach();
-    /// No further job comes.
+    /// Declares that no further job follows; waiting requests end.
     void end();
 
-    /// What was ordered, as it stands; from any thread.
+    /// Returns the settings in force; from any thread.
     LiveSettings settings() const;
 
     const std::string& name() const override { return name_; }
@@ -76,8 +85,10 @@ public:
     std::string save_snapshot() override;
 
 private:
+    // Who applies a request: the running job, or the next job after a restart.
     enum class Taken { by_job, by_next_job };
 
+    // Carries out one request and waits until it is in force. `order` gets the job and says who applies it.
     template <class Order>
     void carry_out(const Order& order);
     void wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number);
@@ -94,28 +105,42 @@ private:
     bool relays_;
     std::shared_ptr<const Statistics> statistics_;
 
+    // Persists the settings; see keep_orders_by().
     std::function<void()> keep_;
-    std::mutex turn_mutex_;  // one order after the other, each until it is in force; taken before the next one
-    mutable std::mutex orders_mutex_;  // of what was ordered; taken before the next one
-    std::condition_variable stands_;   // another job is there, or none will be
-    std::uint64_t job_number_ = 0;     // of those that came
-    bool begins_anew_ = false;         // one has ended, and the next is to come
-    bool is_over_ = false;             // and none will
-    std::string given_up_because_;     // the orders that the last job was to be made with; empty: they were not
-    LiveSettings ordered_, accepted_;  // accepted: that a job was made with
-    std::string job_chain_;            // of the job that there is, or was last
-    bool is_recorded_ = false;         // by order
+    // held by one request at a time until it is in force; the first lock
+    std::mutex turn_mutex_;
+    // guards the settings and the counters below; the second lock
+    mutable std::mutex orders_mutex_;
+    // notified when another job is attached, or none will be
+    std::condition_variable stands_;
+    // number of jobs attached so far
+    std::uint64_t job_number_ = 0;
+    // a job ended and the next one has not been attached yet
+    bool begins_anew_ = false;
+    // no further job follows
+    bool is_over_ = false;
+    // why the last job was made without the ordered settings; empty if it has them
+    std::string given_up_because_;
+    // settings as ordered, and those that a job was last made with
+    LiveSettings ordered_, accepted_;
+    // chain of the current job, or of the last one
+    std::string job_chain_;
+    // a recording was started by request
+    bool is_recorded_ = false;
 
-    mutable std::shared_mutex job_mutex_;  // of which job there is: shared by who asks it
+    // guards which job is attached; queries share it; the last lock
+    mutable std::shared_mutex job_mutex_;
     BroadcastJob* job_ = nullptr;
     RelayJob* relay_ = nullptr;
-    BroadcastStanding last_{};          // of the job before
-    std::uint64_t version_before_ = 0;  // of all jobs before
+    // last state of the job before
+    BroadcastStanding last_{};
+    // versions of all jobs before, so that versions grow over restarts
+    std::uint64_t version_before_ = 0;
     net::StreamMetrics viewers_before_{};
     std::int64_t reconnects_before_ = 0;
 };
 
-/// Adds what went to viewers of one job to that of those before.
+/// Adds the traffic of one job to that of the jobs before. `total.viewers` becomes the current number.
 void add(net::StreamMetrics& total, const net::StreamMetrics& part);
 
 }  // namespace framewire::session

@@ -1,4 +1,4 @@
-// What is ordered of a ServedCamera.
+// Control requests of a ServedCamera.
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/media/files/output_file.hpp"
@@ -14,7 +14,8 @@ namespace framewire::session {
 
 namespace {
 
-// What goes wrong with a file is told to viewers without the folder, which may be written in any way.
+// Removes the folder from error messages about files, because viewers must not learn it. The log keeps the full
+// message.
 template <class Body>
 auto naming_no_folder(const std::string& folder, const Body& body) {
     try {
@@ -35,15 +36,15 @@ void ServedCamera::require_settable() const {
     if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
 }
 
-// A job that has ended for another one is waited for.
+// Waits for the next job if the current one has ended for a restart.
 void ServedCamera::require_job(std::unique_lock<std::mutex>& orders) {
     stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_ || is_over_ || !begins_anew_; });
     if (is_over_) fail(ErrorCode::config, "{} has come to its end", name_);
     if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
 }
 
-// Requests wait for each other until the one before is in force. Nothing else waits for them: the mutexes of jobs and
-// settings are free meanwhile.
+// Requests run one after the other, each until it is in force. Queries do not wait meanwhile: the mutexes of jobs and
+// settings are free.
 template <class Order>
 void ServedCamera::carry_out(const Order& order) {
     require_settable();
@@ -67,7 +68,7 @@ void ServedCamera::carry_out(const Order& order) {
     keep();
 }
 
-// The job may end before a frame is made with an order; the next one is made with it from its first frame on.
+// The job may end before a frame is made with the request; then the next job applies it from its first frame on.
 void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number) {
     auto outcome = ticket.wait();
     if (outcome == OrdersInForce::Outcome::ended) {
@@ -130,7 +131,7 @@ void ServedCamera::set_zones(const std::vector<LiveZone>& zones) {
     });
 }
 
-// In the folder of recordings.
+// Returns a new path in the folder of recordings.
 std::string ServedCamera::new_file(std::string_view ending) const {
     if (live_.record_folder.empty())
         fail(ErrorCode::config, "there is no folder for that; serve with --record-dir DIR");
@@ -159,7 +160,7 @@ void ServedCamera::stop_recording() {
     naming_no_folder(live_.record_folder, [&] { job_->stop_recording(); });
 }
 
-// In its turn, so that no picture from before a request is written after that.
+// Takes its turn among requests, so that no picture from before a completed request is written after it.
 std::string ServedCamera::save_snapshot() {
     require_settable();
     const std::lock_guard turn(turn_mutex_);

@@ -17,7 +17,7 @@ namespace {
 constexpr NamedValue<LiveZone::Kind> kinds[] = {
     {"privacy", LiveZone::Kind::privacy}, {"mosaic", LiveZone::Kind::mosaic}, {"detect", LiveZone::Kind::detect}};
 
-// Where a stretch of `from` pixels lies on `to`: its begin and end, outwards.
+// Scales a range of pixels from a side of length `from` to one of length `to`. Returns begin and end, rounded outwards.
 std::pair<int, int> scaled(int begin, int length, int from, int to) {
     const auto end = std::int64_t{begin} + length;
     return {static_cast<int>(std::int64_t{begin} * to / from), static_cast<int>((end * to + from - 1) / from)};

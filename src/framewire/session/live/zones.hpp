@@ -11,27 +11,32 @@
 
 namespace framewire::session {
 
-/// A part of the source's picture, drawn by hand.
+/// A rectangle of the source's frame with a special meaning, drawn by a user.
 struct LiveZone {
     enum class Kind {
-        privacy,  ///< black in all that leaves the program: streams, recordings, snapshots
-        mosaic,   ///< hidden under cells, likewise
-        detect,   ///< objects count where they touch such a zone; without any, everywhere
+        /// Privacy mask: black in everything that leaves the program: streams, recordings and snapshots.
+        privacy,
+        /// Privacy mask that shows coarse cells instead of black.
+        mosaic,
+        /// Detection area: objects count if they touch one of these. Without any, all objects count.
+        detect,
     };
     Kind kind = Kind::privacy;
-    Zone area{};  ///< pixels of the source
+    /// Position and size in pixels of the source's frame.
+    Zone area{};
 
     friend bool operator==(const LiveZone&, const LiveZone&) = default;
 };
 
+/// Limit for the zones of one camera.
 inline constexpr std::size_t max_live_zones = 64;
 
-/// "privacy", "mosaic" or "detect".
+/// Returns "privacy", "mosaic" or "detect".
 std::string_view to_string(LiveZone::Kind kind);
-/// Reads it again. Throws Error{usage} that says what is allowed.
+/// Parses these names. Throws Error{usage} that lists them for any other text.
 LiveZone::Kind parse_zone_kind(std::string_view text);
 
-/// Zones, and the picture that they were drawn on.
+/// Zones, with the size of the frame on which they were drawn.
 struct LiveZones {
     std::vector<LiveZone> zones{};
     Shape drawn_on{};
@@ -39,13 +44,15 @@ struct LiveZones {
     friend bool operator==(const LiveZones&, const LiveZones&) = default;
 };
 
-/// Throws Error{usage} on more than max_live_zones, and on one that is empty or not wholly in the picture.
+/// Throws Error{usage} if there are more than max_live_zones, or if one is empty or not completely inside the frame.
 void check_zones(std::span<const LiveZone> zones, const Shape& picture);
 
-/// The same zones on a picture of another size: scaled with it, outwards to whole pixels.
+/// Returns the zones for a frame of another size. They are scaled with it and rounded outwards to whole pixels, so that
+/// a mask never shrinks.
 std::vector<LiveZone> zones_on(const LiveZones& zones, const Shape& picture);
 
-/// Replaces `counted` by the objects that touch one of the `areas`; by all, where there are none.
+/// Fills `counted` with the objects whose bounding box touches one of `areas`, or with all objects if there are no
+/// areas.
 void count_in(std::span<const Zone> areas, std::span<const Component> objects, std::vector<Component>& counted);
 
 }  // namespace framewire::session

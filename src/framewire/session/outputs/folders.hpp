@@ -10,21 +10,21 @@
 
 namespace framewire::session {
 
-/// Whether a text names a folder to write into: one that is there, or a name that ends in a slash.
+/// Returns true if the text names an output folder: an existing folder, or a name that ends in a slash.
 bool is_output_folder(const std::string& output);
 
-/// Whether two paths lead to one folder.
+/// Returns true if both paths lead to the same existing folder.
 bool is_same_folder(const std::string& one, const std::string& other);
 
-/// Makes a folder, and those it lies in, where they are missing. Throws Error{io}.
+/// Creates a folder and its missing parents. Throws Error{io}.
 void make_folder(const std::string& folder);
 
-/// Where something of each image goes: of an image NAME.png into NAME and `ending` in `folder`. Throws Error{usage}
-/// when two images have one name but for their endings.
+/// Returns one output path in `folder` per image: image NAME.png becomes NAME followed by `ending`. Throws Error{usage}
+/// if two images differ only in their file name endings.
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending);
 
-/// A PNG file of any name, which is there when it is whole; gives its bytes. Throws Error{io}.
+/// Writes an image as a PNG file, which appears only when it is complete. Returns its size in bytes. Throws Error{io}.
 std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image, OutputFileOptions options);
 
 }  // namespace framewire::session

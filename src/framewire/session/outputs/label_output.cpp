@@ -32,7 +32,8 @@ LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, 
 }
 
 void LabelOutput::write(std::span<std::int32_t> labels, std::span<const Component> objects) {
-    is_object_.assign(objects.empty() ? 0 : static_cast<std::size_t>(objects.back().id) + 1, false);  // in order
+    // objects are ordered by number, so the last one has the largest
+    is_object_.assign(objects.empty() ? 0 : static_cast<std::size_t>(objects.back().id) + 1, false);
     for (const auto& object : objects) is_object_[static_cast<std::size_t>(object.id)] = true;
     for (auto& label : labels)
         if (static_cast<std::size_t>(label) >= is_object_.size() || !is_object_[static_cast<std::size_t>(label)])

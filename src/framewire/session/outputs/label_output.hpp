@@ -15,23 +15,27 @@
 
 namespace framewire::session {
 
-/// Label images as files: `.npy` of int32, height x width, with frames first where there may be several; or `.png` of
-/// 16 bits, one image, or one for each frame as `labels%04d.png`, from 0.
+/// Output for label images, in one of two formats: `.npy`, an int32 array of height x width, with a leading axis of
+/// frames unless the source has one frame; or `.png` with 16 bits, one image, or one per frame for a pattern such as
+/// `labels%04d.png`, counted from 0.
 class LabelOutput {
 public:
-    /// No output at all.
+    /// Makes an output that is not wanted.
     LabelOutput() = default;
-    /// None where `path` is empty. `one`: the source has one frame. Throws Error{usage} on another ending, and as
-    /// NpyFile does.
+    /// Not wanted if `path` is empty. `one` is true if the source has a single frame. Throws Error{usage} if the ending
+    /// is not supported, and as NpyFile does.
     LabelOutput(const std::string& path, const Shape& frame, bool one, const OutputFileOptions& options);
 
+    /// Returns true if there is an output.
     bool wanted() const { return !path_.empty(); }
-    /// Of the files so far.
+    /// Size of the files so far.
     std::int64_t bytes() const { return array_ ? array_->bytes() : image_bytes_; }
 
-    /// The next frame's: of `labels`, frame height x width, those of the objects stay, others become 0. Throws
-    /// Error{usage} where a number does not fit 16 bits, and on a second frame for a single image; Error{io}.
+    /// Writes the labels of the next frame. `labels` has height x width elements; labels of `objects`, which are
+    /// ordered by number, are kept, all others are set to 0 in place. Throws Error{usage} if a number does not fit into
+    /// 16 bits, or for a second frame if the output is a single image, and Error{io}.
     void write(std::span<std::int32_t> labels, std::span<const Component> objects);
+    /// Completes the array; images are complete as soon as they are written.
     void finish(Ending ending);
 
 private:
@@ -48,7 +52,7 @@ private:
     Written written_;
 };
 
-/// Whether a path is one of a single image of labels, or of a sequence of them.
+/// Returns true if the path is that of a label image or of a sequence of them.
 bool is_label_image(const std::string& path);
 
 }  // namespace framewire::session

@@ -5,8 +5,8 @@
 
 namespace framewire::session {
 
-/// A name for a new file of the folder, `FOLDER/NAME-20261123-124501.png`, by the local time; where that is there
-/// already it is numbered. `name` is part of a file's name.
+/// Returns a path for a new file, `FOLDER/NAME-20261123-124501.ENDING` in local time. A number is appended if that
+/// file, or its `.part`, exists. `name` must be valid in a file name.
 std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending);
 
 }  // namespace framewire::session

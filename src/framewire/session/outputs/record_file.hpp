@@ -10,27 +10,32 @@
 
 namespace framewire::session {
 
-/// A file of text, a piece for each frame, which stays readable up to the last piece whatever becomes of the run.
+/// A text file with one record per frame. If the run is interrupted, the file stays readable up to the last complete
+/// record.
 class RecordFile {
 public:
-    /// Throws Error{io}.
+    /// Opens the file. Throws Error{io}, as all functions do.
     RecordFile(const std::string& path, OutputFileOptions options) : file_(path, std::move(options)) {}
 
-    /// What comes before the first frame. Throws Error{io}, as the others do.
+    /// Writes what precedes the first frame.
     void begin(std::string_view text) { put(text); }
+    /// Writes the record of one frame.
     void write(std::string_view frame) {
         written_.attempt([&] { put(frame); });
     }
-    /// Lets the file appear, with `end` behind the last frame, unless it has none or is not whole.
+    /// Completes the file with `end` after the last frame. The file does not appear under its name if it has no frame
+    /// or if writing failed.
     void finish(Ending ending, std::string_view end = {}) {
         if (!written_.whole()) return;
         put(end);
         file_.finish(ending);
     }
 
+    /// Bytes written so far.
     std::int64_t bytes() const { return file_.bytes(); }
 
 private:
+    // Marks each complete record, so that a truncated file ends with one.
     void put(std::string_view text) {
         file_.write(text.data(), text.size());
         if (!text.empty()) file_.mark_whole();

@@ -8,15 +8,17 @@
 
 namespace framewire::session {
 
-/// The file of a run's figures, opened before the work so that a place where nothing can be written shows early; whole
-/// or not there at all.
+/// File for a run's statistics. It is opened before the work, so that an unwritable path is reported early, and appears
+/// only when it is complete.
 class StatisticsFile {
 public:
-    /// None where `path` is empty. Throws Error{io}.
+    /// Opens the file; does nothing if `path` is empty. Throws Error{io}.
     StatisticsFile(const std::string& path, bool replace);
-    /// Whether there is one; without, writing does nothing.
+    /// True if there is a file; otherwise writing does nothing.
     explicit operator bool() const { return file_.has_value(); }
+    /// Writes and completes the file. Throws Error{io}.
     void write(const std::string& json);
+    /// Writes these statistics as JSON.
     void write(const StatisticsSnapshot& figures, const RunDescription& run);
 
 private:

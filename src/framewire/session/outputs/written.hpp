@@ -2,17 +2,19 @@
 
 namespace framewire::session {
 
-/// Whether what an output has is worth its name: something was written to it, and nothing failed.
+/// Tracks whether an output is worth completing: something was written to it, and no write failed.
 class Written {
 public:
-    /// Does what writes.
+    /// Calls `write`; an exception marks the output as failed.
     template <class Write>
     void attempt(Write&& write) {
-        failed_ = true;  // until it has not
+        // until write() has returned
+        failed_ = true;
         write();
         failed_ = false;
         any_ = true;
     }
+    /// Returns true if something was written and nothing failed.
     bool whole() const { return any_ && !failed_; }
 
 private:

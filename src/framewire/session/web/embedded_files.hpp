@@ -5,14 +5,17 @@
 
 namespace framewire::session::web {
 
-/// A file that is part of the program: of the page, or the document of the API.
+/// A file that is compiled into the program: a file of the page, or the API's OpenAPI document.
 struct EmbeddedFile {
-    std::string_view path;  ///< where it is served: "/index.html"
+    /// Path at which it is served, such as "/index.html".
+    std::string_view path;
+    /// Value of the Content-Type header.
     std::string_view content_type;
+    /// Contents; valid for the life of the program.
     std::string_view bytes;
 };
 
-/// All of them, by path. cmake/FramewireEmbed.cmake writes what defines it.
+/// Returns all embedded files, ordered by path. cmake/FramewireEmbed.cmake generates the definition.
 std::span<const EmbeddedFile> embedded_files();
 
 }  // namespace framewire::session::web

@@ -11,7 +11,7 @@ namespace {
 using net::http::Request;
 using net::http::Response;
 
-// Of the camera that the query names; of all, where it names none.
+// Answers with the events of the camera that the query names, or of all cameras if it names none.
 Response events_of(const EventFeeds& feeds, const Request& request,
                    EventFeeds::FeedPointer (EventFeeds::*form)(const std::string& camera) const) {
     const auto named = request.query.find("camera");

@@ -1,3 +1,4 @@
+// Routes for control requests: they change a camera and answer with its new state.
 #include "framewire/core/error.hpp"
 #include "framewire/core/text/excerpt.hpp"
 #include "framewire/session/web/json/camera_json.hpp"
@@ -18,9 +19,10 @@ using net::http::Method;
 using net::http::Request;
 using net::http::Response;
 
-// What an order is answered, where it is not the camera as it stands then.
+// Carries out a request. Returns its own answer, or nothing to answer with the camera's state.
 using Order = std::function<std::optional<Response>(LiveCamera&, const std::string& body)>;
 
+// Refuses the request if the camera does not accept any, else carries it out and answers.
 Response obey(const ShownCameras& cameras, const Request& request, const Order& order) {
     auto& camera = *cameras.of(request).camera;
     constexpr int forbidden = 403;
@@ -31,7 +33,8 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     try {
         if (auto answer = order(camera, request.body)) return *answer;
     } catch (const ExcerptError& error) {
-        throw Error(error.code(), error.text());  // lines with a caret are for terminals
+        // caret lines are for terminals
+        throw Error(error.code(), error.text());
     }
     return json_response(to_json(camera.state(), cameras.parts().base_path));
 }

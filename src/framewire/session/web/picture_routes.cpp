@@ -12,7 +12,7 @@ using net::http::error_response;
 using net::http::Request;
 using net::http::Response;
 
-// Before the first frame there is nothing to show yet.
+// Answers 503 before the first frame.
 Response file_response(ShownCamera& shown, const char* type, CameraPictures::File (CameraPictures::*file)()) {
     constexpr int unavailable = 503;
     if (shown.camera->picture_version() == 0)
@@ -28,7 +28,7 @@ Response mjpeg(ShownCamera& shown) {
     return {.content_type = std::string(Mjpeg::content_type), .feed = shown.mjpeg.feed()};
 }
 
-// As mjpg-streamer has them.
+// Routes with the query parameters of mjpg-streamer.
 Response action(ShownCamera& shown, const Request& request) {
     const auto& what = request.query.at("action");
     if (what == "stream") return mjpeg(shown);

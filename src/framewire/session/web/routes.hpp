@@ -7,15 +7,15 @@
 
 namespace framewire::session::web {
 
-/// The page's files, and the document of the API.
+/// Adds the page's files and the API's OpenAPI document. Everybody may read them.
 void add_file_routes(net::http::Site& site);
-/// What may be asked: cameras, filters, figures, metrics, whether the server is well.
+/// Adds the queries: cameras, filters, statistics, metrics, health and readiness.
 void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
-/// What moves, as it comes: server-sent events, or messages of a WebSocket. `events` lives longer.
+/// Adds the events of moving objects, as server-sent events or WebSocket messages. `events` must outlive the site.
 void add_event_routes(net::http::Site& site, const EventFeeds& events);
-/// What may be ordered of a camera.
+/// Adds the control requests of a camera.
 void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
-/// Pictures as files and as Motion JPEG, in mjpg-streamer's words, too.
+/// Adds the pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 
 }  // namespace framewire::session::web

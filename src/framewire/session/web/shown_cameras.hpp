@@ -11,23 +11,29 @@
 
 namespace framewire::session::web {
 
-/// A camera with what is made of it for whoever asks.
+/// A served camera with its encoded pictures.
 struct ShownCamera {
+    /// Shares the camera. `pictures` and `mjpeg` refer to it.
     explicit ShownCamera(std::shared_ptr<LiveCamera> shown) : camera(std::move(shown)) {}
 
+    /// Camera that is shown.
     std::shared_ptr<LiveCamera> camera;
+    /// Its picture as JPEG and PNG files.
     CameraPictures pictures{camera};
+    /// Its picture as Motion JPEG.
     Mjpeg mjpeg{*camera, pictures};
 };
 
-/// The cameras of a site, as its handlers share them.
+/// The cameras of a site, shared by its route handlers. Does not change after construction.
 class ShownCameras {
 public:
+    /// Throws Error{usage} if there is no camera.
     explicit ShownCameras(const SiteParts& parts);
 
+    /// Parts of the site, as given to the constructor.
     const SiteParts& parts() const { return parts_; }
-    /// The one that a request's path names, or the first where it names none. Throws Error{no_input} where there is no
-    /// such camera.
+    /// Returns the camera that the request's path names, or the first one if the path has no name. Throws
+    /// Error{no_input} if there is no such camera.
     ShownCamera& of(const net::http::Request& request) const;
 
 private:

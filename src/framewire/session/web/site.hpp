@@ -15,19 +15,26 @@ class EventFeeds;
 
 namespace framewire::session::web {
 
-/// What a server tells browsers and other tools of.
+/// What a server shows to browsers and other tools.
 struct SiteParts {
-    std::vector<std::shared_ptr<LiveCamera>> cameras{};  ///< the first is that of routes without a name
-    std::function<net::ServerMetrics()> viewers{};       ///< of all cameras; from any thread
-    const EventFeeds* events = nullptr;                  ///< which is there; lives longer
+    /// Cameras; routes without a camera's name show the first one.
+    std::vector<std::shared_ptr<LiveCamera>> cameras{};
+    /// Returns the traffic to viewers of all cameras; called from any thread.
+    std::function<net::ServerMetrics()> viewers{};
+    /// Event feeds. Must be set, and must outlive the site.
+    const EventFeeds* events = nullptr;
+    /// True if viewers need a token.
     bool has_token = false;
+    /// True if connections use TLS.
     bool has_tls = false;
-    bool takes_recordings = false;  ///< there is a folder for them
-    std::string base_path{};        ///< before the addresses that the API tells, as net::ListenerOptions has it
+    /// True if there is a folder for recordings.
+    bool takes_recordings = false;
+    /// Prefix of the addresses that the API returns, see net::ListenerOptions.
+    std::string base_path{};
 };
 
-/// The page, the API, metrics, and pictures for other tools (docs/web.md). What the parts refer to lives longer than
-/// the site; threads of its own end with it.
+/// Makes the site: page, API, metrics, and pictures for other tools (docs/web.md). Everything that `parts` refers to
+/// must outlive it; its own threads end with it.
 std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts);
 
 }  // namespace framewire::session::web

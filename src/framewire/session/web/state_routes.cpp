@@ -26,7 +26,7 @@ Response plain(std::string text, int status = 200) {
     return text_response(std::move(text), "text/plain; charset=utf-8", status);
 }
 
-// Names are for those who may see the cameras.
+// Names of cameras are only shown to clients that may see the cameras.
 Response readiness(const ShownCameras& cameras, bool let_in) {
     std::vector<std::string> waiting;
     for (const auto& camera : cameras.parts().cameras)
@@ -38,6 +38,7 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
                  unavailable);
 }
 
+// Describes the server. Without access the answer only says that a token is needed.
 Response server(const SiteParts& parts, bool let_in) {
     if (!let_in) return json_response(R"({"token":true})");
     return json_response(fmt::format(R"({{"name":"framewire","version":"{}","token":{},"tls":{},"recordings":{}}})",

@@ -31,7 +31,7 @@ bool FrameResampler::read_next() {
     return has_next_;
 }
 
-// To the source's next frame, which the one behind it says of how long it is there.
+// Makes the source's next frame the current one. The frame after it says how long it lasts.
 bool FrameResampler::go_on() {
     if (!std::exchange(began_, true)) {
         if (!read_next()) return false;

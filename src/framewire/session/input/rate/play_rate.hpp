@@ -7,11 +7,12 @@
 
 namespace framewire::session {
 
-/// What `--rate` says: whether frames keep their own times, or are handed on as soon as they are there.
+/// Meaning of `--rate`: the output decides, frames keep their own times, or they are passed on as soon as they are
+/// available.
 enum class PlayRate { by_output, own, max };
 
-/// Reads auto, own, max or so many frames a second, which `options` take and which leave the rest to the output. Throws
-/// Error{usage}, saying what is `allowed`.
+/// Parses auto, own, max or a number of frames per second. A number is stored in `options`, and the output then decides
+/// when frames are passed on. Throws Error{usage} that lists `allowed` for any other text.
 PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptions& options);
 
 }  // namespace framewire::session

@@ -10,14 +10,15 @@
 namespace framewire::session {
 namespace {
 
-// Times of frames are sums of fractions: so much apart they are the same.
+// Frame times are sums of fractions; times closer than this are equal.
 constexpr double same_time_of_stretch_s = 1e-6;
 
-// When a frame is put out, but for filters that change the rate.
+// Returns the time at which a frame is written, before filters change the rate.
 double time_of(const InputOptions& input, std::int64_t frame, double seconds) {
     return input.fps > 0 ? static_cast<double>(frame) / input.fps : seconds;
 }
 
+// Returns the number at the new rate of a frame with this time.
 std::int64_t number_at(Rational rate, double seconds) {
     FpsSchedule schedule(rate);
     schedule.begin(seconds);

@@ -10,28 +10,33 @@
 
 namespace framewire::session {
 
-/// Of a job on a stretch of its source: which frames are its own, and whether they are those that were planned with.
+/// Position of a job in its time range: decides which frames belong to the range, and checks that they are the frames
+/// that the range was planned with. For one thread.
 class StretchPosition {
 public:
+    /// Position of a frame relative to the range.
     enum class Is { before, within, behind };
 
-    /// `input` has a stretch; `name` is the source's, for messages.
+    /// `input` must have a time range. `name` is the source's name for messages.
     StretchPosition(const InputOptions& input, std::string name);
 
+    /// The time range.
     const Stretch& stretch() const { return stretch_; }
 
-    /// Begins at the first frame that is seen. `damaged`: see Source.
+    /// Starts at the first frame that filters and detectors see. `damaged` is Source::damaged() then.
     void begin(std::int64_t damaged);
-    /// Where the frame that was just read is, and its number. Throws Error{config} where frames are missing or too many
-    /// before it, Error{source_lost} where it is behind the stretch, and that has `damaged` more.
+    /// Returns the position of the frame that was just read and sets its number. Throws Error{config} if frames are
+    /// missing or surplus before it. Throws Error{source_lost} if the frame is after the range and the source reports
+    /// more damage than at the start.
     Is take(FrameTime& time, std::int64_t damaged);
-    /// The source has ended. Throws Error{config} where frames are missing.
+    /// Call it at the source's end. Throws Error{config} if frames are missing.
     void end();
 
-    /// Where the frame with this number is at the rate that filters give.
+    /// Returns the position of the frame with this number at the rate that filters produce.
     Is at_rate(std::int64_t number) const;
 
 private:
+    // Throws unless `too_many` is 0.
     void require(std::int64_t too_many) const;
 
     Stretch stretch_;
@@ -40,7 +45,8 @@ private:
     std::int64_t rated_begin_ = 0, rated_end_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Whole seconds that lie behind when the first frame of a stretch is put out: what parts of a file of video begin at.
+/// Returns the time at which the first frame of the range is written, rounded down to whole seconds. Parts of a video
+/// file begin at this time.
 double whole_seconds_before(const InputOptions& input);
 
 }  // namespace framewire::session

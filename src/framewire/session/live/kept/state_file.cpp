@@ -1,3 +1,5 @@
+// The persisted state as JSON. Reading is strict: unknown keys and values out of range are errors that name their
+// place.
 #include "framewire/session/live/kept/state_file.hpp"
 
 #include "framewire/core/error.hpp"
@@ -30,7 +32,7 @@ using Json = nlohmann::json;
 constexpr std::size_t max_state_bytes = 1 << 20;
 constexpr int state_version = 1;
 
-// A value of the file, and how its place is called: "cameras.door.zones.zones[2].x".
+// A JSON value of the file with its path for messages: "cameras.door.zones.zones[2].x".
 class Place {
 public:
     Place(const std::string& file, const Json& value, std::string path = {})
@@ -38,10 +40,11 @@ public:
 
     const Json& value() const { return *value_; }
 
+    /// Throws Error{config} with file, path and `what`.
     [[noreturn]] void refuse(std::string_view what) const {
         fail(ErrorCode::config, "{}: {}{}{}", *file_, path_, path_.empty() ? "" : ": ", what);
     }
-    /// What `body` throws is wrong here.
+    /// Calls `body`; its errors are reported as errors of this value.
     template <class Body>
     auto attempt(const Body& body) const {
         try {
@@ -53,6 +56,7 @@ public:
         }
     }
 
+    /// Checks that the value is an object without other keys.
     void require_keys(std::initializer_list<std::string_view> allowed) const {
         if (!value_->is_object()) refuse("an object is needed here");
         for (const auto& [key, one] : value_->items())
@@ -60,11 +64,13 @@ public:
                 below(key, one).refuse(fmt::format("is not known; allowed are {}", fmt::join(allowed, ", ")));
     }
     bool has(const char* key) const { return value_->contains(key); }
+    /// Returns the member `key`, which must exist.
     Place at(const char* key) const {
         const auto found = value_->find(key);
         if (found == value_->end()) refuse(fmt::format("'{}' is missing", key));
         return below(key, *found);
     }
+    /// Calls `body` with each element of a list of at most `most`.
     template <class Body>
     void for_each(std::size_t most, const Body& body) const {
         if (!value_->is_array()) refuse("a list is needed here");
@@ -72,10 +78,12 @@ public:
         for (std::size_t index = 0; index < value_->size(); ++index)
             body(Place(*file_, (*value_)[index], fmt::format("{}[{}]", path_, index)));
     }
+    /// Returns the member `key`, whose value is `one`.
     Place below(const std::string& key, const Json& one) const {
         return {*file_, one, path_ + (path_.empty() ? "" : ".") + key};
     }
 
+    // Values of the expected type, or an error that names the place.
     std::string text() const {
         if (!value_->is_string()) refuse("a text is needed here");
         return value_->get<std::string>();
@@ -189,6 +197,7 @@ std::string to_json(const OrderedOfCameras& cameras) {
     return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+// Untrusted text: its size is checked before it is parsed.
 OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     if (text.size() > max_state_bytes)
         fail(ErrorCode::config, "{}: more than {} bytes, which is no state of cameras", name, max_state_bytes);

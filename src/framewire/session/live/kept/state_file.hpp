@@ -8,23 +8,22 @@
 
 namespace framewire::session {
 
-/// What was ordered of cameras, by their names.
+/// Settings that control requests changed, by camera name.
 using OrderedOfCameras = std::map<std::string, LiveSettings, std::less<>>;
 
-/// As JSON, for a file:
-/// {"framewire":"state","version":1,"cameras":{"door":{"chain":"gray","filters":[{"text":"gray","on":false}],
-/// "adjust":{"brightness":10,"contrast":1.0,"saturation":1.0,"gain":1.0},"threshold":8,"mode":"bounded",
-/// "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}}}}
-/// Of a camera only what was ordered.
+/// Returns the persisted state as JSON. Only settings that were changed are written, for example:
+///     {"framewire":"state","version":1,"cameras":{"door":{"chain":"gray","filters":[{"text":"gray","on":false}],
+///     "adjust":{"brightness":10,"contrast":1.0,"saturation":1.0,"gain":1.0},"threshold":8,"mode":"bounded",
+///     "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}}}}
 std::string to_json(const OrderedOfCameras& cameras);
-/// Reads it again; `name` is its file's. Of anyone: throws Error{config} that names the file and the line or the key on
-/// anything else.
+/// Parses the persisted state. `name` is the file's name for messages. The text is untrusted: throws Error{config} with
+/// the file and the key or position if it is anything else, or larger than 1 MiB.
 OrderedOfCameras parse_state(std::string_view json, const std::string& name);
 
-/// Reads such a file; without one there nothing was ordered. Throws likewise, and Error{config} where there cannot be
-/// such a file.
+/// Reads the file at `path`; if it does not exist, no camera has changed settings. Throws as parse_state() does, and
+/// Error{config} if the folder does not exist or the file cannot be read.
 OrderedOfCameras read_state(const std::string& path);
-/// Writes it as a whole: who reads it sees what was there before, or all of this. Throws Error{io}.
+/// Replaces the file atomically: a reader sees either the old or the new contents. Syncs it to disk. Throws Error{io}.
 void write_state(const std::string& path, const std::string& json);
 
 }  // namespace framewire::session

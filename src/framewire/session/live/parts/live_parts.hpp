@@ -15,33 +15,36 @@
 
 namespace framewire::session {
 
-/// What is ordered and asked of a broadcast beside its input and its threshold: where objects count, recordings that
-/// begin while it runs, and whether frames come. Orders are from any thread, one thread sends.
+/// Parts of a broadcast that control requests change besides input and threshold: detection areas, recordings started
+/// while the stream is sent, and whether frames arrive. Requests come from any thread; one thread sends.
 class LiveParts {
 public:
-    /// Those of the kind `detect` say where objects count.
+    /// Sets the detection areas to the zones of kind `detect`.
     void take_zones(std::span<const LiveZone> zones);
-    /// As count_in() of those zones.
+    /// Filters objects by the detection areas, as count_in() does.
     void count(std::span<const Component> objects, std::vector<Component>& counted) const;
 
-    /// A frame is sent, with the source's signal or without; whether it is the first.
+    /// Notes that a frame was sent. `signal` is false if it shows that the source is away; `first` is true for the
+    /// first frame of the job.
     void note_frame(bool signal, bool first);
-    /// No more frames come.
+    /// Notes that no more frames arrive.
     void note_end() { up_ = false; }
+    /// True while frames with the source's signal arrive.
     bool up() const { return up_; }
-    /// How often the signal was lost and came back.
+    /// Number of times that the signal was lost and came back.
     std::int64_t reconnects() const { return reconnects_; }
 
-    /// Null where nothing is recorded, or that has failed.
+    /// Returns the recording in progress; null if there is none or if writing failed.
     std::shared_ptr<LiveRecording> recording() const;
-    /// Throws Error{usage} while something is recorded, and what `make` does.
+    /// Starts the recording that `make` returns. Throws Error{usage} if one is in progress, and as `make` does.
     void start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make);
-    /// Throws Error{usage} where nothing is recorded, and what writing failed with.
+    /// Completes the recording. Throws Error{usage} if there is none, and the error if writing failed.
     void stop_recording();
-    /// The same where something is recorded; the log tells what failed.
+    /// Completes the recording, if there is one; errors are logged.
     void finish(Ending ending);
 
 private:
+    // guards the two members below
     mutable std::mutex mutex_;
     std::vector<Zone> counting_;
     std::shared_ptr<LiveRecording> recording_;

@@ -12,31 +12,32 @@
 
 namespace framewire::session {
 
-/// A recording that was begun while a stream is sent, and may end while it goes on. Fed by one thread, ended by
-/// another.
+/// A recording that is started and ended while a stream is sent. One thread adds frames, another may end it.
 class LiveRecording {
 public:
-    /// Opens the file. Throws Error{io}. `pool` lives longer.
+    /// Opens the file. Throws Error{io}. `pool` compresses and must outlive the recording.
     LiveRecording(const std::string& path, const fwd::Recording& recording, const OutputFileOptions& options,
                   const ThreadPool& pool);
 
-    /// False once it was ended, or writing has failed, which the log says. Any thread may ask.
+    /// Returns true until the recording was ended or writing failed, which is logged. From any thread.
     bool goes_on() const;
+    /// Returns true if this frame should be stored as a keyframe.
     bool wants_picture(const FrameTime& time) const { return recorder_.wants_picture(time); }
 
-    /// Takes a frame: `packed`, or where a picture is wanted, the one within `threshold` that `draw` copies. Nothing
-    /// once it was ended.
+    /// Adds a frame: `packed`, or if a keyframe is due, the picture that `draw` copies, which is within `threshold` of
+    /// the camera's. Ignored after the end.
     void add(std::span<const std::uint8_t> packed, const FrameTime& time, int threshold,
              const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
-    /// Of the frames so far; any thread may ask.
+    /// File, duration and size so far; from any thread.
     LiveRecordingState state() const;
 
-    /// Waits until all is written and lets the file appear; only the first call does. Throws what writing failed with,
-    /// and Error{config} where no frame came: then there is no file.
+    /// Waits until everything is written and makes the file appear under its name; only the first call has an effect.
+    /// Throws the error if writing failed, and Error{config} if no frame was added; then there is no file.
     void finish(Ending ending);
 
 private:
+    // path of the completed file
     std::string path_;
     mutable std::mutex mutex_;
     std::optional<double> first_seconds_;

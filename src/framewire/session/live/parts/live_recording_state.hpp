@@ -5,11 +5,14 @@
 
 namespace framewire::session {
 
-/// A recording that was begun while a stream is sent.
+/// State of a recording that was started while a stream is sent.
 struct LiveRecordingState {
+    /// Path of the file that appears at the end.
     std::string file;
-    double seconds = 0;      ///< by the frames' times
-    std::int64_t bytes = 0;  ///< written so far
+    /// Duration by the frames' times.
+    double seconds = 0;
+    /// Bytes written so far.
+    std::int64_t bytes = 0;
 };
 
 }  // namespace framewire::session

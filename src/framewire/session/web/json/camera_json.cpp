@@ -7,7 +7,7 @@ namespace {
 
 using ShownJson = nlohmann::ordered_json;
 
-// A source's name is whatever bytes the user typed: those that are no UTF-8 are replaced, not refused.
+// Source names are arbitrary bytes from the command line; invalid UTF-8 is replaced, not refused.
 std::string written(const ShownJson& json) { return json.dump(-1, ' ', false, ShownJson::error_handler_t::replace); }
 
 ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }

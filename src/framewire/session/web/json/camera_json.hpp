@@ -8,15 +8,16 @@
 
 namespace framewire::session::web {
 
+/// Cameras in the order in which they are listed.
 using LiveCameras = std::vector<std::shared_ptr<LiveCamera>>;
 
-/// A camera as the API shows it. The stream's address begins with `base_path`.
+/// Returns a camera's state as the API's JSON object. The stream's address is `base_path`/NAME/stream.
 std::string to_json(const LiveCameraState& state, const std::string& base_path);
 
-/// All of them: {"cameras":[...]}.
+/// Returns the states of all cameras: {"cameras":[...]}.
 std::string cameras_json(const LiveCameras& cameras, const std::string& base_path);
 
-/// {"viewers":{...},"cameras":{NAME:{...}}}, of all and of each camera since it is served.
+/// Returns the statistics since the start, in total and per camera: {"viewers":{...},"cameras":{NAME:{...}}}.
 std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers);
 
 }  // namespace framewire::session::web

@@ -18,7 +18,7 @@ using OrderJson = nlohmann::ordered_json;
 constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> factors{
     {{"contrast", &Adjustment::contrast}, {"saturation", &Adjustment::saturation}, {"gain", &Adjustment::gain}}};
 
-// The values as the filter adjust reads them, which says what is wrong with one.
+// Reads the values through the parser of the `adjust` filter, which reports values out of range.
 Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
     std::string values;
     for (const auto& [name, value] : json.items()) {
@@ -32,7 +32,7 @@ Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
     return now;
 }
 
-// What its parameter says of a value.
+// Checks a value against the encoder's parameter of that name.
 void check_of_encoder(std::string_view name, const std::string& text) {
     for (const auto& info : delta::encoder_fields().infos())
         if (info.name == name)
@@ -51,7 +51,8 @@ ControlOrder read_control_order(std::string_view body, const Adjustment& now) {
     const auto json = read_object(body);
     if (json.contains("filter") || json.contains("on")) {
         check_names(json, "the order of a filter", {"filter", "on"});
-        constexpr int most_filters = 1000;  // more than any chain has: which there are the camera says
+        // more than any chain has; the camera knows its own filters
+        constexpr int most_filters = 1000;
         return FilterOrder{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)), flag_of(json, "on")};
     }
     check_names(json, "the order", {"brightness", "contrast", "saturation", "gain", "filter", "on"});

@@ -19,7 +19,7 @@ using OrderJson = nlohmann::ordered_json;
 
 constexpr int deepest = 4;
 
-// For the parser: refuses what is too deep, and names that come twice, of which it would keep one.
+// Parser callback. Refuses deep nesting and repeated names; the parser itself would keep one of several values.
 class Watcher {
 public:
     bool operator()(int depth, OrderJson::parse_event_t event, const OrderJson& value) {
@@ -33,7 +33,8 @@ public:
     }
 
 private:
-    std::vector<std::set<std::string>> names_;  // of the objects that are open
+    // names seen in each open object
+    std::vector<std::set<std::string>> names_;
 };
 
 [[noreturn]] void refuse(std::string_view name, const OrderJson& value, std::string_view allowed) {

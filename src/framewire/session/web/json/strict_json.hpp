@@ -7,16 +7,17 @@
 
 namespace framewire::session::web {
 
-/// An order's body: an object, of which each name is there once, no deeper than orders go, in valid UTF-8. Throws
-/// Error{usage} that says what is wrong.
+/// Parses the body of a control request: a JSON object (RFC 8259) in valid UTF-8 with at most 4 levels and without
+/// repeated names. Throws Error{usage} that says what is wrong.
 nlohmann::ordered_json read_object(std::string_view body);
 
-/// Throws Error{usage} where `object` is none, or has another name than these, or none at all; `what` is what it is for
-/// messages: "a zone".
+/// Throws Error{usage} if `object` is not an object, is empty, or has a name that is not in `allowed`. `what` names it
+/// in messages: "a zone".
 void check_names(const nlohmann::ordered_json& object, std::string_view what,
                  std::initializer_list<std::string_view> allowed);
 
-/// Of an object; throw Error{usage} where it is not there or of another type.
+/// Return a member of an object; integers must be in minimum..maximum. Throw Error{usage} if it is missing or has
+/// another type.
 bool flag_of(const nlohmann::ordered_json& object, std::string_view name);
 int integer_of(const nlohmann::ordered_json& object, std::string_view name, int minimum, int maximum);
 std::string text_of(const nlohmann::ordered_json& object, std::string_view name);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> stage_names{"read", "process", "send"};
 
-// A camera's figures, taken once for all lines.
+// A camera's state, read once for all lines.
 struct CameraFigures {
     std::string name;
     LiveCameraState state;
@@ -21,10 +21,11 @@ struct CameraFigures {
     net::StreamMetrics viewers;
 };
 
-// Lines of one metric after the other, as the form wants them. Names of cameras need no escapes: they are of letters,
-// digits and . _ - alone.
+// Collects metric lines. The format wants all lines of one metric together, so each metric loops over the cameras.
+// Label values need no escaping: camera names consist of letters, digits and . _ - only.
 class MetricLines {
 public:
+    // Starts a metric: its HELP and TYPE lines.
     void begin(std::string_view name, std::string_view type, std::string_view help) {
         name_ = name;
         fmt::format_to(std::back_inserter(text_), "# HELP framewire_{0} {1}\n# TYPE framewire_{0} {2}\n", name, help,
@@ -44,7 +45,7 @@ private:
 
 std::string of_camera(const CameraFigures& camera) { return fmt::format("camera=\"{}\"", camera.name); }
 
-// One line of each camera.
+// Adds a metric with one line per camera.
 template <class Value>
 void each(MetricLines& lines, const std::vector<CameraFigures>& cameras, std::string_view name, std::string_view type,
           std::string_view help, const Value& value) {
@@ -52,6 +53,7 @@ void each(MetricLines& lines, const std::vector<CameraFigures>& cameras, std::st
     for (const auto& camera : cameras) lines.line(of_camera(camera), value(camera));
 }
 
+// Adds the per-stage counters and latency histograms.
 void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
     const auto labels = [](const CameraFigures& camera, std::size_t stage) {
         return fmt::format("{},stage=\"{}\"", of_camera(camera), stage_names[stage]);

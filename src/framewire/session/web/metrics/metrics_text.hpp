@@ -7,7 +7,7 @@
 
 namespace framewire::session::web {
 
-/// The figures in Prometheus's text form 0.0.4.
+/// Returns the statistics in Prometheus's text format, version 0.0.4.
 std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers);
 
 }  // namespace framewire::session::web

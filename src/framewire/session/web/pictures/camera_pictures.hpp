@@ -10,19 +10,22 @@
 
 namespace framewire::session::web {
 
-/// What a camera's viewers see, as files: encoded when somebody asks, once for each version, and shared by all who ask.
-/// Thread-safe.
+/// The picture that a camera's viewers see, as image files. Each format is encoded on request, once per version, and
+/// shared by all requests. Thread-safe.
 class CameraPictures {
 public:
+    /// Encoded file, shared.
     using File = std::shared_ptr<const std::string>;
 
+    /// Keeps the camera alive.
     explicit CameraPictures(std::shared_ptr<LiveCamera> camera) : camera_(std::move(camera)) {}
 
-    /// Each throws Error{config} where there was no frame yet.
+    /// Each returns the newest picture and throws Error{config} before the first frame.
     File jpeg() { return newest(jpeg_); }
     File png() { return newest(png_); }
 
 private:
+    // Newest file of one format. The mutex is held while encoding, so that simultaneous requests encode once.
     struct Newest {
         std::string (*encode)(HostView<const std::uint8_t> image);
         std::mutex mutex{};

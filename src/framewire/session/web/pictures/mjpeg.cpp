@@ -14,9 +14,10 @@
 namespace framewire::session::web {
 namespace {
 
-// How late a picture may be noticed; asking for its version costs next to nothing.
+// Maximum delay until a new picture is noticed. Polling the version costs next to nothing.
 constexpr std::chrono::milliseconds between_looks{4};
 
+// One part of the multipart answer.
 std::string part_of(const std::string& jpeg) {
     return fmt::format("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n{}\r\n", jpeg.size(),
                        jpeg);
@@ -24,7 +25,7 @@ std::string part_of(const std::string& jpeg) {
 
 }  // namespace
 
-// Outlives both this object and the feed, whichever goes first.
+// State shared with the feed's callback. Outlives both this object and the feed, whichever ends first.
 struct Mjpeg::Wanted {
     std::mutex mutex;
     std::condition_variable_any changed;
@@ -62,12 +63,13 @@ bool Mjpeg::rests() const {
 const std::shared_ptr<net::http::Feed>& Mjpeg::feed() {
     const auto version = camera_->picture_version();
     const std::lock_guard lock(mutex_);
-    // The first picture of a client may be one from before a request that is answered already.
+    // The client's first picture must not be older than a control request that was already answered.
     if (version != shown_) feed_->set_first(nullptr);
     return feed_;
 }
 
-// Throws where there is no picture. One that was withdrawn while it was encoded is left out.
+// Encodes and publishes the newest picture. Throws if there is none. A picture that was withdrawn during encoding is
+// not published.
 void Mjpeg::show(std::uint64_t version) {
     const auto part = std::make_shared<const std::string>(part_of(*pictures_->jpeg()));
     const std::lock_guard lock(mutex_);
@@ -83,7 +85,8 @@ void Mjpeg::run(const std::stop_token& stop) {
         {
             std::unique_lock lock(wanted_->mutex);
             if (!wanted_->now) {
-                feed_->set_first(nullptr);  // it would be an old one
+                // it would be outdated for the next client
+                feed_->set_first(nullptr);
                 seen = 0;
             }
             wanted_->rests = !wanted_->now;

@@ -12,33 +12,37 @@
 
 namespace framewire::session::web {
 
-/// A camera as Motion JPEG: the pictures of a feed, each as soon as it is there, from a thread that rests while nobody
-/// watches. Who is slow skips pictures.
+/// A camera as Motion JPEG. A thread publishes each new picture to a feed, and sleeps while there is no client. Slow
+/// clients skip pictures.
 class Mjpeg {
 public:
+    /// Content type of the answer; its boundary separates the pictures (RFC 2046, section 5.1).
     static constexpr std::string_view content_type = "multipart/x-mixed-replace; boundary=framewire";
 
-    /// Both live longer.
+    /// Starts the thread. Both arguments must outlive this object.
     Mjpeg(const LiveCamera& camera, CameraPictures& pictures);
-    /// Ends the answers of all who watch.
+    /// Ends the answers of all clients.
     ~Mjpeg();
     Mjpeg(const Mjpeg&) = delete;
     Mjpeg& operator=(const Mjpeg&) = delete;
 
-    /// For one more client, who begins with no older picture than the newest one.
+    /// Returns the feed for one more client, which starts with the newest picture or a later one.
     const std::shared_ptr<net::http::Feed>& feed();
-    /// Whether its thread rests: it takes no picture until somebody watches.
+    /// Returns true while the thread sleeps because there is no client; it then takes no pictures.
     bool rests() const;
 
 private:
     struct Wanted;
     void run(const std::stop_token& stop);
+    // Publishes the newest picture; see mjpeg.cpp.
     void show(std::uint64_t version);
 
     const LiveCamera* camera_;
     CameraPictures* pictures_;
-    std::mutex mutex_;         // of what is shown, in the order of the versions
-    std::uint64_t shown_ = 0;  // the newest version
+    // guards what is shown, in the order of versions
+    std::mutex mutex_;
+    // newest version published
+    std::uint64_t shown_ = 0;
     std::shared_ptr<net::http::Feed> feed_;
     std::shared_ptr<Wanted> wanted_;
     std::jthread thread_;

@@ -11,7 +11,7 @@
 
 namespace framewire::session::web {
 
-/// A camera without a source, that remembers what it was ordered.
+/// A camera without a source that records the control requests it receives.
 class FakeCamera : public LiveCamera {
 public:
     explicit FakeCamera(const std::string& name, const Shape& shape = {1, 12, 16, 3}) : name_(name), shape_(shape) {
@@ -30,14 +30,16 @@ public:
         state_.controls.filters = {{.text = "gaussian=5"}};
     }
 
-    /// The next picture, all of this value.
+    /// Shows a new picture with all bytes equal to `value`.
     void show(std::uint8_t value) {
         value_ = value;
         ++version_;
     }
+    /// Sets whether control requests are accepted.
     void allow_orders(bool allowed) { state_.may_be_set = allowed; }
-    /// How often somebody took a picture.
+    /// Number of pictures taken by clients.
     int pictures_taken() const { return taken_; }
+    /// Statistics that the camera reports; tests modify them.
     StatisticsSnapshot& figures_told() { return figures_; }
 
     const std::string& name() const override { return name_; }
