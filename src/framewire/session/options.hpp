@@ -18,7 +18,7 @@ class OpenedSource;
 
 /// Options that all jobs share.
 struct JobOptions {
-    /// Where filters and detectors run.
+    /// Backend of filters and detectors.
     BackendChoice backend = BackendChoice::automatic;
     /// Number of threads of the CPU backend; 0 uses all processors.
     int threads = 0;

@@ -13,7 +13,7 @@
 namespace framewire::session {
 namespace {
 
-// The kept certificate and its key, one after the other, so that they belong together whenever they are there.
+// Certificate and key are kept in a single file, so that they always match.
 net::TlsIdentity kept_identity() {
     const auto file = net::kept_file("tls.pem");
     net::keep_secret(file, [] {

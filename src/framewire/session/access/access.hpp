@@ -6,27 +6,32 @@
 
 namespace framewire::session {
 
-/// Who may watch what is served.
+/// Access control of a server.
 struct AccessOptions {
-    /// The token that viewers need. Empty: on loopback none; elsewhere one that is kept between runs (kept_file()
-    /// "token"), and made where there is none yet.
+    /// Optional. File with the token that viewers need. Empty: no token on loopback; otherwise the token that is kept
+    /// between runs (kept_file() "token") is used, and created if it does not exist.
     std::string token_file{};
-    bool open = false;  ///< no token, wherever it is served
-    /// With a certificate signed by itself, made where none is kept yet (kept_file() "tls.pem").
+    /// No token, even beyond loopback.
+    bool open = false;
+    /// Use TLS with a self-signed certificate, created if none has been kept yet (kept_file() "tls.pem").
     bool tls = false;
-    /// Or with this one: PEM files, the chain from the server's certificate on and its key. Both or neither.
+    /// Use TLS with this certificate: PEM files of the chain, starting with the server's certificate, and of its key.
+    /// Both or neither.
     std::string certificate_file{}, key_file{};
 };
 
-/// What came of them.
+/// Access control in effect.
 struct Access {
-    std::string token_file{};   ///< the one in use; empty: there is no token
-    bool token_made = false;    ///< just now: whoever started it should be told, once
-    std::string fingerprint{};  ///< of the certificate; empty: no TLS
+    /// Token file in use; empty: there is no token.
+    std::string token_file{};
+    /// True if the token was just created, so that the user should be told once.
+    bool token_made = false;
+    /// Fingerprint of the certificate; empty: no TLS.
+    std::string fingerprint{};
 };
 
-/// Completes what a listener needs to know. Warns of what others on the network could read or watch. Throws
-/// Error{usage} on options that do not go together, and as net::read_token_file(), net::kept_file(),
+/// Sets token and certificate in `listener`. Logs warnings if others on the network could read the token or watch.
+/// Throws Error{usage} if options do not fit together, and as net::read_token_file(), net::kept_file(),
 /// net::keep_secret(), net::make_identity() and net::check_identity() do.
 Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener);
 

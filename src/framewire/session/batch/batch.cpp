@@ -1,3 +1,5 @@
+// Workers take tasks in order from a shared counter. A split piece's parts come before the task that joins them; the
+// worker that ends the last part does that task.
 #include "framewire/session/batch/batch.hpp"
 
 #include "framewire/core/log.hpp"
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 using PieceEnd = PieceOutcome::End;
 using PieceIs = PieceState::Is;
 
+// Throws Error{usage} if two pieces have the same outputs, or one writes what another reads.
 void require_different(const std::vector<Piece>& pieces, const std::string& statistics_path) {
     std::map<std::string, const Piece*> named;
     JobFiles files;
@@ -46,7 +49,7 @@ std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     return paths;
 }
 
-// The first input of a piece that does not exist; null if all do.
+// Returns the first input of a piece that does not exist; null if all exist.
 const RunFile* missing_input(const Piece& piece) {
     const auto& inputs = piece.files.inputs();
     const auto found = std::ranges::find_if(inputs, [](const RunFile& input) {
@@ -56,7 +59,7 @@ const RunFile* missing_input(const Piece& piece) {
     return found == inputs.end() ? nullptr : &*found;
 }
 
-// What a piece was joined of, and the folders above it that are empty then.
+// Removes the parts of a piece that was joined, and the folders above them that became empty.
 void remove_parts(const std::string& folder) {
     std::error_code stays;
     fs::remove_all(folder, stays);
@@ -65,14 +68,14 @@ void remove_parts(const std::string& folder) {
         if (!fs::is_empty(above, stays) || !fs::remove(above, stays)) return;
 }
 
-// 0 where nobody knows, for then the job will tell.
+// Returns the size of the first input; 0 if it is unknown, in which case the job will report why.
 std::int64_t bytes_of(const Piece& piece) {
     std::error_code unknown;
     const auto bytes = piece.files.inputs().empty() ? 0 : fs::file_size(piece.files.inputs().front().path, unknown);
     return unknown ? 0 : static_cast<std::int64_t>(bytes);
 }
 
-// A job's share of the threads that all have together.
+// Divides the threads among the jobs that run at a time.
 int threads_of_each(int threads, int jobs) {
     const int all = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     return jobs == 1 ? threads : std::max(1, all / jobs);
@@ -103,17 +106,19 @@ std::vector<const PieceOutcome*> BatchResult::failures() const {
 }
 
 struct BatchJob::State {
-    // A piece of this shard, and how it was found.
+    // A piece of this shard, with its state before the run.
     struct Task {
         Piece piece;
         PieceMarks marks;
         PieceState found;
         std::int64_t bytes = 0;
-        std::optional<std::size_t>
-            whole{};         // of a part: the task that joins it, which is begun when all its parts ended
-        bool joins = false;  // it is that
+        // for a part: index of the task that joins it, which starts when all parts have ended
+        std::optional<std::size_t> whole{};
+        // this task joins parts
+        bool joins = false;
         bool is_part = false;
-        bool in_the_way = false;  // of a part: what it is for is
+        // for a part: an output of its piece is in the way
+        bool in_the_way = false;
         std::function<void(const JobOptions&)> join{};
     };
 
@@ -143,7 +148,8 @@ struct BatchJob::State {
     InTheWay what_of_others = InTheWay::refuse;
     std::optional<BatchTally> tally;
     std::atomic<std::size_t> next{0};
-    std::vector<std::atomic<int>> parts_left;  // of each task
+    // number of unfinished parts per task
+    std::vector<std::atomic<int>> parts_left;
 };
 
 BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
@@ -155,7 +161,7 @@ BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
     for (std::size_t index = 0; index < pieces.size(); ++index)
         if (!add_parts(pieces[index], index) && (options.shard.has(index) || pieces[index].in_every_share))
             add(std::move(pieces[index]));
-    // A share without work must not succeed for inputs that do not exist.
+    // A shard without work must not succeed if inputs do not exist.
     if (tasks.empty())
         for (auto& piece : pieces)
             if (missing_input(piece)) add(std::move(piece));
@@ -175,17 +181,20 @@ BatchJob::State::Task& BatchJob::State::add(Piece piece, std::int64_t share_of_i
 CutPiece BatchJob::State::cut(const Piece& piece) const {
     try {
         return piece.cut();
-    } catch (const Error&) {  // its job will say so
+        // the job will report the error
+    } catch (const Error&) {
         return {};
     }
 }
 
-// Those of this shard, and where it is the only one, what joins them. False where the piece is not cut, or done.
+// Adds the parts of this shard and, for a single shard, the task that joins them. Returns false if the piece is done or
+// not split.
 bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
     if (!piece.cut) return false;
     const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
     if (found.is == PieceIs::done) {
-        remove_parts(parts_folder(options.folder, piece.name));  // a run was killed before it did
+        // an earlier run was killed before it could
+        remove_parts(parts_folder(options.folder, piece.name));
         return false;
     }
     auto cut_up = cut(piece);
@@ -212,7 +221,8 @@ bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
 PieceState BatchJob::State::look_at(const Piece& piece, const PieceMarks& marks) const {
     try {
         return marks.state(making_of(piece));
-    } catch (const Error&) {  // no such input: its job will say so
+        // the input does not exist: the job will report it
+    } catch (const Error&) {
         return {};
     }
 }
@@ -238,6 +248,7 @@ void BatchJob::State::run(InTheWay what) {
     if (statistics) statistics.write(to_json(result, options.shard));
 }
 
+// Loop of one worker.
 void BatchJob::State::work() {
     for (;;) {
         const auto index = next++;
@@ -249,6 +260,7 @@ void BatchJob::State::work() {
     }
 }
 
+// Processes one task; an exception becomes its outcome.
 void BatchJob::State::attempt(std::size_t index) {
     const auto& task = tasks[index];
     auto& outcome = result.pieces[index];
@@ -269,27 +281,30 @@ void BatchJob::State::attempt(std::size_t index) {
     tally->count(task.found.is == PieceIs::done ? 0 : task.bytes, outcome.end == PieceEnd::failed && outcome.told);
 }
 
+// Decides from the markers whether the task has to be done, and does it.
 void BatchJob::State::make(const Task& task, std::size_t index) {
     auto& outcome = result.pieces[index];
     if (task.in_the_way && what_of_others != InTheWay::replace) {
-        if (what_of_others == InTheWay::keep) outcome.end = PieceEnd::kept;  // there is no use in it
+        // the parts would be useless
+        if (what_of_others == InTheWay::keep) outcome.end = PieceEnd::kept;
         return;
     }
     if (task.found.is == PieceIs::done) {
         outcome.end = PieceEnd::was_done;
-        if (task.marks.begun()) PieceInTheMaking(task.marks);  // a run was killed between its last two steps
+        // remove the marker of a run that was killed after it wrote NAME.done
+        if (task.marks.begun()) PieceInTheMaking(task.marks);
         return;
     }
     if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::keep) {
         outcome.end = PieceEnd::kept;
         return;
     }
-    // Before the piece is marked as begun: other shares may be failing on the same input.
+    // Checked before the piece is marked as begun, because other shards may fail at the same input.
     if (const auto* missing = missing_input(task.piece))
         fail(ErrorCode::no_input, "{}: there is no such file", missing->path);
     PieceInTheMaking marked(task.marks);
     const auto making = making_of(task.piece);
-    // Another run may have made it since we looked; what it began and did not end is ours now.
+    // Another run may have finished it meanwhile. If it was killed, this run takes over.
     if (task.found.is != PieceIs::in_the_way && look_at(task.piece, task.marks).is == PieceIs::done) {
         outcome.end = PieceEnd::was_done;
         return;
@@ -299,17 +314,18 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
     if (task.found.is == PieceIs::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
     try {
         marked.begin(making);
-    } catch (const Error&) {  // as above
+        // the input does not exist: the job will report it
+    } catch (const Error&) {
     }
     run_job(task, index);
     if (outcome.end != PieceEnd::made) return;
     marked.finish(making);
-    // Also those that a run left which cut it.
+    // Also removes parts that an earlier run with --segment left behind.
     if (!task.is_part) remove_parts(parts_folder(options.folder, task.piece.name));
 }
 
-// Joins a piece of its parts. False where its source cannot be cut or is damaged: then it is made in one, and is what
-// an uncut run makes of it.
+// Joins a piece from its parts. Returns false if the source cannot be split or is damaged; then the piece is made as a
+// whole, with the same result as a run without splitting.
 bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
     const auto is_of_source = [](ErrorCode code) {
         return code == ErrorCode::config || code == ErrorCode::source_lost;
@@ -332,6 +348,7 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     return true;
 }
 
+// Runs the job of a task, or joins its parts.
 void BatchJob::State::run_job(const Task& task, std::size_t index) {
     auto& outcome = result.pieces[index];
     const auto outputs = paths_of(task.piece.files.outputs());
@@ -340,7 +357,7 @@ void BatchJob::State::run_job(const Task& task, std::size_t index) {
         if (const auto folder = split_path(output).first; !folder.empty()) make_folder(folder);
         if (std::error_code unknown; !fs::exists(output, unknown)) new_ones.push_back(output);
     }
-    // Nothing has its name that is not whole.
+    // An output exists under its name only if it is complete.
     const auto withdraw = [&] {
         std::error_code ignored;
         for (const auto& output : new_ones) {

@@ -16,40 +16,47 @@
 
 namespace framewire::session {
 
-/// Learns of the job of a piece when it runs, and when it does not any more.
+/// Callbacks around the job of a piece: `began` before it runs, `ended` after it. `statistics` is valid in between.
 struct PieceWatch {
     std::function<void(const Statistics&statistics)> began, ended;
 };
 
 struct CutPiece;
 
-/// One of many pieces of work: a file, and a job that makes something of it.
+/// A piece of batch work: one input file and the job that processes it.
 struct Piece {
-    std::string input;  ///< as people are told
-    std::string name;   ///< of its first output, as seen from the output folder
-    JobFiles files;     ///< what the job reads and writes
-    /// The option of that output which stands for the source's video: sound and words go along into it. Empty: none.
+    /// Input as shown to people.
+    std::string input;
+    /// Path of its first output, relative to the output folder.
+    std::string name;
+    /// Files that the job reads and writes.
+    JobFiles files;
+    /// Option of the output that replaces the source's video; sound and subtitles are copied into it. Empty: none.
     std::string film;
-    /// Makes the job with these options and runs it. Throws as jobs do.
+    /// Makes and runs the job with these options. Throws as jobs do.
     std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
-    /// Cuts it, where it may be cut. Throws as work does.
+    /// Optional. Splits the piece into parts, if possible. Throws as `work` does.
     std::function<CutPiece()> cut{};
-    /// Every share makes it: an input that the command line names and that does not exist, so that no share succeeds.
+    /// True for an input that the command line names and that does not exist: every shard reports it, so that none
+    /// succeeds.
     bool in_every_share = false;
 };
 
-/// A piece of work that is made in parts, which are pieces of work of their own: `work` is done where these cannot be.
+/// A piece that was split into parts. Parts are pieces of their own; if they fail because of the source, the piece's
+/// own `work` is done instead.
 struct CutPiece {
-    std::vector<Piece> parts{};  ///< fewer than two: it is not cut
-    /// Joins what was made of the parts. Throws Error.
+    /// Fewer than two: the piece is not split.
+    std::vector<Piece> parts{};
+    /// Joins the outputs of the parts to those of the piece. Throws Error.
     std::function<void(const JobOptions& job)> join{};
 };
 
-/// The folder of the marks in an output folder, and in it that of the parts of the piece `name`.
+/// Returns the folder of the done markers in an output folder.
 std::string marks_folder(const std::string& folder);
+/// Returns the folder in it for the parts of the piece `name`.
 std::string parts_folder(const std::string& folder, const std::string& name);
 
-/// The work of a piece by a RunJob or the like, whose other options are `options`.
+/// Returns a Piece::work that runs an `AnyJob`, such as RunJob, with the given options besides JobOptions.
 template <class AnyJob, class Options>
 auto piece_work(Options options) {
     return [options = std::move(options)](const JobOptions& job_options, const PieceWatch& watch) -> JobResult {
@@ -70,70 +77,93 @@ auto piece_work(Options options) {
     };
 }
 
-/// What is done where an output is there that no run of many files made.
+/// Treatment of an existing output that no batch run made.
 enum class InTheWay { refuse, replace, keep };
 
+/// Options of a BatchJob.
 struct BatchOptions {
-    JobOptions job{};                      ///< of all together: threads are shared out, figures and progress are of all
-    std::string folder{};                  ///< where first outputs go, and marks of what is done
-    std::string version{};                 ///< see Making
-    std::vector<std::string> made_with{};  ///< options that outputs depend on, see Making
-    int jobs = 1;                          ///< pieces at once, 1 to most_jobs
-    Shard shard{};                         ///< which of the pieces
+    /// Options of all pieces together: threads are divided among them; statistics and progress are totals.
+    JobOptions job{};
+    /// Output folder, which also holds the done markers.
+    std::string folder{};
+    /// See Making.
+    std::string version{};
+    /// Options that outputs depend on, see Making.
+    std::vector<std::string> made_with{};
+    /// Number of pieces processed at a time, 1 to most_jobs.
+    int jobs = 1;
+    /// Shard of the pieces that this process takes.
+    Shard shard{};
 
+    /// Limit for `jobs`.
     static constexpr int most_jobs = 256;
 };
 
-/// What became of a piece.
+/// Outcome of one piece.
 struct PieceOutcome {
+    /// How the piece ended.
     enum class End {
         made,
-        was_done,  ///< by an earlier run, with the same
-        kept,      ///< as somebody else made it
+        /// Done before, with the same inputs and options.
+        was_done,
+        /// Left as it was, although no batch run made it.
+        kept,
         failed,
-        stopped  ///< before its end, or before it began
+        /// Stopped before its end, or before it began.
+        stopped
     };
     std::string input{};
-    bool part = false;  ///< it is one of a cut piece's
-    bool told = true;   ///< whether a failure is its own; else that of the piece it is a part of tells it
+    /// True for a part of a split piece.
+    bool part = false;
+    /// True if a failure is reported for this outcome itself; false if the split piece reports it.
+    bool told = true;
     End end = End::stopped;
-    ErrorCode code = ErrorCode::internal;  ///< of what failed
-    std::string why{};                     ///< it failed, with its name
+    /// Error code, if it failed.
+    ErrorCode code = ErrorCode::internal;
+    /// Message with the input's name, if it failed.
+    std::string why{};
+    /// Frames processed.
     std::int64_t frames = 0;
 };
 
+/// Outcome of a BatchJob.
 struct BatchResult {
-    std::vector<PieceOutcome> pieces{};  ///< of this shard, in order; parts before what they are of
+    /// Pieces of this shard, in order; parts precede the piece they belong to.
+    std::vector<PieceOutcome> pieces{};
     double seconds = 0;
     std::int64_t frames = 0;
 
-    /// How many pieces, or parts, there are, and how many that ended so.
+    /// Number of pieces, or of parts, in total.
     int size(bool parts = false) const;
+    /// Number of pieces, or of parts, that ended in this way.
     int count(PieceOutcome::End end, bool parts = false) const;
-    /// What failed, in order: parts where no piece tells it.
+    /// Failed pieces, in order, and failed parts that no piece reports.
     std::vector<const PieceOutcome*> failures() const;
 };
 
-/// The result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, the same of `parts` where there are
-/// some, `frames`, `seconds`, `fps`, the `shard`, and in `failures` an object each: its `file`, `code` and `why`.
+/// Returns the result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, the same counts for `parts`
+/// if there are any, `frames`, `seconds`, `fps`, `shard`, and `failures`, a list of objects with `file`, `code` and
+/// `why`.
 std::string to_json(const BatchResult& result, const Shard& shard);
 
-/// Many pieces of work: what is missing or changed of them is made, several at once, and each is marked when it is done
-/// (PieceMarks). A piece that fails is no reason for others not to be made. What a piece wrote before it failed is left
-/// as NAME.part, and nothing where it was stopped. Pieces that are cut are made in parts, which shards share out, too:
-/// part p of piece n is the work of shard (n + p) modulo their count. They are joined where there is one shard. For one
-/// run.
+/// Processes many pieces of work, several at a time. Pieces that are done and unchanged since an earlier run are
+/// skipped; each finished piece gets a done marker (PieceMarks). A failed piece does not stop the others; what it wrote
+/// is left as NAME.part. A stopped piece leaves nothing.
+///
+/// Split pieces are processed part by part, and shards divide the parts too: part p of piece n belongs to shard (n + p)
+/// modulo the number of shards. Parts are joined only if there is a single shard. A job runs once.
 class BatchJob {
 public:
-    /// Looks at what there is. Throws Error{usage} where one piece's output is another's, or an input, and where
-    /// options are out of their range; Error{io} where the file for the figures cannot be written.
+    /// Determines what has to be done. Throws Error{usage} if an output of one piece is an output or input of another
+    /// one, or if options are out of range, and Error{io} if the statistics file cannot be written.
     BatchJob(const BatchOptions& options, std::vector<Piece> pieces);
     ~BatchJob();
 
-    /// Outputs of this shard that no run of many files made, or that were changed since.
+    /// Outputs of this shard that no batch run made, or that were changed since.
     const std::vector<std::string>& in_the_way() const;
 
-    /// To be called once. Failures of pieces are in the result. Throws Error{io} where the figures cannot be written.
+    /// Processes the pieces; may be called once. Failures of pieces are part of the result. Throws Error{io} if the
+    /// statistics cannot be written.
     const BatchResult& run(InTheWay in_the_way);
 
 private:

@@ -48,7 +48,7 @@ bool is_pattern(const std::string& text) {
     return text.find_first_of(pattern_letters) != text.npos && !is_there(text) && is_path(text);
 }
 
-// A path that is one whatever it is called: no `lavfi:...` of this folder becomes a graph.
+// Makes a path unambiguous: a file called `lavfi:...` must not be taken for a filter graph.
 std::string as_path(const std::string& path) { return path.find(':') < path.find('/') ? "./" + path : path; }
 
 BatchInput input_at(const std::string& path, const std::string& name) {
@@ -87,7 +87,7 @@ std::vector<BatchInput> folder_inputs(const std::string& text) {
     return inputs;
 }
 
-// The folder, with its slash, up to which a pattern has no letters of patterns.
+// Returns the folder, with its slash, before the first wildcard.
 std::string fixed_part(const std::string& pattern) {
     const auto slash = pattern.substr(0, pattern.find_first_of(pattern_letters)).rfind('/');
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);

@@ -5,25 +5,29 @@
 
 namespace framewire::session {
 
-/// One file of many.
+/// An input file of a batch.
 struct BatchInput {
     std::string path;
-    std::string name;      ///< what is made of it is called this in the output folder, with an ending of its own
-    bool image = false;    ///< by its ending
-    bool missing = false;  ///< `-i` names it, and there is no such file
+    /// Path of its output in the output folder, without an ending.
+    std::string name;
+    /// True for an image, by its ending.
+    bool image = false;
+    /// True if `-i` names the file and it does not exist.
+    bool missing = false;
 };
 
-/// Whether an `-i` of this text names many files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that fits
-/// some and is not itself there.
+/// Returns true if an `-i` text names several files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that
+/// matches files and is not itself a file.
 bool names_many(const std::string& text);
 
-/// The files that texts of `-i` name, each once, sorted by the bytes of their names within each text:
-/// - a file: itself, whether it is there or not;
-/// - a folder: its videos and images by their endings, hidden ones not; folders in it are not looked into;
-/// - a pattern of the shell (`*`, `?`, `[...]`): the files that it fits. They keep the folders below its fixed part, so
-///   that `cams/*/*.mp4` has names like `door/0001`;
-/// - `@LIST`: a file in each line of LIST, `@-` being standard input; empty lines count for nothing.
-/// Opens no video. Throws Error{usage} on other sources, Error{no_input} where a folder, a pattern or a list has none.
+/// Returns the files that the `-i` texts name, each once, sorted by bytes within each text:
+/// - a file: itself, even if it does not exist;
+/// - a folder: its videos and images by ending; hidden files and subfolders are skipped;
+/// - a shell pattern (`*`, `?`, `[...]`): the matching files. Their names keep the folders after the pattern's fixed
+///   part, so `cams/*/*.mp4` has names such as `door/0001`;
+/// - `@LIST`: one file per line of LIST; `@-` is standard input, and empty lines are skipped.
+///
+/// Opens no video. Throws Error{usage} for other sources, and Error{no_input} if a folder, pattern or list has no file.
 std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts);
 
 }  // namespace framewire::session

@@ -4,6 +4,7 @@
 
 namespace framewire::session {
 
+// File names may be invalid UTF-8; such bytes are replaced.
 std::string to_json(const BatchResult& result, const Shard& shard) {
     using Json = nlohmann::ordered_json;
     using End = PieceOutcome::End;

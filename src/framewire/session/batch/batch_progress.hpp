@@ -11,29 +11,37 @@
 
 namespace framewire::session {
 
-/// How far work on many files is. Thread-safe.
+/// Progress of a batch. A plain value.
 struct BatchFigures {
-    int files = 0;   ///< in all, or pieces where some are cut
-    int ended = 0;   ///< made, left as they were, or failed
-    int failed = 0;  ///< of these
+    /// Number of files, or of pieces if some files are split.
+    int files = 0;
+    /// Number that ended: made, skipped or failed.
+    int ended = 0;
+    /// Number of these that failed.
+    int failed = 0;
     std::int64_t frames = 0;
     double seconds = 0;
-    std::int64_t bytes = 0, ended_bytes = 0;  ///< of inputs: those there is work for, and those whose work ended
-    bool cut = false;                         ///< some files are, into pieces
+    /// Input bytes of files with work to do, and of those whose work ended.
+    std::int64_t bytes = 0, ended_bytes = 0;
+    /// True if some files are split into pieces.
+    bool cut = false;
 };
 
-/// Gathers them from the pieces of work as they go.
+/// Collects the progress of pieces that are processed in parallel. Thread-safe.
 class BatchTally {
 public:
-    /// `files` in all, or pieces where some are `cut`, of which there is work for those with `bytes` together.
+    /// `files` is the total number, of pieces if some are `cut`; `bytes` is the size of the inputs that have work to
+    /// do.
     BatchTally(int files, std::int64_t bytes, bool cut = false);
 
-    /// The figures of a job that runs, for as long as it does.
+    /// Includes the statistics of a running job until unwatch(). They must live until then.
     void watch(const Statistics& statistics);
+    /// Adds the job's frames to the total, when it has ended.
     void unwatch(const Statistics& statistics);
-    /// One that ended with so many bytes of input.
+    /// Counts a piece that ended, with its input bytes.
     void count(std::int64_t bytes, bool failed);
 
+    /// Returns the progress so far.
     BatchFigures figures() const;
 
 private:
@@ -43,10 +51,13 @@ private:
     Clock::time_point start_ = Clock::now();
 };
 
-/// As Progress takes them: "12/40 files, 1 failed, ..." with share and time left by the inputs' bytes.
+/// Returns the lines for Progress: "12/40 files, 1 failed, ..." with fraction and remaining time by input bytes. Refers
+/// to `tally`.
 ProgressLines progress_lines(const BatchTally& tally);
 
+/// Returns the progress as a line of at most `columns` characters.
 std::string batch_bar(const BatchFigures& figures, int columns);
+/// Returns the progress as a line of JSON.
 std::string batch_json(const BatchFigures& figures);
 
 }  // namespace framewire::session

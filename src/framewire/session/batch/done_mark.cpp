@@ -30,9 +30,8 @@ using Lines = std::vector<std::string>;
 
 constexpr std::size_t longest_mark_bytes = 1 << 20;
 
-std::string line_of(const Json& json) {  // names of files are bytes, of which some are no text
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+// file names are bytes and may be invalid UTF-8
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string input_line(const std::string& path) {
     struct stat status {};
@@ -42,7 +41,7 @@ std::string input_line(const std::string& path) {
                     {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
 }
 
-// None where it is not there.
+// Empty if the file does not exist.
 std::optional<std::string> output_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return {};
@@ -61,7 +60,7 @@ std::string joined(const Lines& lines) {
     return text;
 }
 
-// None where there is none, or what is there is none of ours.
+// Empty if there is no marker, or if it is too large to be one.
 std::optional<Lines> read_mark(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return {};
@@ -74,7 +73,7 @@ std::optional<Lines> read_mark(const std::string& path) {
 
 bool has(const Lines& lines, const std::string& line) { return std::ranges::find(lines, line) != lines.end(); }
 
-// What is first to differ from a mark.
+// Returns the first difference between a marker and the present state, for messages.
 std::string difference(const Lines& mark, const Making& making, const Lines& now) {
     if (mark.empty() || mark[0] != now[0]) return "the version of framewire";
     if (mark.size() < 2 || mark[1] != now[1]) return "the options";
@@ -88,8 +87,8 @@ void sync(const std::string& path, int flags) {
     const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!synced && error != EINVAL)  // of file systems that have nothing to bring to a disk
-        fail(ErrorCode::io, "cannot bring {} to the disk: {}", path, std::strerror(error));
+    // EINVAL: the file cannot be synced, e.g. because it is a pipe
+    if (!synced && error != EINVAL) fail(ErrorCode::io, "cannot bring {} to the disk: {}", path, std::strerror(error));
 }
 
 void sync_folder_of(const std::string& path) {
@@ -135,7 +134,7 @@ PieceInTheMaking::PieceInTheMaking(PieceMarks marks) : marks_(std::move(marks)) 
             ::close(std::exchange(lock_, -1));
             fail(ErrorCode::io, "is being made by another run ({} is locked)", marks_.begun_);
         }
-        // Between opening and locking another run may have ended, and have taken this file away.
+        // Another run may have ended and removed this file between open() and flock(); then the lock is worthless.
         struct stat own {
         }, named{};
         if (::fstat(lock_, &own) == 0 && ::stat(marks_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)

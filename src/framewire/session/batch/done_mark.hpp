@@ -6,39 +6,49 @@
 
 namespace framewire::session {
 
-/// What a piece of work is made with, of and into.
+/// Everything that determines the result of a piece of work.
 struct Making {
-    std::string version{};               ///< of the program and of what it reads and writes with
-    std::vector<std::string> options{};  ///< as given, but for those that change no output
-    std::vector<std::string> inputs{};   ///< paths of files that are read
-    std::vector<std::string> outputs{};  ///< paths of files that are written
+    /// Version of the program and of the libraries that read and write.
+    std::string version{};
+    /// Options as given, without those that do not affect outputs.
+    std::vector<std::string> options{};
+    /// Paths of the input files.
+    std::vector<std::string> inputs{};
+    /// Paths of the output files.
+    std::vector<std::string> outputs{};
 };
 
-/// How a piece of work is found.
+/// State of a piece of work before a run.
 struct PieceState {
     enum class Is {
-        missing,     ///< nothing is there of it
-        unfinished,  ///< a run that made it was killed
-        changed,     ///< it is done, but with something else
-        done,        ///< the same would come out again
-        in_the_way   ///< an output is there that no run of many files made, or that was changed since
+        /// Its outputs do not exist.
+        missing,
+        /// A run that was making it was killed.
+        unfinished,
+        /// It is done, but with other inputs, options or version.
+        changed,
+        /// A new run would make the same.
+        done,
+        /// An output exists that no batch run made, or that was changed since.
+        in_the_way
     };
     Is is = Is::missing;
-    std::string what{};  ///< is `changed`: what changed; is `in_the_way`: the output
+    /// For `changed`: what changed. For `in_the_way`: the output.
+    std::string what{};
 };
 
-/// The marks of a piece of work, in the folder `.framewire` of the output folder. NAME.begun is there, and locked,
-/// while it is made; NAME.done is written last, once all outputs are on the disk, and says what made them: a line of
-/// JSON for the version, the options, each input with its size and time, and each output with its size. So outputs
-/// without either were made by somebody else.
+/// Done markers of a piece of work, in the folder `.framewire` of the output folder. NAME.begun exists and is locked
+/// while the piece is made. NAME.done is written last, after all outputs are synced to disk, and describes what made
+/// them, one JSON object per line: version, options, each input with size and modification time, each output with size.
+/// Outputs without either marker were made by something else.
 class PieceMarks {
 public:
-    /// `name` is the piece's first output, as seen from the folder.
+    /// `name` is the piece's first output, relative to the folder.
     PieceMarks(const std::string& folder, const std::string& name);
 
-    /// Compares with what is there now. Throws Error{no_input} where an input cannot be found.
+    /// Compares the markers with the files that exist now. Throws Error{no_input} if an input does not exist.
     PieceState state(const Making& making) const;
-    /// Whether a run makes it, or was killed while it did.
+    /// Returns true if a run is making the piece, or was killed while making it.
     bool begun() const;
 
 private:
@@ -46,25 +56,27 @@ private:
     std::string begun_, done_;
 };
 
-/// A piece that is being made: by one run at a time.
+/// Holds the lock of a piece while it is made, so that only one run makes it at a time.
 class PieceInTheMaking {
 public:
-    /// Puts NAME.begun there. Throws Error{io}, also where another run makes the piece.
+    /// Creates and locks NAME.begun. Throws Error{io}, also if another run holds the lock.
     explicit PieceInTheMaking(PieceMarks marks);
-    /// Takes NAME.begun away.
+    /// Removes NAME.begun.
     ~PieceInTheMaking();
     PieceInTheMaking(const PieceInTheMaking&) = delete;
     PieceInTheMaking& operator=(const PieceInTheMaking&) = delete;
 
-    /// What a run reads and with what, before it reads: inputs that change while they are read are noticed next time.
+    /// Records inputs and options before the work reads them. An input that changes meanwhile thus no longer matches
+    /// the marker at the next run.
     void begin(const Making& making);
-    /// Brings the outputs to the disk and then writes NAME.done. Throws Error{io}.
+    /// Syncs the outputs to disk and then writes NAME.done. Throws Error{io}.
     void finish(const Making& making);
 
 private:
     PieceMarks marks_;
     int lock_ = -1;
-    std::string made_;  // the mark but for its outputs
+    // contents of the marker without the outputs
+    std::string made_;
 };
 
 }  // namespace framewire::session

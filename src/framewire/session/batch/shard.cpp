@@ -25,7 +25,7 @@ Shard checked(const char* name, int index, int count) {
     return {index, count, name};
 }
 
-// The place of a task in its array.
+// Returns the position of a task in its array.
 int slurm_index(const Environment& environment, int task) {
     const int least = number_of(environment, "SLURM_ARRAY_TASK_MIN", 0).value_or(0);
     const int step = number_of(environment, "SLURM_ARRAY_TASK_STEP", 1).value_or(1);

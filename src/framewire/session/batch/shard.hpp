@@ -8,27 +8,30 @@
 
 namespace framewire::session {
 
-/// One share of work that several runs do together: every `count`th piece from the `index`th on.
+/// One shard of work that several processes share: every `count`th piece, starting with the `index`th.
 struct Shard {
     int index = 0;  ///< 0 to count - 1
+    /// Number of shards.
     int count = 1;
-    std::string from{};  ///< the environment's variable that says so; empty: it was asked for
+    /// Environment variable that set the shard; empty: an option did.
+    std::string from{};
 
+    /// Returns true if the piece with this number, from 0, belongs to the shard.
     bool has(std::size_t piece) const {
         return piece % static_cast<std::size_t>(count) == static_cast<std::size_t>(index);
     }
 };
 
-/// Reads "I/N", I from 1 to N. Throws Error{usage}.
+/// Parses "I/N" with I from 1 to N. Throws Error{usage}.
 Shard parse_shard(std::string_view text);
 
-/// A variable of the environment; null where it is not set.
+/// Looks up an environment variable; null if it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-/// The share that a scheduler's environment asks for: of a task of a Slurm array (SLURM_ARRAY_TASK_ID with _COUNT, _MIN
-/// and _STEP) or of a pod of a Kubernetes Indexed Job (JOB_COMPLETION_INDEX). `count` is how many there are in all;
-/// none: as FRAMEWIRE_SHARDS or the array says. None where nothing of it is set. Throws Error{usage} on an index
-/// without a count or beyond it, and on arrays with gaps.
+/// Returns the shard that a scheduler's environment asks for: a task of a Slurm job array (SLURM_ARRAY_TASK_ID with
+/// _COUNT, _MIN and _STEP), or a pod of a Kubernetes Indexed Job (JOB_COMPLETION_INDEX). `count` is the number of
+/// shards; default: FRAMEWIRE_SHARDS or the size of the array. Empty if none of these variables is set. Throws
+/// Error{usage} if an index has no count or is beyond it, or if the array has gaps.
 std::optional<Shard> shard_of(const Environment& environment, std::optional<int> count);
 
 }  // namespace framewire::session

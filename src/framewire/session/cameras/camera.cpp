@@ -1,3 +1,4 @@
+// The life of a served camera: open, run a job, and make the next job if the size changed or requests need a restart.
 #include "framewire/session/cameras/camera.hpp"
 
 #include "framewire/core/error.hpp"
@@ -16,7 +17,7 @@
 namespace framewire::session {
 namespace {
 
-// False when told to stop.
+// Waits for `pause`. Returns false if a stop was requested.
 bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
     std::mutex mutex;
     std::condition_variable_any stopping;
@@ -24,6 +25,7 @@ bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
     return !stopping.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
 }
 
+// Returns true if the source was unavailable, so that trying again can help.
 bool is_away(const Error& error) {
     return error.code() == ErrorCode::no_input || error.code() == ErrorCode::source_lost;
 }
@@ -60,10 +62,11 @@ void Camera::make_job() {
         job_ = job_as_ordered();
         live_->attach(*job_);
     }
-    options_.wait_for_viewers = 0;  // only once
+    // only for the first job
+    options_.wait_for_viewers = 0;
 }
 
-// What was ordered may not fit: another size of pictures, or what a file says of another time.
+// Ordered or persisted settings may not fit, for example after a change of the frame size; then they are dropped.
 std::unique_ptr<BroadcastJob> Camera::job_as_ordered() {
     for (;;) {
         try {
@@ -91,7 +94,8 @@ void Camera::open(bool may_come_later) {
     }
 }
 
-// False when told to stop. Throws what the last attempt did when the time for them is over.
+// Retries until the camera is open. Returns false if a stop was requested. Throws the last error when the time for
+// retries is over.
 bool Camera::open_with_patience() {
     const auto begin = Clock::now();
     const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
@@ -112,7 +116,7 @@ bool Camera::open_with_patience() {
 }
 
 void Camera::run() {
-    // Whoever waits for a request is told.
+    // Ends the wait of pending control requests on every path.
     const std::shared_ptr<void> at_end(nullptr, [this](void*) { live_->end(); });
     if (!job_ && !relay_ && !open_with_patience()) return;
     if (relay_) return run_relay();
@@ -127,6 +131,7 @@ void Camera::note_recording_failure(const std::exception_ptr& failure) {
     if (!recording_failure_) recording_failure_ = failure;
 }
 
+// Runs a job and adds its result to those of earlier jobs, even if it throws.
 template <class Job>
 void Camera::run_job(Job& job) {
     const auto viewers_before = result_.viewers;
@@ -143,7 +148,7 @@ void Camera::run_job(Job& job) {
     take();
 }
 
-// A stream that was lost for good, or came back as another one, is had anew.
+// Runs the relay, and connects again if the stream was lost for good or came back with other properties.
 void Camera::run_relay() {
     for (;;) {
         try {
@@ -154,18 +159,20 @@ void Camera::run_relay() {
             log_warning("{}: {}; trying again", name(), error.what());
         }
         live_->detach();
-        relay_.reset();  // its name is free then
+        // frees the stream's name
+        relay_.reset();
         if (!open_with_patience()) return;
     }
 }
 
-// False where the run ended otherwise.
+// Makes the next job if the last one ended for a new size or for requests. Returns false if the camera has ended.
 bool Camera::go_on() {
     if (!result_.ended_at_new_size && !result_.ended_for_orders) return false;
     options_.input.opened = job_->opened();
     const auto before = job_->source().shape;
     live_->detach();
-    job_.reset();  // its name is free then
+    // frees the stream's name
+    job_.reset();
     auto& source = options_.input.opened->source();
     if (result_.ended_at_new_size) {
         if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
@@ -186,7 +193,7 @@ bool Camera::go_on() {
     return true;
 }
 
-// A file that cannot be written ends the recording, not the camera.
+// A recording file that cannot be written ends the recording, not the camera.
 void Camera::make_next_job() {
     try {
         return make_job();

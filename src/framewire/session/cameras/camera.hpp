@@ -15,32 +15,33 @@
 
 namespace framewire::session {
 
-/// One of the cameras that a listener serves, for as long as it is to be: a BroadcastJob, and another one each time its
-/// pictures come in another size or are ordered so; or a RelayJob, of the stream of another server.
+/// One of the cameras that a listener serves. It runs a BroadcastJob, and a new one each time the size of the frames
+/// changes or control requests need a restart; or it runs a RelayJob if the source is a stream of another server.
 class Camera {
 public:
-    /// Opens nothing yet. The listener lives longer; `options` name the stream, and their job's files are not written.
-    /// `ordered` is what was ordered of it before.
+    /// Does not open anything yet. `options` name the stream; the files of their job are not written. `ordered` are
+    /// persisted settings. The listener must outlive the camera.
     Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live = {},
            LiveSettings ordered = {});
     ~Camera();
 
+    /// Name of the stream.
     const std::string& name() const { return options_.server.stream; }
-    /// Opens all there is. A camera or a network source that is not there may come later, where `may_come_later`; then
-    /// this only warns. Throws as BroadcastJob does.
+    /// Opens the source. If `may_come_later`, a camera or network source that is unavailable only causes a warning, and
+    /// run() keeps trying. Throws as BroadcastJob does.
     void open(bool may_come_later);
-    /// Logs where viewers find it, once it is open.
+    /// Logs the address for viewers, if the camera is open.
     void tell_address() const;
-    /// To be called once, after open(). Returns when the source has ended, or when told to stop. Throws what failed on
-    /// the way.
+    /// Serves the camera until the source ends or a stop is requested; may be called once, after open(). Throws the
+    /// first error that ended it.
     void run();
 
-    /// Of run(), when it threw, too; of all sizes together.
+    /// Result over all jobs so far; complete after run(), even if it threw.
     const BroadcastResult& result() const { return result_; }
-    /// As it goes; from any thread.
+    /// Current statistics over all jobs; from any thread.
     StatisticsSnapshot figures() const { return statistics_->snapshot(); }
 
-    /// As it is asked and ordered; lives as long as somebody has it, but takes orders no longer than this camera.
+    /// The camera for queries and control requests. Callers may keep it, but requests fail after this object ended.
     const std::shared_ptr<ServedCamera>& live() const { return live_; }
 
 private:
@@ -56,19 +57,23 @@ private:
     bool relays() const;
 
     BroadcastOptions options_;
-    std::string record_;  // as it was asked for
+    // recording option as given
+    std::string record_;
     int recordings_ = 1;
-    std::int64_t counted_frames_ = 0;  // of the sizes before
+    // frames of earlier jobs
+    std::int64_t counted_frames_ = 0;
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::shared_ptr<ServedCamera> live_;
-    std::exception_ptr recording_failure_;  // the first; the camera went on
+    // first failed recording; the camera continued without it
+    std::exception_ptr recording_failure_;
     std::unique_ptr<BroadcastJob> job_;
-    std::unique_ptr<RelayJob> relay_;  // one of the two
+    // at most one of `job_` and `relay_` is set
+    std::unique_ptr<RelayJob> relay_;
     BroadcastResult result_;
 };
 
-/// The text of a recording's sink for its part `number`, from 2 on: `day.fwd:key=2` becomes `day-2.fwd:key=2`. Throws
-/// as fwd::parse_record() does.
+/// Returns the text of a recording's sink for part `number`, from 2 on: `day.fwd:key=2` becomes `day-2.fwd:key=2`.
+/// Throws as fwd::parse_record() does.
 std::string recording_part(const std::string& text, int number);
 
 }  // namespace framewire::session

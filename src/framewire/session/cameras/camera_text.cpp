@@ -12,7 +12,7 @@ namespace {
 CameraText split(std::string_view text) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) return {"", std::string(text)};
-    // "." and ".." are meant as names here, and are refused as such.
+    // "." and ".." count as names here, so that they are rejected as invalid names later.
     const auto name = text.substr(0, equals);
     if (!net::is_stream_name(name) && name != "." && name != "..") return {"", std::string(text)};
     return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};

@@ -6,20 +6,23 @@
 
 namespace framewire::session {
 
-/// A text that may be one camera's: "NAME=REST".
+/// A text that may belong to one camera: "NAME=REST".
 struct CameraText {
-    std::string name;  ///< empty: no camera is named
-    std::string rest;  ///< all of it then
+    /// Empty if no camera is named.
+    std::string name;
+    /// The text without the name.
+    std::string rest;
 };
 
-/// Of a source. What stands before the first = is a name where it is one of streams (A-Z a-z 0-9 . _ -) and there is no
-/// file of the whole text: `synth:size=64x48`, URLs and paths with a / before the = have none.
+/// Splits the text of a source. The part before the first = is a name if it is a valid stream name (A-Z a-z 0-9 . _ -)
+/// and no file has the whole text as its path. Thus `synth:size=64x48`, URLs and paths with a / before the = have no
+/// name.
 CameraText camera_source(std::string_view text);
 
-/// Of what else is said of cameras, `names`: only one of them is a name.
+/// Splits the text of another option of cameras; only one of `names` counts as a name.
 CameraText camera_text(std::string_view text, std::span<const std::string> names);
 
-/// With `name` in place of each {name}.
+/// Returns `text` with each {name} replaced by `name`.
 std::string with_camera_name(std::string_view text, std::string_view name);
 
 }  // namespace framewire::session

@@ -1,3 +1,4 @@
+// Opens and runs several cameras, each on a thread of its own, behind one listener.
 #include "framewire/session/cameras/cameras.hpp"
 
 #include "framewire/core/error.hpp"
@@ -25,7 +26,7 @@
 namespace framewire::session {
 namespace {
 
-// Errors say of which of several cameras they are.
+// Adds the camera's name to errors of `body`, if there are several cameras.
 template <class Body>
 void naming(const std::string& name, bool several, const Body& body) {
     if (!several) return body();
@@ -38,9 +39,9 @@ void naming(const std::string& name, bool several, const Body& body) {
     }
 }
 
-// Each camera has threads of its own that capture, begin, pack and send. Those that a camera alone has to be quicker
-// with a frame are shared out: with more cameras than cores frames of several are worked on at once anyway. Loops of
-// all cameras' filters run on one set of workers (ThreadPool).
+// Divides the machine among the cameras. Each camera has its own threads for capturing, starting, packing and sending.
+// The additional threads that speed up a single frame are divided, because with more cameras than cores several frames
+// are in progress anyway. The filter loops of all cameras share one set of workers (ThreadPool).
 void share_machine(BroadcastOptions& camera, int cameras) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     constexpr int most_packing = 8;
@@ -48,7 +49,7 @@ void share_machine(BroadcastOptions& camera, int cameras) {
     camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
 }
 
-// Cameras with a detector of their own.
+// Returns the names of cameras with their own detector.
 std::vector<std::string> watched(const CamerasOptions& options) {
     std::vector<std::string> names;
     for (const auto& camera : options.cameras)
@@ -56,6 +57,7 @@ std::vector<std::string> watched(const CamerasOptions& options) {
     return names;
 }
 
+// Checks everything that can be checked without opening a camera.
 const CamerasOptions& checked(const CamerasOptions& options) {
     if (options.cameras.empty()) fail(ErrorCode::usage, "there is no camera to serve");
     std::set<std::string> names;
@@ -79,7 +81,7 @@ void require_folder(const std::string& folder) {
         fail(ErrorCode::config, "there is no folder {} for recordings", folder);
 }
 
-// Calls `body` with each of them at the same time, and returns when all have ended.
+// Calls `body` with each index on its own thread, and returns when all calls have ended.
 template <class Body>
 void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& body) {
     std::vector<std::jthread> threads;
@@ -116,6 +118,7 @@ struct CamerasJob::State {
     }
     ~State() { listener.set_site(nullptr); }
 
+    // Persists settings after each control request, and periodically. Requests may outlive the keeper.
     void keep_orders(const std::string& path, OrderedOfCameras ordered) {
         std::vector<std::shared_ptr<ServedCamera>> served;
         for (const auto& camera : cameras) served.push_back(camera->live());
@@ -214,11 +217,13 @@ struct CamerasJob::State {
     Job job;
     net::Listener listener;
     bool several;
-    MqttPublisher* publisher = nullptr;  // the hub's
+    // owned by `events`
+    MqttPublisher* publisher = nullptr;
     EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
-    std::shared_ptr<StateKeeper> keeper;  // last: it looks at the cameras
+    // last member: it refers to the cameras
+    std::shared_ptr<StateKeeper> keeper;
 };
 
 JobFiles files_of(const CamerasOptions& options) {

@@ -19,77 +19,88 @@
 
 namespace framewire::session {
 
-/// Any number of cameras over one port.
+/// Options of a CamerasJob: any number of cameras on one port.
 struct CamerasOptions {
-    /// The statistics, progress and stop of all; what else there is, each camera has of its own.
+    /// Statistics file, progress and stop token of the whole job; each camera has its own other options.
     JobOptions job{};
     net::ListenerOptions listener{};
-    /// Each under the name of its `server.stream`. What else is in `server`, and files, progress and stop of their
-    /// jobs, is not looked at.
+    /// One element per camera, named by its `server.stream`. Other members of `server`, and the statistics file,
+    /// progress and stop token of its job, are ignored.
     std::vector<BroadcastOptions> cameras{};
-    LiveOptions live{};     ///< what was ordered before holds from the first frame on, as far as it fits
-    bool web = true;        ///< the page, the API and what else comes over HTTP, at the same address
-    EventOptions events{};  ///< of cameras with a detector that frames come to, not of streams that are forwarded
+    /// Files for control requests. Persisted settings are applied from the first frame on, as far as they fit.
+    LiveOptions live{};
+    /// If true, the page, the API and other HTTP routes are served at the same address.
+    bool web = true;
+    /// Events of cameras with a detector. Relayed streams have none.
+    EventOptions events{};
 };
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const CamerasOptions& options);
 
+/// Outcome of one camera.
 struct CameraResult {
     std::string name;
     BroadcastResult broadcast{};
-    std::optional<std::string> failure{};  ///< in words
+    /// Error message, if the camera failed.
+    std::optional<std::string> failure{};
 };
 
-/// Of all cameras together.
+/// Totals over all cameras.
 struct CamerasTotal {
     std::int64_t frames = 0, drops = 0;
-    double seconds = 0;  ///< of the one that ran longest
+    /// Duration of the camera that ran longest.
+    double seconds = 0;
     std::int64_t raw_bytes = 0;
-    std::int64_t sent_bytes = 0;  ///< to one viewer of each
+    /// Sum over the cameras of the bytes sent to one viewer.
+    std::int64_t sent_bytes = 0;
 };
 
+/// Outcome of a CamerasJob.
 struct CamerasResult {
     std::vector<CameraResult> cameras;
     CamerasTotal total{};
     net::ServerMetrics viewers{};
-    std::optional<EventFigures> events{};  ///< where a camera has a detector
-    std::optional<MqttFigures> mqtt{};     ///< where a broker is told
+    /// Set if a camera has a detector.
+    std::optional<EventFigures> events{};
+    /// Set if a broker receives events.
+    std::optional<MqttFigures> mqtt{};
 };
 
-/// As JSON: the total's fields and fps, viewers_total, and in `cameras` an object of to_json() for each by its name,
-/// with `failure` where it failed. Of one camera alone just that one's object. Both have `events` and `mqtt`, where
-/// there are such.
+/// Returns the result as JSON: the total's fields and fps, viewers_total, and in `cameras` one object per camera name,
+/// with `failure` if it failed. For a single camera only that camera's object is returned. Both forms have `events` and
+/// `mqtt` if there are any.
 std::string to_json(const CamerasResult& result);
 
-/// Cameras, each with its own chain, detector and encoder, to any number of viewers, who ask for them by their names.
-/// One that fails or ends does not end the others. For one run.
+/// Serves cameras, each with its own filters, detector and encoder, to any number of viewers, who select them by name.
+/// A camera that fails or ends does not end the others. A job runs once.
 ///
-/// A camera or a network source that is lost shows "no signal" meanwhile and is tried again with pauses from 0.1 s to
-/// 10 s: as long as its options say, else for ever. One that is back with pictures of another size goes on under its
-/// name as a stream of that size, and its recording in a file of its own (recording_part()). Of several, one that is
-/// not there at the start may come later.
+/// While a camera or network source is lost, its stream shows "no signal", and opening it is retried with pauses from
+/// 0.1 s to 10 s, for as long as its options say; default: forever. If it comes back with another frame size, it
+/// continues under its name as a new stream, and its recording continues in a new file (recording_part()). If there are
+/// several cameras, one that is unavailable at the start may come later.
 class CamerasJob {
 public:
-    /// Listens, and opens all there is, the cameras at the same time. Throws Error{usage} where there is none, or names
-    /// are not allowed or not different; as check_events(), net::Listener and MqttPublisher do; and what BroadcastJob
-    /// throws of the first camera that cannot be opened.
+    /// Listens and opens all cameras, in parallel. Throws Error{usage} if there is no camera or if names are invalid or
+    /// not unique; as check_events(), net::Listener and MqttPublisher do; and as BroadcastJob does for the first camera
+    /// that cannot be opened.
     explicit CamerasJob(const CamerasOptions& options);
     ~CamerasJob();
 
+    /// Address of the listener.
     const net::Address& address() const;
 
-    /// What its cameras see, for whoever asks; no longer than this job is there.
+    /// Events of the cameras. Valid as long as the job.
     const EventHub& events() const;
-    /// How a broker is told of it; none where it is not.
+    /// Counters of the broker's publisher; empty if there is none.
     std::optional<MqttFigures> mqtt() const;
 
-    /// All cameras, to be asked and ordered while they are served, and no longer than this job is there.
+    /// All cameras, for queries and control requests. Requests fail after the job was destroyed.
     std::vector<std::shared_ptr<LiveCamera>> live() const;
 
-    /// To be called once; returns when all have ended. Throws what failed of the first camera that did.
+    /// Serves until all cameras have ended; may be called once. Throws the error of the first camera that failed.
     const CamerasResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const CamerasResult& result() const;
 
 private:

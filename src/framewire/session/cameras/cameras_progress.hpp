@@ -9,11 +9,11 @@
 
 namespace framewire::session {
 
-/// What they have come to so far; from any thread.
+/// Returns the totals so far; from any thread.
 CamerasTotal total_of(const std::vector<std::unique_ptr<Camera>>& cameras);
 
-/// For Progress: a bar of the total; as JSON the total, and in `cameras` each camera's progress_json() by its name.
-/// Refers to `cameras`.
+/// Returns lines for Progress: the total as text, and as JSON the total with each camera's progress_json() in
+/// `cameras`. Refers to `cameras`.
 ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras);
 
 }  // namespace framewire::session

@@ -1,3 +1,4 @@
+// Collects all errors instead of stopping at the first one, so that `framewire check` reports everything at once.
 #include "framewire/session/config/configuration.hpp"
 
 #include "framewire/session/config/event_settings.hpp"
@@ -33,13 +34,14 @@ const DocumentEntry* entry_of(const DocumentNode& map, std::string_view key) {
     return nullptr;
 }
 
-// A flag's as its setting has it.
+// Returns a value as settings expect it: flags as 1 and 0.
 std::string text_of(const ParameterInfo& info, const DocumentNode& value) {
     if (info.type != ParameterInfo::Type::flag) return value.text;
     if (value.text == "true") return "1";
     return value.text == "false" ? "0" : value.text;
 }
 
+// Fills a Configuration from the document and notes every problem with its position.
 class Reader {
 public:
     Reader(Configuration& configuration, const JobOptions& job) : result_(configuration), job_(job) {}
@@ -69,7 +71,7 @@ private:
         if (!silent_) result_.problems.push_back({place, std::move(text)});
     }
 
-    // What `body` throws is a problem there.
+    // Notes what `body` throws as a problem at this place.
     template <class Body>
     void attempt(const TextPlace& place, const Body& body) {
         try {
@@ -107,7 +109,7 @@ private:
                             nearest.empty() ? fmt::format("; allowed are {}", fmt::join(known, ", ")) : nearest));
     }
 
-    // False where none of the settings has that name.
+    // Applies an entry to the setting of its name. Returns false if there is none.
     template <class Target>
     bool take(const DocumentEntry& entry, const std::vector<Setting<Target>>& settings, Target& target) {
         for (const auto& setting : settings) {
@@ -201,7 +203,8 @@ private:
     void read_camera(const DocumentEntry& camera, const DocumentNode* defaults) {
         CameraSettings settings;
         if (!net::is_stream_name(camera.key)) attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
-        if (defaults) {  // whose problems are told once
+        // problems of the defaults were noted once by check_defaults()
+        if (defaults) {
             silent_ = true;
             for (const auto& entry : defaults->entries)
                 if (!entry_of(camera.value, entry.key)) take_camera(entry, settings);
@@ -212,7 +215,8 @@ private:
             problem(camera.place, fmt::format("camera {} has no source", in_quotes(camera.key)));
         try {
             result_.cameras.push_back(broadcast_of(settings, camera.key, job_, ""));
-        } catch (const Error& error) {  // of the detector alone it was told before, in a better place
+            // a problem of the detector was noted before, at a better position
+        } catch (const Error& error) {
             const auto told = [&](const ConfigurationProblem& problem) { return problem.text == error.what(); };
             if (std::ranges::none_of(result_.problems, told)) problem(camera.place, error.what());
         }

@@ -12,36 +12,38 @@
 
 namespace framewire::session {
 
-/// What is wrong with a configuration, and where.
+/// An error in a configuration, with its position.
 struct ConfigurationProblem {
     TextPlace place{};
     std::string text;
 };
 
-/// What a configuration says: a YAML document with listener_settings(), live_option_settings(), event_settings(),
-/// `cameras`, a map of each camera's settings by its name, and `defaults`, the settings of those that do not say them
-/// themselves. A camera has `source`, `filters` (a text, or a list of them), input_settings() and camera_settings();
-/// its `detect` may be a map of the detector's parameters with `roi` and `roi-mask`.
+/// A parsed configuration. It is a YAML document with the settings of listener_settings(), live_option_settings() and
+/// event_settings(), a map `cameras` with the settings of each camera by name, and optional `defaults` for settings
+/// that a camera does not have itself. A camera has `source`, `filters` (a text or a list of texts), input_settings()
+/// and camera_settings(); its `detect` may be a map of the detector's parameters with `roi` and `roi-mask`.
 struct Configuration {
-    std::string name;  ///< of its file
+    /// Name of its file, for messages.
+    std::string name;
     net::ListenerOptions listener{};
     LiveOptions live{};
     EventOptions events{};
     std::vector<BroadcastOptions> cameras{};
-    std::vector<ConfigurationProblem> problems{};  ///< in the order of their places; none: it can be served
+    /// Errors, ordered by position. If there are none, the configuration can be served.
+    std::vector<ConfigurationProblem> problems{};
 
-    /// Throws Error{config} with the first problem, where there are any.
+    /// Throws Error{config} with the first error, if there are any.
     void require_right() const;
 };
 
-/// "FILE:LINE:COLUMN: TEXT".
+/// Returns "FILE:LINE:COLUMN: TEXT".
 std::string to_string(const Configuration& configuration, const ConfigurationProblem& problem);
 
-/// Reads one. What can be told without opening cameras is checked: settings, sources' texts and files, filters. Cameras
-/// are broadcast as `job` says. Throws as read_document() does.
+/// Parses a configuration. Checks everything that can be checked without opening cameras: settings, source texts and
+/// files, filters. `job` are the job options of all cameras. Throws as read_document() does.
 Configuration parse_configuration(std::string_view text, const std::string& name, const JobOptions& job = {});
 
-/// The same of a file. Throws Error{no_input} where it cannot be read, too.
+/// Does the same for a file. Throws Error{no_input} if it cannot be read.
 Configuration read_configuration(const std::string& path, const JobOptions& job = {});
 
 }  // namespace framewire::session

@@ -9,15 +9,18 @@
 
 namespace framewire::session {
 
-/// What is said of the detector of moving objects.
+/// Settings of motion detection, as texts from the command line or a configuration.
 struct DetectorSettings {
-    ParameterValues parameters{};      ///< those of detector_fields() that were given
-    std::vector<std::string> zones{};  ///< where to look, each "x,y,w,h"
-    std::string region_path{};         ///< of a picture that says where; empty: none
+    /// Parameters of detector_fields() that were given.
+    ParameterValues parameters{};
+    /// Regions of interest, each "x,y,w,h".
+    std::vector<std::string> zones{};
+    /// Path of a picture that defines the region; empty: none.
+    std::string region_path{};
 };
 
-/// How it looks, and where. Throws Error{usage} where both zones and a picture say where, and as parse_zone() does.
-/// Names of options begin with `dashes`: -- on a command line, nothing in a configuration.
+/// Converts the settings. Throws Error{usage} if both zones and a picture are given, and as parse_zone() does. `dashes`
+/// precede option names in messages: -- for the command line, nothing for a configuration.
 DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes);
 
 }  // namespace framewire::session

@@ -16,7 +16,7 @@ namespace {
 
 TextPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// Makes nodes of what the parser comes to; what would name more than was written is refused.
+// Builds nodes from parser events. Aliases are rejected, because a small text could expand to a huge document.
 class DocumentBuilder final : public YAML::EventHandler {
 public:
     explicit DocumentBuilder(const std::string& name) : name_(name) {}
@@ -48,7 +48,8 @@ public:
 private:
     struct Open {
         DocumentNode node;
-        std::optional<DocumentEntry> entry{};  // of a map, whose value comes next
+        // for a map: the entry whose value comes next
+        std::optional<DocumentEntry> entry{};
     };
 
     [[noreturn]] void refuse(const TextPlace& place, const std::string& why) const {
@@ -102,7 +103,7 @@ private:
         open.node.entries.push_back(*std::exchange(open.entry, std::nullopt));
     }
 
-    // Comparing all keys with all others is quick up to here.
+    // Keys are compared pairwise, which is fast enough up to this number.
     static constexpr std::size_t most_entries = 1000;
 
     const std::string& name_;

@@ -7,11 +7,11 @@
 
 namespace framewire::session {
 
-/// events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca, mqtt-discovery, mqtt-spool,
-/// mqtt-spool-file.
+/// Settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca, mqtt-discovery,
+/// mqtt-spool, mqtt-spool-file.
 const std::vector<Setting<EventOptions>>& event_settings();
 
-/// Throws Error{usage} on what does not go together.
+/// Throws Error{usage} if options do not fit together.
 void check_events(const EventOptions& options);
 
 }  // namespace framewire::session

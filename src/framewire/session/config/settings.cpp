@@ -46,7 +46,7 @@ std::string problem_with_refresh(const std::string& text) {
                              delta::RestSharpener::least_seconds, delta::RestSharpener::most_seconds);
 }
 
-// What reading it throws, in words.
+// Makes a check from a function that parses a text: the problem is what it throws.
 template <class Read>
 std::function<std::string(const std::string&)> problem_of(Read read) {
     return [read](const std::string& text) {
@@ -77,7 +77,7 @@ bool is_host_name(const std::string& text) {
     });
 }
 
-// "/cams/" is meant as "/cams", and "/" as none.
+// "/cams/" means "/cams", and "/" means no base path.
 std::string base_path_of(const std::string& text) {
     return text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
 }
@@ -271,7 +271,7 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
           .unit = "N"},
          [](net::ListenerOptions& listener, const std::string& text) {
              listener.viewers_limit = number_in<int>(text).value_or(listener.viewers_limit);
-             // They may all come at once: after this server was away, say.
+             // All viewers may connect at the same time, for example after a restart of the server.
              listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
          }},
         {{.name = "allow-host",

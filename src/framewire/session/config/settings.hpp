@@ -17,29 +17,33 @@
 
 namespace framewire::session {
 
-/// One thing that is said of a `Target`, written once: an option of the program, and a key of a configuration. Its
-/// parameter has the name, the help, and how its value is called.
+/// A setting of a `Target`, declared once and used both as a command-line option and as a key of a configuration.
+/// `info` has its name, help text and range.
 template <class Target>
 struct Setting {
     ParameterInfo info;
-    std::function<void(Target& target, const std::string& text)> set;  ///< from a text that was checked
-    /// What is wrong with a text, in words; empty: nothing. None: what its parameter says is all.
+    /// Applies a text that was checked by problem().
+    std::function<void(Target& target, const std::string& text)> set;
+    /// Optional. Additional check; returns what is wrong with a text, or nothing. Default: only the checks of `info`.
     std::function<std::string(const std::string& text)> more_problems{};
 
+    /// Returns what is wrong with a text; empty if it is valid.
     std::string problem(const std::string& text) const {
         if (auto refusal = refusal_of(info, text); !refusal.empty() || !more_problems) return refusal;
         return more_problems(text);
     }
 };
 
-/// What is said of one camera, in the order in which it was said: the later of two holds.
+/// Settings of one camera. If a setting is given twice, the later value counts.
 struct CameraSettings {
     InputOptions input{};
-    ParameterValues encoder{};  ///< those of delta::encoder_fields() that were given
+    /// Parameters of delta::encoder_fields() that were given.
+    ParameterValues encoder{};
     std::optional<double> max_bitrate{};
     std::optional<int> threshold_max{};
     std::optional<double> refresh_seconds{};
-    std::string record{};  ///< {name} in it is the camera's
+    /// {name} in it is replaced by the camera's name.
+    std::string record{};
     std::string rate = "own";
     net::ClientOptions upstream{};
     int wait = 0;
@@ -47,17 +51,18 @@ struct CameraSettings {
     DetectorSettings detector{};
 };
 
-/// matrix, range, start, duration, reconnect, max-pixels, max-memory.
+/// Settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
-/// All of how a camera is sent: the encoder's, max-bitrate, threshold-max, refresh, record, rate, loop, wait, detect.
+/// Settings of how a camera is served: those of the encoder, max-bitrate, threshold-max, refresh, record, rate, loop,
+/// wait, detect, panel, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
-/// listen, viewers, allow-host, trusted-proxy, base-path.
+/// Settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 
-/// state, record-dir.
+/// Settings of control requests: state, record-dir.
 const std::vector<Setting<LiveOptions>>& live_option_settings();
 
-/// The one of that name, which there is.
+/// Returns the setting of this name. Throws Error{internal} if there is none.
 template <class Target>
 const Setting<Target>& setting_named(const std::vector<Setting<Target>>& settings, std::string_view name) {
     for (const auto& setting : settings)
@@ -65,13 +70,13 @@ const Setting<Target>& setting_named(const std::vector<Setting<Target>>& setting
     fail(ErrorCode::internal, "there is no setting '{}'", name);
 }
 
-/// A camera as it is broadcast under `name`. Throws Error{usage} on what does not go together. Names of options begin
-/// with `dashes`: -- on a command line, nothing in a configuration.
+/// Returns the options to broadcast a camera as `name`. Throws Error{usage} if settings do not fit together. `dashes`
+/// precede option names in messages: -- for the command line, nothing for a configuration.
 BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string& name, const JobOptions& job,
                               std::string_view dashes);
 
-/// What can be told of a camera without opening anything: its source's text and file, its filters, its recording.
-/// Throws as parse_source(), parse_chain() and fwd::parse_record() do, and Error{no_input} where there is no such file.
+/// Checks what can be checked without opening the camera: text and file of its source, filters, recording. Throws as
+/// parse_source(), parse_chain() and fwd::parse_record() do, and Error{no_input} if a file does not exist.
 void check_camera(const BroadcastOptions& camera);
 
 }  // namespace framewire::session

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_controls_bytes = 64 * 1024;
 
-// The text behind `word` and a space.
+// Returns the text after `word` and a space.
 std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
     if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ' ') return std::nullopt;
     return text.substr(word.size() + 1);
@@ -44,7 +44,7 @@ FilterOrder filter_order_of(std::string_view text, std::string_view words) {
     return order;
 }
 
-// A conversion to int would take a number that is too large for any other.
+// A plain conversion to int would accept numbers out of range and change their value.
 int whole_number(const nlohmann::json& value) {
     if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
         fail(ErrorCode::usage, "a panel's state with a {} where a whole number of 32 bits is needed",
@@ -95,7 +95,8 @@ Controls parse_controls(std::string_view json) try {
                                      .saturation = set.at("saturation").get<double>(),
                                      .gain = set.at("gain").get<double>()},
                       .fixed_because = set.at("fixed_because").get<std::string>()};
-    adjust_terms(controls.adjustment);  // refuses what is not allowed
+    // throws if a value is out of range
+    adjust_terms(controls.adjustment);
     const auto& filters = all.at("filters");
     if (filters.size() > max_chain_filters)
         fail(ErrorCode::usage, "{} filters in a panel's state; {} are allowed", filters.size(), max_chain_filters);

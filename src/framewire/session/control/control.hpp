@@ -11,38 +11,42 @@
 
 namespace framewire::session {
 
-/// How what may be set of a running pipeline stands.
+/// State of a running pipeline's controls.
 struct Controls {
+    /// Current adjustment.
     Adjustment adjustment{};
-    std::string fixed_because{};  ///< why no adjustment is taken; empty: it is
+    /// Why no adjustment is accepted; empty: it is.
+    std::string fixed_because{};
+    /// State of each filter, in the order of the chain.
     std::vector<FilterSwitch> filters{};
 
     friend bool operator==(const Controls&, const Controls&) = default;
 };
 
-/// An order to switch a filter of the chain.
+/// Request to switch a filter of the chain.
 struct FilterOrder {
-    std::size_t number = 0;  ///< in the chain, from 1
+    /// Position in the chain, from 1.
+    std::size_t number = 0;
     bool on = true;
 
     friend bool operator==(const FilterOrder&, const FilterOrder&) = default;
 };
 
-/// What a panel may order.
+/// A control request of a viewer.
 using ControlOrder = std::variant<Adjustment, FilterOrder>;
 
-/// The longest order, in bytes.
+/// Maximum length of a request's text, in bytes.
 inline constexpr std::size_t max_control_bytes = 256;
 
-/// Reads `adjust brightness=10:contrast=1.5`, where what is not named changes nothing of the picture, and `filter 2
-/// off` or `on`. Of anyone: throws Error{usage} that says what is allowed on anything else.
+/// Parses `adjust brightness=10:contrast=1.5`, where values that are not named become neutral, and `filter 2 off` or
+/// `on`. The text is untrusted: throws Error{usage} that says what is allowed if it is anything else.
 ControlOrder parse_control(std::string_view text);
-/// The same order as text.
+/// Returns the text of a request, which parse_control() reads.
 std::string to_text(const ControlOrder& order);
 
-/// For whoever draws a panel elsewhere: a line of JSON, `adjust` and `filters`.
+/// Returns the state as a line of JSON with `adjust` and `filters`, for viewers that display it.
 std::string to_json(const Controls& controls);
-/// Reads it again. Throws Error{usage} on anything else.
+/// Parses that line. Throws Error{usage} if it is anything else.
 Controls parse_controls(std::string_view json);
 
 }  // namespace framewire::session

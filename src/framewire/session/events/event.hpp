@@ -20,7 +20,7 @@ struct Event {
     enum class Type {
         /// The objects in a frame, or that there are none any more.
         objects,
-        /// Whether there is motion.
+        /// Start or end of motion.
         motion
     };
     Type type = Type::objects;

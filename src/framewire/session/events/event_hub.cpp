@@ -22,6 +22,7 @@ struct EventHub::State {
 
     ~State() { stop(); }
 
+    // Queue and event logic of one camera.
     struct Camera {
         Camera(SeenSignal& seen, const std::string& name, const EventOptions& options, WallTime started,
                WatchedCamera::Tell tell)
@@ -30,12 +31,14 @@ struct EventHub::State {
         WatchedCamera events;
     };
 
+    // Sends one event everywhere. On the hub's thread only.
     void tell(const SharedEvent& event) {
         ++(event->type == Event::Type::motion ? motion : objects);
         feeds.tell(event);
         for (const auto& output : outputs) output->tell(event);
     }
 
+    // Loop of the hub's thread: makes events of queued frames, ends motion in time, and keeps idle connections alive.
     void run() {
         for (auto& [name, camera] : cameras) camera.events.begin();
         SeenFrames::Frame frame;
@@ -54,7 +57,7 @@ struct EventHub::State {
         }
     }
 
-    // Until a frame comes, motion is over or the connections have to be tried; true when all has ended.
+    // Waits until a frame arrives, motion ends or the connections need a sign of life. Returns true at the end.
     bool wait(Clock::time_point latest) {
         for (const auto& [name, camera] : cameras) latest = std::min(latest, camera.events.due().value_or(latest));
         std::unique_lock lock(signal.mutex);
@@ -72,7 +75,7 @@ struct EventHub::State {
         if (thread.joinable()) thread.join();
     }
 
-    // Proxies close connections that are silent for a minute or so.
+    // Proxies typically close connections that are silent for about a minute.
     static constexpr std::chrono::seconds longest_silence{15};
 
     SeenSignal signal;

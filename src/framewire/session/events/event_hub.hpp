@@ -12,30 +12,37 @@
 
 namespace framewire::session {
 
+/// Counters of an EventHub.
 struct EventFigures {
-    std::int64_t objects = 0, motion = 0;  ///< events told
-    std::int64_t left_out = 0;             ///< frames that came faster than events could be made of them
+    /// Events sent, by type.
+    std::int64_t objects = 0, motion = 0;
+    /// Frames skipped because they arrived faster than events could be made of them.
+    std::int64_t left_out = 0;
 };
 
-/// What cameras with a detector see, as events for all who want them. Frames are only noted as they come; a thread of
-/// its own makes events of them.
+/// Turns what cameras with a detector see into events, and sends these to all outputs and HTTP clients. The sending
+/// threads only queue frames; a thread of the hub makes the events.
 ///
-/// Of each camera there is motion OFF at the start, then ON and OFF by MotionRules, and OFF at the end; and objects of
-/// each frame that has some, as often as is allowed, and always of the first frame without.
+/// Each camera starts with motion OFF, then switches ON and OFF by MotionRules, and ends with OFF. In addition there is
+/// an event of objects for each frame that has some, limited to EventOptions::objects_rate, and always one for the
+/// first frame without objects.
 class EventHub {
 public:
-    /// `cameras` are those that have a detector. Outputs are told of every event.
+    /// `cameras` are the names of those that have a detector. Every event goes to each of `outputs`. Starts the thread.
     EventHub(const EventOptions& options, std::span<const std::string> cameras,
              std::vector<std::unique_ptr<EventOutput>> outputs = {});
     ~EventHub();
 
-    /// Where frames of that camera, which is one of those, are told; lives as long as the hub.
+    /// Receiver for the frames of one camera, which must be one of those given to the constructor. Valid as long as the
+    /// hub.
     SeenObjects& of(const std::string& camera);
-    /// For whoever asks; from any thread.
+    /// Feeds for HTTP clients; from any thread.
     const EventFeeds& feeds() const;
+    /// Counters so far; from any thread.
     EventFigures figures() const;
 
-    /// No frames come any more: tells what is left, which may take until then, and ends all feeds. Once.
+    /// Call it once, when no more frames arrive. Sends the remaining events, waiting for outputs until `deadline` at
+    /// most, and ends all feeds.
     void end(Clock::time_point deadline);
 
 private:

@@ -7,10 +7,13 @@
 
 namespace framewire::session {
 
-/// What is told of objects that cameras see, and to whom besides those who ask.
+/// Options for events of objects and motion, and for the broker that receives them in addition to HTTP clients.
 struct EventOptions {
+    /// When motion switches ON and OFF.
     MotionRules motion{};
-    std::optional<double> objects_rate{};  ///< the most events of objects per second of one camera; none: each frame
+    /// Optional. Maximum number of object events per second and camera. Default: one per frame with objects.
+    std::optional<double> objects_rate{};
+    /// Broker that receives the events; without a host there is none.
     MqttOptions mqtt{};
 };
 

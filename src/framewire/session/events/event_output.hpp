@@ -5,13 +5,13 @@
 
 namespace framewire::session {
 
-/// Where events go, besides those who asked this server for them.
+/// A destination for events in addition to HTTP clients of this server.
 class EventOutput {
 public:
     virtual ~EventOutput() = default;
-    /// In order, from one thread. Keeps what cannot go on yet, and does not wait.
+    /// Accepts one event, in order, from one thread. Queues what cannot be sent yet and never blocks.
     virtual void tell(const SharedEvent& event) = 0;
-    /// There are no more: tells what is left until then, and ends.
+    /// Call it after the last event. Sends what is queued until `deadline` at most, then stops.
     virtual void end(Clock::time_point deadline) = 0;
 };
 

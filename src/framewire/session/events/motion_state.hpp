@@ -6,17 +6,21 @@
 
 namespace framewire::session {
 
+/// When motion switches ON and OFF.
 struct MotionRules {
-    int after_frames = 3;  ///< ON with the last of so many frames with objects, one after the other
-    Clock::duration hold = std::chrono::seconds(30);  ///< OFF when so long no frame had any
+    /// Number of consecutive frames with objects after which motion is ON.
+    int after_frames = 3;
+    /// Motion is OFF after this time without objects.
+    Clock::duration hold = std::chrono::seconds(30);
 };
 
-/// Whether something moves before a camera, from its frames. A plain value.
+/// Hysteresis for the motion in front of a camera. A plain value.
 class MotionState {
 public:
+    /// Starts OFF.
     explicit MotionState(const MotionRules& rules) : rules_(rules) {}
 
-    /// Of a frame that was captured then. True when it turns ON.
+    /// Takes one frame. Returns true if it switches motion ON.
     bool seen(Clock::time_point captured, bool objects) {
         consecutive_ = objects ? consecutive_ + 1 : 0;
         if (objects) last_objects_ = captured;
@@ -24,13 +28,13 @@ public:
         return on_ = true;
     }
 
-    /// When it turns OFF where nothing is seen any more; none: it is OFF.
+    /// Time at which motion switches OFF if no more objects are seen; empty if it is OFF.
     std::optional<Clock::time_point> ends() const {
         if (!on_) return std::nullopt;
         return last_objects_ + rules_.hold;
     }
 
-    /// True when it turns OFF, for its time is over, or in any case where `at_once`.
+    /// Returns true if motion switches OFF, because its time is over or because of `at_once`.
     bool end(Clock::time_point now, bool at_once = false) {
         if (!on_ || (!at_once && now < last_objects_ + rules_.hold)) return false;
         on_ = false;
@@ -38,6 +42,7 @@ public:
         return true;
     }
 
+    /// True while motion is ON.
     bool on() const { return on_; }
 
 private:

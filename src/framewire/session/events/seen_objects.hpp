@@ -8,19 +8,22 @@
 
 namespace framewire::session {
 
-/// What was found in a frame that was just sent.
+/// Objects found in a frame that was just sent.
 struct SeenFrame {
+    /// Time of the frame.
     FrameTime time{};
-    Shape shape{};                         ///< of the picture that viewers get
-    std::span<const Component> objects{};  ///< where viewers see them; valid during the call
+    /// Shape of the picture that viewers receive.
+    Shape shape{};
+    /// Objects at the positions where viewers see them. Valid during the call.
+    std::span<const Component> objects{};
 };
 
-/// Is told of each frame that a camera with a detector sends, in order, by one thread at a time. Frames that say "no
-/// signal" are none.
+/// Receiver for the frames that a camera with a detector sends: in order, from one thread at a time. Frames that only
+/// say "no signal" are left out.
 class SeenObjects {
 public:
     virtual ~SeenObjects() = default;
-    /// Within the frame's way: must not wait for anything.
+    /// Takes one frame. Called while the frame is being sent, so it must not block.
     virtual void seen(const SeenFrame& frame) noexcept = 0;
 };
 

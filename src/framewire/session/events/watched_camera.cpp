@@ -4,7 +4,7 @@
 
 namespace framewire::session {
 
-// Most frames of most cameras have nothing, and cost nothing.
+// Most frames of most cameras have no objects and return at once.
 void SeenFrames::seen(const SeenFrame& frame) noexcept {
     const bool has_objects = !frame.objects.empty();
     if (!has_objects && !had_objects_) return;
@@ -12,13 +12,15 @@ void SeenFrames::seen(const SeenFrame& frame) noexcept {
     {
         const std::lock_guard lock(signal_.mutex);
         if (count_ == room)
-            ++signal_.left_out;  // the one before this one
+            // replaces the previous frame
+            ++signal_.left_out;
         else
             ++count_;
         auto& slot = frames_[(first_ + count_ - 1) % room];
         try {
             slot.objects.assign(frame.objects.begin(), frame.objects.end());
-        } catch (...) {  // no memory: it is as if there were none
+            // out of memory: report no objects
+        } catch (...) {
             slot.objects.clear();
             ++signal_.left_out;
         }
@@ -56,7 +58,7 @@ void WatchedCamera::take(const SeenFrames::Frame& frame) {
         tell_(objects_event(name_, ids_.next(), time, {frame.time, frame.shape, frame.objects}));
 }
 
-// Frames do not come quite regularly: a pause begins where the one before has ended, not with a frame that was late.
+// Frame times jitter, so a pause starts when the previous one ended, not at a late frame.
 bool WatchedCamera::may_tell(Clock::time_point captured) {
     if (!least_pause_) return true;
     if (captured < next_objects_) return false;

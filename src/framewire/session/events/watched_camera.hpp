@@ -16,17 +16,21 @@
 
 namespace framewire::session {
 
-/// What cameras share with the thread that makes events of what they see.
+/// State shared by all SeenFrames and the thread that makes events. `mutex` guards all members and the queues.
 struct SeenSignal {
     std::mutex mutex{};
+    /// Notified when a frame was queued or the end was requested.
     std::condition_variable told{};
+    /// A frame was queued since the thread looked last; no more frames arrive.
     bool something = false, ended = false;
-    std::int64_t left_out = 0;  ///< frames
+    /// Frames skipped because a queue was full or memory was short.
+    std::int64_t left_out = 0;
 };
 
-/// Frames of one camera, from the thread that sends them to the one that makes events of them. There is room for some;
-/// of more only the newest is kept, so what holds last is always told.
+/// Queue of one camera's frames, from the sending thread to the thread that makes events. It holds 32 frames; if it is
+/// full, the newest frame replaces the one before it, so that the latest state is always reported.
 class SeenFrames final : public SeenObjects {
+    /// Copy of a SeenFrame.
 public:
     struct Frame {
         FrameTime time{};
@@ -34,45 +38,55 @@ public:
         std::vector<Component> objects{};
     };
 
+    /// `signal` must outlive the queue.
     explicit SeenFrames(SeenSignal& signal) : signal_(signal) {}
+    /// Queues a frame. Frames without objects are skipped, except the first one after a frame with objects.
     void seen(const SeenFrame& frame) noexcept override;
-    /// The next one, into what is to be used again; false where there is none.
+    /// Moves the next frame into `into`, whose memory is reused for a later one. Returns false if the queue is empty.
     bool take(Frame& into);
 
 private:
     static constexpr std::size_t room = 32;
 
     SeenSignal& signal_;
-    bool had_objects_ = false;  // of the sending thread
+    // used by the sending thread only
+    bool had_objects_ = false;
     std::array<Frame, room> frames_{};
+    // ring buffer: index of the oldest frame, and number of frames
     std::size_t first_ = 0, count_ = 0;
 };
 
-/// Makes events of what one camera sees. For one thread.
+/// Makes the events of one camera. For one thread.
 class WatchedCamera {
 public:
+    /// Sends one event.
     using Tell = std::function<void(SharedEvent event)>;
+    /// `started` is the start of the server, for the ids.
     WatchedCamera(const std::string& name, const EventOptions& options, WallTime started, Tell tell);
 
-    /// To be called once, first: nothing moves yet.
+    /// Sends the initial event: motion is OFF. Call it once, before the other functions.
     void begin();
+    /// Makes the events of one frame.
     void take(const SeenFrames::Frame& frame);
-    /// When pass() has something to do; none: not before a frame comes.
+    /// Time at which pass() has something to do; empty: not before the next frame.
     std::optional<Clock::time_point> due() const { return motion_.ends(); }
-    /// Motion that is over, or all of it where `ends`.
+    /// Ends motion if its time is over, or in any case if `ends`.
     void pass(Clock::time_point now, bool ends);
 
 private:
+    // Limits object events to EventOptions::objects_rate.
     bool may_tell(Clock::time_point captured);
     void tell_motion(WallTime time);
 
     std::string name_;
     MotionState motion_;
-    std::optional<Clock::duration> least_pause_{};  // between two events of objects
+    // minimum time between two object events
+    std::optional<Clock::duration> least_pause_{};
     Clock::time_point next_objects_{};
     EventIds ids_;
     Tell tell_;
-    std::int64_t frame_ = 0;  // the newest one
+    // number of the newest frame
+    std::int64_t frame_ = 0;
 };
 
 }  // namespace framewire::session

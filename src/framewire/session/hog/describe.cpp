@@ -19,13 +19,14 @@ namespace framewire::session {
 
 namespace {
 
-constexpr int most_side_by_side = 16;  // no decoder gives more, and each takes memory
+// decoders deliver no more frames in parallel, and each instance takes memory
+constexpr int most_side_by_side = 16;
 
-// Frames of the CPU side by side: each goes through the steps on a thread of its own. Threads that share a frame wait
-// for each other at the end of each step.
+// Computes the descriptors of several frames in parallel on the CPU, each frame on a single thread. Threads that share
+// a frame have to wait for each other after every step of the algorithm.
 class HogsSideBySide {
 public:
-    // For so many frames at once.
+    // `frames` is the number of frames in parallel.
     HogsSideBySide(const HogParameters& parameters, const Shape& frame, int frames) {
         for (int i = 0; i < frames; ++i) {
             all_.push_back(std::make_unique<FrameHog>(parameters, frame, one_thread_));
@@ -35,13 +36,14 @@ public:
 
     int frames() const { return static_cast<int>(all_.size()); }
 
-    // From any thread, as many at once as there are frames.
+    // Computes the descriptors of one frame. Called from at most frames() threads at a time.
     void run(InputFrame& frame, FrameDescriptors& found) {
         const Lent lent(*this);
         start_on(frame, *lent.hog, found);
     }
 
 private:
+    // Borrows a free instance for the life of this object.
     struct Lent {
         explicit Lent(HogsSideBySide& of) : owner(&of) {
             const std::lock_guard lock(owner->mutex_);
@@ -65,7 +67,7 @@ private:
     std::vector<FrameHog*> free_;  // guarded by mutex_
 };
 
-// What one frame comes to, which may be written before its turn.
+// Results of one frame.
 struct Described {
     FrameDescriptors descriptors;
     void wait() { descriptors.wait(); }
@@ -83,7 +85,8 @@ struct DescribeJob::State {
     FrameJob<FilteredInput> job;
     int under_way;
     FrameHog hog;
-    std::optional<HogsSideBySide> side_by_side;  // in its place
+    // used instead of `hog` if set
+    std::optional<HogsSideBySide> side_by_side;
     NpyFile output;
     Written written;
     DescribeResult result;
@@ -99,7 +102,7 @@ DescribeJob::State::State(const DescribeOptions& asked)
     result.shape = hog.output_shape();
     auto& input = job.input();
     if (hog.goes_by_rows() && options.steps_folder.empty()) input.give_unfiltered_pictures();
-    // A live source's next frame comes when this one is done: threads that share it have it sooner.
+    // The next frame of a live source arrives after this one is done, so threads that share a frame finish it sooner.
     if (input.backend() == Backend::cpu && !input.info().live && input.info().frames != 1)
         side_by_side.emplace(options.hog, input.shape(),
                              std::min(input.executor().pool().threads(), most_side_by_side));

@@ -7,21 +7,21 @@
 
 namespace framewire::session {
 
-/// From a source through filters to descriptors, as one .npy of float32; a video's, and a folder's, have frames first.
-/// For one run.
+/// Computes HOG descriptors (Dalal and Triggs 2005) of the filtered frames of a source and writes them as one .npy file
+/// of float32. The array of a video or folder has a leading axis of frames. A job runs once.
 class DescribeJob {
 public:
-    /// Opens all there is, what is cheap to refuse first and the output last. Throws as FrameJob, FrameHog and NpyFile
-    /// do.
+    /// Opens the source, then everything else, cheap checks first and the output last. Throws as FrameJob, FrameHog and
+    /// NpyFile do.
     explicit DescribeJob(const DescribeOptions& options);
     ~DescribeJob();
 
-    /// To be called once. Throws what failed on the way, after what was computed before was written; Error{no_input}
-    /// where the source has no frames.
+    /// Runs the job; may be called once. If anything fails, the descriptors computed before are written, and the first
+    /// error is thrown. Throws Error{no_input} if the source has no frames.
     const DescribeResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const DescribeResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

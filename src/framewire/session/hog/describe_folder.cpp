@@ -24,8 +24,8 @@ JobFiles checked_files_of(const DescribeOptions& options) {
 }  // namespace
 
 struct DescribeFolderJob::State {
-    // What an image comes to. The plan goes when the last image that it was for is written; it waits for what it
-    // started, so it goes before the descriptors do.
+    // Results of one image. They share the plan, which is destroyed when the last image of its shape has been written.
+    // The plan waits for its work, so it must be destroyed before the descriptors.
     struct Found {
         FrameDescriptors descriptors;
         std::shared_ptr<FrameHog> hog;
@@ -44,7 +44,8 @@ struct DescribeFolderJob::State {
     std::vector<std::string> outputs;
     int under_way;
     std::shared_ptr<FrameHog> hog;
-    Shape described{};  // what hog is for
+    // image shape that `hog` was made for
+    Shape described{};
     std::int64_t sent_bytes = 0;
     DescribeResult result;
 };
@@ -64,7 +65,8 @@ void DescribeFolderJob::State::run() {
          .make = [] { return Found(); },
          .start = [this](InputFrame& frame, const FrameTime&, Found& found) { start(frame, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
-         .finish = [](FirstFailure&, Ending) {}},  // each file is whole
+         // each file is completed on its own
+         .finish = [](FirstFailure&, Ending) {}},
         result);
 }
 

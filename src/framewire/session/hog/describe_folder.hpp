@@ -7,20 +7,21 @@
 
 namespace framewire::session {
 
-/// Descriptors of a folder's images of any sizes, an image NAME.png's into NAME.npy of the output folder, which is made
-/// where it is missing. Each file is there when it is whole. An image that fails is logged and left out. For one run.
+/// Computes HOG descriptors of the images of a folder, which may have any sizes. Image NAME.png becomes NAME.npy in the
+/// output folder, which is created if necessary. Files appear only when complete. An image that fails is logged and
+/// skipped. A job runs once.
 class DescribeFolderJob {
 public:
-    /// Throws as FrameJob does, and Error{usage} where the source is no folder and where two images have one name but
-    /// for their endings.
+    /// Opens the folder. Throws as FrameJob does, and Error{usage} if the source is not a folder or if two images
+    /// differ only in their endings.
     explicit DescribeFolderJob(const DescribeOptions& options);
     ~DescribeFolderJob();
 
-    /// To be called once. Throws after the last image if some failed, and what ended the run early.
+    /// Runs the job; may be called once. Throws after the last image if any image failed, and if the run ended early.
     const DescribeResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const DescribeResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

@@ -19,36 +19,43 @@ class ParameterFields;
 
 namespace framewire::session {
 
-/// What descriptors go by.
+/// Options of a DescribeJob or DescribeFolderJob.
 struct DescribeOptions {
     JobOptions job{};
     InputOptions input{};
     HogParameters hog{};
-    std::string output{};            ///< a .npy file, or of a DescribeFolderJob the folder they go to
-    std::string steps_folder{};      ///< for pictures of a frame's steps; empty: none wanted
-    StepFrames steps_of{};           ///< of these, each in a folder of its own there; empty: of the first
-    std::optional<int> under_way{};  ///< frames at once; none: as many as suit the backend
+    /// A .npy file, or the output folder of a DescribeFolderJob.
+    std::string output{};
+    /// Optional. Folder for pictures of the algorithm's steps.
+    std::string steps_folder{};
+    /// Frames whose steps are drawn, each in its own subfolder. Empty: the first frame, without a subfolder.
+    StepFrames steps_of{};
+    /// Optional. Number of frames in flight. Default: as many as suit the backend.
+    std::optional<int> under_way{};
 
-    /// How many. Throws Error{usage} on more than the backend takes.
+    /// Returns the number of frames in flight. Throws Error{usage} if it is more than the backend supports.
     int frames_under_way_on(Backend backend) const;
 };
 
-/// The range and help of `under_way`, which the command line calls streams.
+/// Range and help of `under_way`, which is called `streams` on the command line.
 const ParameterFields<DescribeOptions>& describe_fields();
 
-/// What these options read and write; where the output is a folder, a file for each image.
+/// Returns the files that these options read and write; if the output is a folder, one file per image.
 JobFiles files_of(const DescribeOptions& options);
 
-/// Where pictures of a frame's steps go: below the folder of the steps one by its number, or by the name of the `image`
-/// that it is; empty where they are not wanted.
+/// Returns the folder for the step pictures of a frame: a subfolder named after the frame's number or, for a folder of
+/// images, after the `image`. Empty if they are not wanted.
 std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, const std::string& image = {});
 
+/// Outcome of a DescribeJob or DescribeFolderJob.
 struct DescribeResult : JobResult {
     DescriptorSummary descriptors{};
-    std::optional<HogShape> shape{};  ///< of a frame's, where all frames have one
+    /// Shape of the descriptors; empty if frames have different shapes.
+    std::optional<HogShape> shape{};
 };
 
-/// An image's array is rows x columns x values; a video's has the frames before.
+/// Returns the shape of one frame's array: rows x columns x values. A video's array has the number of frames before
+/// these.
 std::vector<std::int64_t> array_shape(const HogShape& shape);
 
 }  // namespace framewire::session

@@ -76,7 +76,7 @@ std::optional<TrainedModel> TrainJob::State::run() {
     return trained;
 }
 
-// False when it was stopped.
+// Runs the cross-validation. Returns false if it was stopped.
 bool TrainJob::State::validate() {
     curve = cross_validate(options.window, positives, negatives, options.training, *options.folds, executor,
                            options.on_fold, options.stop);

@@ -17,45 +17,57 @@ class ParameterFields;
 
 namespace framewire::session {
 
-/// What a model is trained by, on the CPU.
+/// Options of a TrainJob, which runs on the CPU.
 struct TrainOptions {
-    std::string positives{}, negatives{};  ///< folders of images with and without what is to be found in them
-    WindowModel window{};                  ///< its size and descriptor; without weights
+    /// Folders of images with and without the object to be detected.
+    std::string positives{}, negatives{};
+    /// Window size and descriptor; without weights.
+    WindowModel window{};
     TrainingParameters training{};
-    std::optional<int> folds{};  ///< of a cross-validation before; none: not wanted
-    std::string output{};        ///< the model's file
-    std::string curve{};         ///< the file of the cross-validation's curve; empty: none wanted
-    int threads = 0;             ///< 0 takes all the machine has
-    bool replace = false;        ///< outputs that are there already give way; else they are refused
+    /// Optional. Number of folds of a cross-validation before the training.
+    std::optional<int> folds{};
+    /// File for the model.
+    std::string output{};
+    /// Optional. File for the curve of the cross-validation.
+    std::string curve{};
+    /// Number of threads; 0 uses all processors.
+    int threads = 0;
+    /// If true, existing output files are replaced; otherwise they are an error.
+    bool replace = false;
+    /// Ends the job early, without a model.
     std::stop_token stop{};
 
+    /// Optional. Progress of the cross-validation.
     FoldProgress on_fold{};
-    std::function<void(const DetectionCurve& curve)> on_curve{};  ///< once all folds are done
+    /// Optional. Called when all folds are done.
+    std::function<void(const DetectionCurve& curve)> on_curve{};
+    /// Optional. Progress of the training.
     TrainingProgress on_training{};
 };
 
-/// The range and help of `folds`.
+/// Range and help of `folds`.
 const ParameterFields<TrainOptions>& train_fields();
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const TrainOptions& options);
 
-/// From folders of images to a model's file, which appears when it is whole, and to the curve of its cross-validation.
-/// For one run.
+/// Trains a linear window detector from two folders of images, and writes the model and the curve of its
+/// cross-validation. A job runs once.
 class TrainJob {
 public:
-    /// Looks at what is there, and tries whether the outputs can be written. Throws as images_in(), Executor,
-    /// window_shape() and OutputFile do.
+    /// Lists the images and checks that the outputs can be written. Throws as images_in(), Executor, window_shape() and
+    /// OutputFile do.
     explicit TrainJob(const TrainOptions& options);
     ~TrainJob();
 
+    /// Images with and without the object. They are read on demand.
     const TrainingImages& positives() const;
     const TrainingImages& negatives() const;
 
-    /// To be called once; nothing when it was stopped. Throws as cross_validate() and train_window_model() do, and
-    /// Error{io}.
+    /// Trains and writes the model; may be called once. Empty if it was stopped. Throws as cross_validate() and
+    /// train_window_model() do, and Error{io}.
     std::optional<TrainedModel> run();
-    /// Of the cross-validation, where one is wanted and was not stopped.
+    /// Curve of the cross-validation; empty if none was requested or it was stopped.
     const std::optional<DetectionCurve>& curve() const;
 
 private:

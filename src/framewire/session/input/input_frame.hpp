@@ -59,7 +59,7 @@ void start_on(InputFrame& frame, Stage& stage, Found& found) {
     stage.start(frame.result(), found);
 }
 
-/// Where the results of the filters are needed.
+/// Destinations for which the results of the filters are needed.
 struct Wanted {
     /// In host memory, for a sink.
     bool on_host = false;

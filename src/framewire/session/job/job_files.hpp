@@ -9,7 +9,7 @@
 
 namespace framewire::session {
 
-/// What an output contains, as messages name it, and the file name endings that are allowed for it.
+/// Kind of an output as messages name it, and the file name endings that are allowed for it.
 struct FileFormat {
     std::string_view name;
     std::vector<std::string_view> endings;

@@ -85,7 +85,7 @@ public:
     std::string save_snapshot() override;
 
 private:
-    // Who applies a request: the running job, or the next job after a restart.
+    // Applier of a request: the running job, or the next job after a restart.
     enum class Taken { by_job, by_next_job };
 
     // Carries out one request and waits until it is in force. `order` gets the job and says who applies it.

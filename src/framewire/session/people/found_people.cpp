@@ -7,7 +7,8 @@
 namespace framewire::session {
 namespace {
 
-// A detection as an object of records: the box is all that is known of it.
+// Makes an object for the records from a detection, of which only the box is known: area and centroid are those of the
+// box.
 Component component_of(const Detection& detection, int id) {
     const auto area = std::int64_t{detection.width} * detection.height;
     return {.id = id,

@@ -10,20 +10,24 @@
 
 namespace framewire::session {
 
-/// Who was found in one frame, best first.
+/// People found in one frame, best score first.
 struct FoundPeople {
-    /// Room for all that a frame can have.
+    /// Reserves memory for the maximum number of people per frame.
     explicit FoundPeople(const PeopleParameters& parameters);
 
+    /// Removes all people.
     void clear();
-    /// Those that were waited for, of a detector that looks at `capacity` windows.
+    /// Takes the results of a detector that examines `capacity` candidate windows. The caller has waited for `people`.
     void take(const DetectedPeople& people, int capacity);
-    /// Their boxes and scores into the frame they are of.
+    /// Draws boxes and scores into the frame.
     void draw(const ScoreLabels& labels, HostView<std::uint8_t> frame) const;
 
+    /// Bounding boxes.
     std::vector<Component> boxes;
-    std::vector<float> scores;   ///< of each box
-    bool some_left_out = false;  ///< more windows were above the threshold than are looked at
+    /// Score of each box.
+    std::vector<float> scores;
+    /// True if more windows scored above the threshold than the detector examines.
+    bool some_left_out = false;
 };
 
 }  // namespace framewire::session

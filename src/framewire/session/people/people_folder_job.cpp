@@ -21,7 +21,8 @@ namespace {
 
 WindowModel model_for(const PeopleOptions& options) {
     auto model = read_window_model(options.model, options.window, options.asked, options.job.stop);
-    validate(model, options.people);  // not only when the first image is there
+    // checked before the first image is read
+    validate(model, options.people);
     return model;
 }
 
@@ -39,7 +40,7 @@ std::vector<std::string> annotated_of(const std::vector<std::string>& images, co
 }  // namespace
 
 struct PeopleFolderJob::State {
-    // Who is in an image is known when its stage ends.
+    // Results of one image; complete when start() returns.
     struct Found {
         FoundPeople people;
 
@@ -57,15 +58,20 @@ struct PeopleFolderJob::State {
     WindowModel model;
     FrameJob<FolderInput> job;
     OutputFileOptions files;
-    std::vector<std::string> annotated;  // of each image, or none at all
+    // path per image; empty if images are not annotated
+    std::vector<std::string> annotated;
     PeopleResult result;
     PeopleRecords records;
-    std::optional<ScoreLabels> labels;  // where images are annotated
+    // set if images are annotated
+    std::optional<ScoreLabels> labels;
 
     std::optional<PeopleDetector> detector;
-    DetectedPeople people;  // in the last image
-    Shape prepared{};       // what detector is for
-    std::string too_small;  // why there is none
+    // results for the last image
+    DetectedPeople people;
+    // image shape that `detector` was made for
+    Shape prepared{};
+    // why `detector` is empty
+    std::string too_small;
     std::int64_t annotated_bytes = 0;
 };
 
@@ -93,11 +99,12 @@ void PeopleFolderJob::State::run() {
         result);
 }
 
-// Makes detector one for images of this shape, or none.
+// Makes a detector for images of this shape; none if they are smaller than a window.
 void PeopleFolderJob::State::prepare(const Shape& shape) {
     if (shape == prepared) return;
     people = {};
-    detector.reset();  // its memory goes before the next one's comes
+    // free its memory before the next detector allocates
+    detector.reset();
     too_small = without_windows(model, parameters, shape);
     if (too_small.empty()) {
         detector.emplace(model, parameters, shape, job.input().executor());

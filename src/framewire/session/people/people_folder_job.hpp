@@ -8,24 +8,27 @@
 
 namespace framewire::session {
 
-/// People in a folder's images of any sizes: a record for each, with its name, and NAME.png with boxes and scores for
-/// an image NAME.jpg in the folder for annotated ones, which is made where it is missing. An image smaller than the
-/// smallest window has nobody, and a warning in the log; one that fails is logged and left out. For one run.
+/// Finds people in the images of a folder, which may have any sizes. Writes one record per image, with its name, and
+/// optionally annotated images: NAME.jpg becomes NAME.png in a folder, which is created if necessary. An image smaller
+/// than the smallest window has no people, and a warning is logged; an image that fails is logged and skipped. A job
+/// runs once.
 class PeopleFolderJob {
 public:
-    /// Throws as read_window_model(), FrameJob and OutputFile do, Error{usage} where annotated images go to no folder
-    /// or to that of the images, and where two images have one name but for their endings.
+    /// Reads the model and lists the images. Throws as read_window_model(), FrameJob and OutputFile do, and
+    /// Error{usage} if annotated images do not go to a folder, or to that of the images, or if two images differ only
+    /// in their endings.
     explicit PeopleFolderJob(const PeopleOptions& options);
     ~PeopleFolderJob();
 
+    /// The model in use.
     const WindowModel& model() const;
 
-    /// To be called once. Throws after the last image if some failed, and what ended the run early, after what was
-    /// found was written.
+    /// Runs the job; may be called once. Records found before an error are written. Throws after the last image if any
+    /// image failed, and if the run ended early.
     const PeopleResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const PeopleResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

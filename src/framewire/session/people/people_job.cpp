@@ -20,9 +20,11 @@ struct PeopleJob::State {
     WindowModel model;
     FrameJob<FilteredInput> job;
     PeopleDetector detector;
-    FoundPeople found;  // in the last frame
+    // in the frame being sent
+    FoundPeople found;
     VideoOutput annotated;
-    std::optional<ScoreLabels> labels;  // where frames are annotated
+    // set if frames are annotated
+    std::optional<ScoreLabels> labels;
     PeopleResult result;
     PeopleRecords records;
 };

@@ -9,23 +9,26 @@
 
 namespace framewire::session {
 
-/// From a source through filters to records of people, and a video of them. For one run.
+/// Finds people in the filtered frames of a source with a window detector, and writes records and optionally an
+/// annotated video. A job runs once.
 class PeopleJob {
 public:
-    /// Opens all there is, what is cheap to refuse first and outputs last. Throws as read_window_model(),
+    /// Opens the source, then everything else, cheap checks first and outputs last. Throws as read_window_model(),
     /// files_of(), FrameJob, PeopleDetector, open_sink() and OutputFile do.
     explicit PeopleJob(const PeopleOptions& options);
     ~PeopleJob();
 
+    /// The model in use.
     const WindowModel& model() const;
+    /// The detector, for its scales and windows.
     const PeopleDetector& detector() const;
 
-    /// To be called once. Throws what failed on the way, after what was found before was written; Error{no_input} where
-    /// the source has no frames.
+    /// Runs the job; may be called once. If anything fails, the outputs are completed with what was found before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
     const PeopleResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const PeopleResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
 private:

@@ -12,26 +12,36 @@
 
 namespace framewire::session {
 
-/// What people are found by.
+/// Options of a PeopleJob or PeopleFolderJob.
 struct PeopleOptions {
     JobOptions job{};
     InputOptions input{};
-    std::string model{};      ///< the file of the model, see read_window_model()
-    WindowModel window{};     ///< the window and the descriptor of a file that does not bring its own; without weights
-    ParameterValues asked{};  ///< of the window and the descriptor: what a model that brings its own must be
+    /// File of the model, see read_window_model().
+    std::string model{};
+    /// Window and descriptor for a model file that does not contain them; without weights.
+    WindowModel window{};
+    /// Window and descriptor parameters that were given; a model that contains its own must match them.
+    ParameterValues asked{};
     PeopleParameters people{};
-    std::string output{"-"};  ///< the records' file, JSON lines; - is standard output
-    std::string annotate{};   ///< frames with boxes and scores: see open_sink(), a folder of a PeopleFolderJob
-    bool audio = true;        ///< the source's sound goes along with them where that output takes it
+    /// File for the records, as JSON lines; - is standard output.
+    std::string output{"-"};
+    /// Optional. Sink for annotated frames, see open_sink(); for a PeopleFolderJob a folder.
+    std::string annotate{};
+    /// If true, the source's sound is copied to `annotate`, if that output can hold sound.
+    bool audio = true;
 };
 
-/// What these options read and write. Throws Error{usage} where both outputs are standard output.
+/// Returns the files that these options read and write. Throws Error{usage} if both outputs are standard output.
 JobFiles files_of(const PeopleOptions& options);
 
+/// Outcome of a PeopleJob or PeopleFolderJob.
 struct PeopleResult : JobResult {
+    /// People found, summed over all frames.
     std::int64_t people = 0;
+    /// Best score of all; empty if nobody was found.
     std::optional<float> best_score{};
-    std::int64_t frames_left_out = 0;  ///< frames where more windows scored above the threshold than are looked at
+    /// Frames in which more windows scored above the threshold than the detector examines.
+    std::int64_t frames_left_out = 0;
 };
 
 }  // namespace framewire::session

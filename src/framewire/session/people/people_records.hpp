@@ -12,20 +12,21 @@
 
 namespace framewire::session {
 
-/// The file of the records of people, and what comes of all of them.
+/// File of people's records, with totals.
 class PeopleRecords {
 public:
-    /// Throws Error{io}. Keeps a reference to `result`, whose sums it writes.
+    /// Opens the file and keeps a reference to `result`, whose totals it updates. Throws Error{io}.
     PeopleRecords(const std::string& path, OutputFileOptions options, PeopleResult& result)
         : file_(path, std::move(options)), result_(&result) {}
 
-    /// The next frame's record; `source` is an image's name, where frames have one. Throws Error{io}.
+    /// Writes the record of one frame. `source` is the image's name, if frames are images. Throws Error{io}.
     void write(const FoundPeople& people, const Shape& frame, const FrameTime& time, std::string_view source = {});
-    /// As RecordFile's.
+    /// Completes the file, see RecordFile::finish().
     void finish(Ending ending) { file_.finish(ending); }
 
+    /// Bytes written so far.
     std::int64_t bytes() const { return file_.bytes(); }
-    /// How many there are in all, for the statistics.
+    /// Adds the total to the description of the run.
     void describe(RunDescription& run) const;
 
 private:

@@ -29,7 +29,8 @@ ScoreLabels::ScoreLabels() {
 
 void ScoreLabels::draw(float score, int x, int y, HostView<std::uint8_t> picture) const {
     if (!atlas_) return;
-    std::array<char, 48> text;  // the longest float has 39 digits, a sign, a point and two decimals
+    // the longest float has 39 digits, a sign, a point and two decimals
+    std::array<char, 48> text;
     const auto end = fmt::format_to_n(text.data(), text.size(), "{:.2f}", score).out;
     int width = 0;
     for (const auto* character = text.data(); character != end; ++character)
@@ -44,7 +45,8 @@ void ScoreLabels::draw(float score, int x, int y, HostView<std::uint8_t> picture
                         .sum_x = 0,
                         .sum_y = 0};
     const int side = std::max(box.width, box.height);
-    draw_outlines({&box, 1}, {.line_px = side}, picture);  // a line as wide as the box fills it
+    // a line as wide as the box fills it
+    draw_outlines({&box, 1}, {.line_px = side}, picture);
     int pen = x + 1;
     for (const auto* character = text.data(); character != end; ++character) {
         const auto& glyph = atlas_->glyph(static_cast<char32_t>(*character));

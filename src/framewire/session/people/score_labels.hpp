@@ -8,13 +8,14 @@
 
 namespace framewire::session {
 
-/// Numbers drawn into pictures, for looking at. Without any font on this machine nothing is drawn, which is logged.
+/// Draws scores into pictures. If this machine has no font, a warning is logged and nothing is drawn.
 class ScoreLabels {
 public:
+    /// Loads the glyphs.
     ScoreLabels();
 
-    /// `score` with two decimals in white on red, its upper left corner at (x, y), which lies within the picture; what
-    /// does not fit is cut off. 1 or 3 channels.
+    /// Draws `score` with two decimals in white on red. (x, y) is the upper left corner, which must be inside the
+    /// picture; the label is clipped at its borders. The picture has 1 or 3 channels.
     void draw(float score, int x, int y, HostView<std::uint8_t> picture) const;
 
 private:

@@ -4,10 +4,11 @@
 
 namespace framewire::session {
 
-/// How it is shown what changed: red on black, red over the picture, or by how much.
+/// How changes are displayed: as a mask (red on black), as an overlay (red over the picture), or as a heatmap of their
+/// size.
 enum class ChangesKind { mask, overlay, heat };
 
-/// Reads "mask", "overlay" or "heat". Throws Error{usage} on anything else.
+/// Parses "mask", "overlay" or "heat". Throws Error{usage} for anything else.
 ChangesKind parse_changes(std::string_view text);
 
 }  // namespace framewire::session

@@ -24,6 +24,7 @@ ChangesPicture::ChangesPicture(ChangesKind kind, const Shape& shape, int threads
                                                     shape, executor_);
 }
 
+// Lists the changed bytes row by row; equal rows are skipped with memcmp().
 void ChangesPicture::find_changes(HostView<const std::uint8_t> now) {
     const auto changes = changes_.view();
     auto& found = changes.summaries[0] = {};

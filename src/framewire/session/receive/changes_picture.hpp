@@ -12,15 +12,17 @@
 
 namespace framewire::session {
 
-/// Where the stream's newest state differs from the one drawn before (the streaming report's last step, section 5.0.6),
-/// whichever way it came. The first picture counts as no change.
+/// Picture of the bytes in which a stream's newest state differs from the one drawn before (the last stage of the
+/// streaming report, section 5.0.6). It compares the pictures themselves, so it does not matter how an update was
+/// transmitted. The first picture counts as unchanged. For one thread.
 class ChangesPicture {
 public:
-    /// A mask and an overlay are as the noise filter has them; `shape` is the stream's.
+    /// Mask and overlay look as in the noise filter. `shape` is the stream's; `threads` limits the CPU threads, 0: all.
     ChangesPicture(ChangesKind kind, const Shape& shape, int threads);
 
+    /// Shape of the result: the stream's size with 3 channels.
     const Shape& shape() const { return picture_.shape(); }
-    /// Of the client's newest picture; holds until the next call.
+    /// Draws the changes of the client's newest picture. The result is valid until the next call.
     HostView<const std::uint8_t> draw(const net::Client& client);
 
 private:
@@ -28,9 +30,11 @@ private:
 
     Executor executor_;
     delta::HostChanges changes_;
-    HostImage before_;  // the picture drawn last; empty before the first
+    // picture drawn last; empty before the first
+    HostImage before_;
     HostImage picture_;
-    std::unique_ptr<NoiseFromChanges> noise_;  // of mask and overlay
+    // used for mask and overlay
+    std::unique_ptr<NoiseFromChanges> noise_;
     std::unique_ptr<HeatmapFromChanges> heat_;
 };
 

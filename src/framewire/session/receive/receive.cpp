@@ -42,14 +42,17 @@ struct ReceiveJob::State {
     RecordingTime time;
     std::optional<ChangesKind> changes_kind;
     std::unique_ptr<ChangesPicture> changes;
-    HostImage boxed;  // there once the server has detected something
+    // allocated when the server has detected something
+    HostImage boxed;
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
-    std::int64_t steps = 0;  // those that thresholds count
+    // number of delta frames that `thresholds` counts
+    std::int64_t steps = 0;
     std::shared_ptr<net::RemoteControl> remote;
     mutable std::mutex mutex;
-    ReceiveState now;  // under the mutex
+    // guarded by the mutex
+    ReceiveState now;
 };
 
 ReceiveJob::State::State(const ReceiveOptions& options)
@@ -115,7 +118,8 @@ void ReceiveJob::State::receive() {
             result.stream = client.info();
             make_changes();
         }
-        if (frames == 0) statistics.start();  // the wait for the first says nothing of the rate
+        // the wait for the first picture must not affect the rate
+        if (frames == 0) statistics.start();
         const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
         const bool new_frame = frames == 0 || !net::same_frame(client.state(), now.state);
         if (new_frame && recording.wanted()) recording.write(picture, time.next(client.state().seconds));
@@ -128,14 +132,14 @@ void ReceiveJob::State::receive() {
     }
 }
 
-// A first picture may be nearer to the source than the steps that follow: those are what counts.
+// A keyframe may be closer to the source than the delta frames that follow; only those count.
 void ReceiveJob::State::count_threshold() {
     const auto received = client.counts().received.changes;
     if (received > steps) thresholds.add(client.threshold());
     steps = received;
 }
 
-// A recording cannot go on with pictures of another size.
+// A recording cannot continue with another frame size, so a change of the size then ends the stream.
 net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& options) {
     auto of_client = options.client;
     of_client.follows_size = options.recording.empty();
@@ -165,7 +169,7 @@ void ReceiveJob::State::take_state(bool new_frame) {
     if (const auto age = client.age()) now.latency_ms = std::chrono::duration<double, std::milli>(*age).count();
 }
 
-// The picture with the boxes of what the server detected in it; holds until the next call.
+// Returns the picture with outlines of the detected objects; valid until the next call.
 HostView<const std::uint8_t> ReceiveJob::State::with_boxes(HostView<const std::uint8_t> picture) {
     const auto objects = client.objects();
     if (!boxes || objects.empty()) return picture;

@@ -20,74 +20,93 @@
 
 namespace framewire::session {
 
+/// Options of a ReceiveJob.
 struct ReceiveOptions {
     JobOptions job{};
-    std::string url{};  ///< tcp://HOST:PORT or tcp://HOST:PORT/NAME
+    /// tcp://HOST:PORT or tcp://HOST:PORT/NAME; tls, ws and wss as well.
+    std::string url{};
     net::ClientOptions client{};
-    std::string recording{};               ///< see open_sink(); empty: none wanted
-    SegmentOptions segments{};             ///< of a recording in pieces
-    std::optional<ChangesKind> changes{};  ///< pictures of what changed instead
-    bool boxes = true;                     ///< around what the server detects
-    /// Called once the stream is there, with the shape of its pictures as they are shown, before the recording is
-    /// opened. What it throws is thrown on.
+    /// Optional. Sink for a recording, see open_sink().
+    std::string recording{};
+    /// How the recording is split into segments.
+    SegmentOptions segments{};
+    /// Optional. Show the changes instead of the picture.
+    std::optional<ChangesKind> changes{};
+    /// If true, objects that the server detects are outlined.
+    bool boxes = true;
+    /// Optional. Called once the stream is connected, before the recording is opened, with the shape of the pictures as
+    /// shown. Exceptions end the constructor.
     std::function<void(const net::StreamInfo& stream, const Shape& shown)> on_stream{};
-    /// Called with each picture, which holds until it returns, on the thread of run().
+    /// Optional. Called on the thread of run() with each picture, which is valid during the call.
     std::function<void(HostView<const std::uint8_t> picture)> on_picture{};
-    /// Called after the last one. What it throws is a failure of the job, whose recording is broken off then.
+    /// Optional. Called after the last picture. An exception fails the job, and the recording is truncated.
     std::function<void()> on_end{};
 };
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const ReceiveOptions& options);
 
+/// Outcome of a ReceiveJob.
 struct ReceiveResult {
     net::StreamInfo stream{};
     StatisticsSnapshot figures{};
     net::ClientCounts counts{};
-    net::StateHeader state{};       ///< of the last picture
-    int threshold = 0;              ///< what that is within
-    ThresholdFigures thresholds{};  ///< those of the steps; of the last picture where there was none
+    /// State of the last picture.
+    net::StateHeader state{};
+    /// Bound of the last picture.
+    int threshold = 0;
+    /// Thresholds of the delta frames; of the last picture if there was none.
+    ThresholdFigures thresholds{};
     Ending ending = Ending::complete;
 };
 
-/// How a stream stands while it is received.
+/// State of a stream while it is received.
 struct ReceiveState {
-    net::StreamInfo stream{};            ///< what the server said of it
-    std::string lost{};                  ///< why nothing comes, while a lost stream is tried to be had again
-    net::StateHeader state{};            ///< of the newest picture
-    int threshold = 0;                   ///< what that is within
-    std::int64_t frames = 0;             ///< pictures shown so far, each frame of the camera once
-    double changed = 0;                  ///< share of its bytes that the newest frame changed; refinements do not count
-    std::optional<double> latency_ms{};  ///< from the camera to the newest picture, where the server tells the time
+    /// Description sent by the server.
+    net::StreamInfo stream{};
+    /// Why there are no pictures, while a lost stream is being reconnected; else empty.
+    std::string lost{};
+    /// State of the newest picture.
+    net::StateHeader state{};
+    /// Bound of the newest picture.
+    int threshold = 0;
+    /// Camera frames shown so far; refinements of a frame do not count again.
+    std::int64_t frames = 0;
+    /// Fraction of the bytes that the newest frame changed; refinements do not count.
+    double changed = 0;
+    /// Latency from the camera to the newest picture, if the server sends its clock.
+    std::optional<double> latency_ms{};
     net::ClientCounts counts{};
 };
 
-/// For the file of the statistics: source, size, mode, threshold (the greatest there may be), threshold_in_force (of
-/// the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
-/// pictures, steps, skipped, changed (share of the bytes that a step has), version, frame and reconnections.
+/// Returns the result as JSON, for the statistics file: source, size, mode, threshold (the bound of the stream),
+/// threshold_in_force (of the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
+/// pictures, steps, skipped, changed (fraction of the bytes that a delta frame changes), version, frame and
+/// reconnections.
 std::string to_json(const ReceiveResult& result);
 
-/// From a server to whoever looks at the pictures, a recording, or both. For one run.
+/// Receives a stream from a server and shows it, records it, or both. A job runs once.
 class ReceiveJob {
 public:
-    /// Connects, and opens the recording last. Throws as Job, parse_stream_address(), net::Client and open_sink() do.
+    /// Connects, then opens the recording. Throws as Job, parse_stream_address(), net::Client and open_sink() do.
     explicit ReceiveJob(const ReceiveOptions& options);
     ~ReceiveJob();
 
+    /// Description of the stream.
     const net::StreamInfo& stream() const;
 
-    /// To be called once; returns when the stream ends. Throws what failed on the way, after the recording was
-    /// completed; Error{source_lost} where there was no picture.
+    /// Receives until the stream ends; may be called once. If anything fails, the recording is completed before the
+    /// error is thrown. Throws Error{source_lost} if there was no picture.
     const ReceiveResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const ReceiveResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
-    /// How it stands; from any thread.
+    /// Current state of the stream; from any thread.
     ReceiveState state() const;
-    /// The server's panel, where it takes orders; from any thread.
+    /// State of the server's controls; empty if it accepts no control requests from this viewer. From any thread.
     std::optional<Controls> controls() const;
-    /// Sends it an order. Throws Error{usage} where it takes none.
+    /// Sends a control request; from any thread. Throws Error{usage} if the server accepts none.
     void control(const ControlOrder& order);
 
 private:

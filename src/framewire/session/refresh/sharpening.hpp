@@ -11,24 +11,30 @@
 
 namespace framewire::session {
 
-/// How long a block of a broadcast rests before it is sharpened, unless something else is said.
+/// Default time in seconds after which static regions of a broadcast are refined.
 inline constexpr double usual_refresh_seconds = 1;
 
-/// A frame's second step, which makes sharper what rests, on its way to viewers.
+/// Packed refinement of one frame: a second delta frame that brings static regions closer to the camera.
 struct PackedSharper {
+    /// Allocates for frames of this shape on the executor's backend.
     PackedSharper(const Shape& shape, const Executor& executor) : step(shape, executor) {}
 
+    /// The refinement.
     delta::SharperStep step;
-    std::vector<std::uint8_t> packed{};  // where the step is not empty
+    /// Its packed form; empty if `step` is.
+    std::vector<std::uint8_t> packed{};
 
+    /// Fills `packed` from `step`, which must be complete.
     void pack(delta::Packer& packer) {
         packed.clear();
         if (!step.empty()) packer.pack_changes(step.changes(), step.threshold(), packed);
     }
 };
 
-/// How long blocks of a stream rest before they are sharpened; none: they are not. `asked` 0 is that, too. Where
-/// nothing is asked for, streams that are recorded are not sharpened. Throws Error{usage} where it is asked for these.
+/// Returns the time in seconds after which static regions of a stream are refined; empty: never. `asked` is the option;
+/// 0 turns refinement off. Default: recorded streams are not refined, because a file holds one state per frame; others
+/// use usual_refresh_seconds. Lossless streams have nothing to refine. Throws Error{usage} if refinement of a recorded
+/// stream is requested.
 std::optional<double> refresh_seconds_of(std::optional<double> asked, const delta::EncoderParameters& encoder,
                                          bool recorded);
 

@@ -16,6 +16,7 @@
 namespace framewire::session {
 namespace {
 
+// Returns true if viewers of stream `a` can continue with stream `b`.
 bool same(const net::StreamInfo& a, const net::StreamInfo& b) {
     return a.shape == b.shape && a.mode == b.mode && a.threshold == b.threshold;
 }
@@ -27,7 +28,7 @@ net::ClientOptions upstream_of(const BroadcastOptions& options) {
     return upstream;
 }
 
-// A camera among others is connected again when its stream was lost for good or came back as another one.
+// Returns true if the camera will connect again after the stream was lost for good or changed its properties.
 bool is_connected_again(const BroadcastOptions& options) {
     return options.listener && upstream_of(options).reconnect.count() > 0;
 }
@@ -37,7 +38,8 @@ bool is_loss(const FirstFailure& failure) {
         failure.rethrow();
     } catch (const Error& error) {
         return error.code() == ErrorCode::source_lost || error.code() == ErrorCode::no_input;
-    } catch (...) {  // anything else is not
+        // any other exception is not a loss
+    } catch (...) {
     }
     return false;
 }
@@ -105,7 +107,7 @@ struct RelayJob::State {
         });
         up = false;
         result.ending = ending_of(failure, job.stopped(), true);
-        // Viewers of a stream that begins anew are cut off and come back; an error would end them.
+        // If the camera connects again, its viewers are disconnected and return; an error would end them for good.
         if (!connected_again || !is_loss(failure) || job.stopped())
             result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
                                                 failure ? "the source was lost" : "");
@@ -114,6 +116,7 @@ struct RelayJob::State {
         failure.rethrow();
     }
 
+    // Forwards each new state of the upstream picture to the viewers.
     void forward() {
         const auto& limit = job.options().frames;
         net::StateHeader last{};
@@ -131,6 +134,8 @@ struct RelayJob::State {
         }
     }
 
+    // Adds the client's newest state to the stream: the same packed delta frame if it follows the previous state, else
+    // the blocks that changed.
     void take() {
         const auto& state = client.state();
         const FrameTime time{state.frame, state.seconds, client.captured().value_or(Clock::now())};

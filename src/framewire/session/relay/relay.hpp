@@ -10,45 +10,51 @@
 
 namespace framewire::session {
 
-/// The stream of another server that a source's text names: tcp://, tls://, ws:// or wss://, without a query, which
-/// FFmpeg's have. None: it names something else. Throws as net::parse_stream_address() does.
+/// Returns the address if a source's text names a stream of another server: tcp://, tls://, ws:// or wss:// without a
+/// query (with one, it is a URL for FFmpeg). Empty for any other source. Throws as net::parse_stream_address() does.
 std::optional<net::StreamAddress> relayed_stream(const std::string& source);
 
-/// What can be told of a source that is to be served without opening it. Throws as relayed_stream() and check_source()
-/// do.
+/// Checks what can be checked of a source to be served without opening it. Throws as relayed_stream() and
+/// check_source() do.
 void check_served_source(const std::string& source);
 
-/// Throws Error{usage} on what a relay leaves to the server that it forwards: filters, a detector and the like.
+/// Throws Error{usage} if options are set that a relay leaves to the original server: filters, a detector and similar
+/// ones.
 void check_relay(const BroadcastOptions& options);
 
-/// A viewer that serves: forwards the stream of another server as it comes, without decoding it anew. What is sent on
-/// is that server's R, so errors never add up, however many relays follow each other. For one run.
+/// A relay: a viewer that serves. It forwards another server's stream as it is; delta frames are passed on as received,
+/// without encoding them again. What it sends is that server's R, so errors do not accumulate over several relays. A
+/// job runs once.
 class RelayJob {
 public:
-    /// Connects to the stream that `options.input.source` names, as `options.upstream` says, and serves it as
-    /// BroadcastJob does. Throws as net::Client and net::Listener do.
+    /// Connects to the stream that `options.input.source` names, with the credentials of `options.upstream`, and serves
+    /// it as BroadcastJob does. Throws as check_relay(), net::Client and net::Listener do.
     explicit RelayJob(const BroadcastOptions& options);
     ~RelayJob();
 
-    /// Where viewers find the stream, and what is forwarded.
+    /// Address at which viewers find the stream.
     const net::StreamAddress& address() const;
+    /// Address of the upstream server, as given.
     const std::string& source() const;
 
-    // For whoever asks while it runs, from any thread.
+    // Queries while the job runs, from any thread.
 
+    /// Description of the stream. Constant.
     const net::StreamInfo& info() const;
-    /// Pictures come; else the server was lost.
+    /// True while pictures arrive; false while the upstream server is lost.
     bool up() const;
+    /// Number of times that the upstream server was lost and came back.
     std::int64_t reconnects() const;
+    /// Traffic to viewers so far.
     net::StreamMetrics viewers() const;
-    /// As BroadcastJob's.
+    /// As the functions of BroadcastJob.
     std::uint64_t picture_version() const;
     std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
 
-    /// To be called once; returns when the stream ends. Throws Error{source_lost} when it was lost, or came back as
-    /// another one: in another size, say.
+    /// Forwards until the stream ends; may be called once. Throws Error{source_lost} if the stream was lost or came
+    /// back with other properties, such as another size.
     const BroadcastResult& run();
-    /// Of run(), when it threw, too.
+    /// Result of run(), valid even if it threw.
     const BroadcastResult& result() const;
 
 private:

@@ -18,7 +18,8 @@ void Playback::set_paused(bool paused) {
     change([&] {
         state_.paused = paused;
         steps_ = 0;
-        pacer_ = {};  // a pause is not caught up with
+        // a pause is not caught up
+        pacer_ = {};
     });
 }
 
@@ -65,7 +66,7 @@ std::optional<Playback::Seek> Playback::take_seek() {
     if (!seek_seconds_) return std::nullopt;
     state_.ended = false;
     state_.lost.clear();
-    // Until a frame of this pass is shown, steps from here on count from where the seek went.
+    // Until a frame of this pass is shown, relative seeks start from the target.
     state_.time.seconds = *seek_seconds_;
     return Seek{*std::exchange(seek_seconds_, std::nullopt), pass_};
 }
@@ -83,13 +84,15 @@ bool Playback::wait_for_turn(int pass, const FrameTime& time) {
     std::optional<Clock::time_point> due;
     for (;;) {
         if (closed_ || pass != pass_) return false;
-        if (shown_pass_ != pass_) break;  // where a seek went is seen in a pause too
+        // the target of a seek is shown even in a pause
+        if (shown_pass_ != pass_) break;
         if (state_.paused) {
             if (steps_ > 0) {
                 --steps_;
                 break;
             }
-            due = Clock::time_point::min();  // once it goes on
+            // due at once when playback continues
+            due = Clock::time_point::min();
             changed_.wait(lock);
             continue;
         }

@@ -11,35 +11,42 @@
 
 namespace framewire::session {
 
-/// Pause, step and seek: what who looks at a source asks for, and what the threads that read and show it wait for. A
-/// seek begins another reading of the source, a pass; frames of passes before are not shown any more. Thread-safe.
+/// Playback control of a source: pause, step, seek and speed. It connects a user interface with the threads that read
+/// and show frames. Each seek starts a new pass over the source; frames of earlier passes are no longer shown.
+/// Thread-safe.
 class Playback {
 public:
-    /// Frames of a live source are shown when they come.
+    /// Frames of a `live` source are shown as they arrive.
     explicit Playback(bool live) : live_(live) {}
 
+    /// Pauses or continues.
     void set_paused(bool paused);
-    /// Shows one frame more, and pauses.
+    /// Shows one more frame and pauses.
     void step();
+    /// Requests a seek; negative times are 0.
     void seek(double seconds);
-    /// Held to least_playback_speed..most_playback_speed.
+    /// Sets the speed, clamped to least_playback_speed..most_playback_speed.
     void set_speed(double speed);
     /// Ends all waits; nothing is shown any more.
     void close();
+    /// Returns the current state.
     PlaybackState state() const;
-    /// Where a seek under way goes to, else the time of the frame shown last.
+    /// Target of a pending seek, else the time of the frame shown last.
     double position_seconds() const;
 
-    // For who reads the source.
+    // For the thread that reads the source:
     struct Seek {
         double seconds = 0;
-        int pass = 0;  ///< that begins there
+        /// The pass that starts there.
+        int pass = 0;
     };
+    /// Takes the pending seek, if there is one.
     std::optional<Seek> take_seek();
-    /// At the end of the source, or where it broke, which `lost` says then: false when there will be no seek.
+    /// Called at the end of the source, or when it failed with the message `lost`. Waits for a seek. Returns false if
+    /// the playback was closed.
     bool wait_for_seek(std::string lost);
 
-    /// For who shows frames: returns when this one's turn is; false where it is not wanted any more.
+    /// For the thread that shows frames: waits until the frame is due. Returns false if it is no longer wanted.
     bool wait_for_turn(int pass, const FrameTime& time);
 
 private:
@@ -51,9 +58,12 @@ private:
     std::condition_variable changed_;
     PlaybackState state_;
     std::optional<double> seek_seconds_;
-    int pass_ = 0;         // that frames have to be of
-    int shown_pass_ = -1;  // of the frame shown last
-    int steps_ = 0;        // that are asked for
+    // pass whose frames may be shown
+    int pass_ = 0;
+    // pass of the frame shown last
+    int shown_pass_ = -1;
+    // number of pending steps
+    int steps_ = 0;
     bool closed_ = false;
     Pacer pacer_;
 };

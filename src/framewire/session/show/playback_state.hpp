@@ -7,18 +7,24 @@
 
 namespace framewire::session {
 
-/// How many times its own rate a source may be played at.
+/// Range of the playback speed, relative to the source's own rate.
 inline constexpr double least_playback_speed = 0.01, most_playback_speed = 100;
 
-/// How the playing of a source stands.
+/// State of the playback of a source.
 struct PlaybackState {
     bool paused = false;
-    bool ended = false;            ///< the source is at its end
-    double speed = 1;              ///< of a source that is not live
-    std::string lost{};            ///< why nothing more comes, where the source broke
-    bool shows = false;            ///< a frame was shown
-    FrameTime time{};              ///< of the frame shown last
-    Clock::time_point shown_at{};  ///< when that was
+    /// The source is at its end.
+    bool ended = false;
+    /// Relative speed of a source that is not live.
+    double speed = 1;
+    /// Error message, if the source failed.
+    std::string lost{};
+    /// True once a frame was shown.
+    bool shows = false;
+    /// Time of the frame shown last.
+    FrameTime time{};
+    /// When that frame was shown.
+    Clock::time_point shown_at{};
 };
 
 }  // namespace framewire::session

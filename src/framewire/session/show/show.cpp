@@ -12,7 +12,7 @@
 namespace framewire::session {
 namespace {
 
-// Frames are all there is.
+// Per-frame results of this job: there are none besides the frame itself.
 struct NothingBeside {
     void wait() const {}
 };
@@ -39,6 +39,7 @@ struct ShowJob::State {
             result);
     }
 
+    // Waits until the frame is due and shows it. Frames of earlier passes are dropped.
     void send(InputFrame& frame, const FrameTime& time) {
         if (!playback().wait_for_turn(frame.pass, time)) return;
         if (on_frame) on_frame({std::as_const(frame.captured).host(), std::as_const(frame.result()).host(), time});
@@ -47,7 +48,7 @@ struct ShowJob::State {
     bool seek(double seconds) {
         const auto& source = job.input().info();
         if (source.live) return false;
-        // To the last frame rather than behind it.
+        // Seek to the last frame rather than behind it.
         if (source.frames) seconds = std::min(seconds, (static_cast<double>(*source.frames) - 1) / source.rate.value());
         playback().seek(seconds);
         return true;
@@ -56,7 +57,8 @@ struct ShowJob::State {
     std::function<void(const ShownFrame&)> on_frame;
     FrameJob<ShowInput> job;
     JobResult result;
-    std::stop_callback<std::function<void()>> on_stop;  // last: it is gone before what it speaks to
+    // last member: destroyed before the members it uses
+    std::stop_callback<std::function<void()>> on_stop;
 };
 
 JobFiles files_of(const ShowOptions& options) {
@@ -80,8 +82,8 @@ void ShowJob::set_speed(double speed) { state_->playback().set_speed(speed); }
 void ShowJob::step() { state_->playback().step(); }
 
 void ShowJob::step_back() {
-    // Between the frame wanted and the one before it; times of frames are rounded, and a seek under way is to between
-    // two.
+    // Seek to a time between the wanted frame and the one before it. Frame times are rounded, and a pending seek
+    // already targets a time between two frames.
     const double frame_s = 1 / source().rate.value();
     const double number = std::ceil(state_->playback().position_seconds() / frame_s - 0.25);
     set_paused(true);
@@ -93,6 +95,7 @@ bool ShowJob::seek_by(double seconds) { return seek(state_->playback().position_
 Controls ShowJob::controls() const { return state_->job.input().controls(); }
 
 void ShowJob::control(const ControlOrder& order) {
+    // During a pause, seeking back by half a frame shows the current frame again.
     state_->job.input().control(order);
     if (state().paused) seek(state_->playback().position_seconds() - 0.5 / source().rate.value());
 }

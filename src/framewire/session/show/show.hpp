@@ -17,57 +17,62 @@
 
 namespace framewire::session {
 
-/// A frame to be looked at: as it came, and as the filters left it.
+/// A frame to be displayed: as captured and as filtered. Valid during the call.
 struct ShownFrame {
     HostView<const std::uint8_t> captured, result;
     FrameTime time{};
 };
 
+/// Options of a ShowJob.
 struct ShowOptions {
     JobOptions job{};
     InputOptions input{};
-    bool paused = false;  ///< on the first frame
-    double speed = 1;     ///< how many times its own rate a source that is not live is played at
-    /// Called with each frame when its turn is; it holds until the call returns. On the thread of run().
+    /// If true, playback pauses on the first frame.
+    bool paused = false;
+    /// Speed of a source that is not live, relative to its own rate.
+    double speed = 1;
+    /// Called on the thread of run() with each frame when it is due.
     std::function<void(const ShownFrame& frame)> on_frame{};
 };
 
-/// What these options read and write.
+/// Returns the files that these options read and write.
 JobFiles files_of(const ShowOptions& options);
 
-/// From a source through filters to whoever looks at it, at the source's own rate, with pause, step and seek. For one
-/// run.
+/// Plays a source through filters at its own rate, with pause, step, seek and speed. A job runs once.
 class ShowJob {
 public:
-    /// Opens all there is. Throws as FrameJob does.
+    /// Opens the source. Throws as FrameJob does.
     explicit ShowJob(const ShowOptions& options);
     ~ShowJob();
 
+    /// Describes the source. shape() describes the filtered frames.
     const SourceInfo& source() const;
     Backend backend() const;
-    /// Of frames as filtered.
+    /// Shape of filtered frames.
     const Shape& shape() const;
 
-    /// To be called once. Returns when it is stopped, or has shown JobOptions::frames; the end of the source is not the
-    /// end, for one may go back from there. What breaks the source shows in state(), and is thrown once it is stopped.
+    /// Plays until a stop is requested or JobOptions::frames frames were shown; may be called once. The end of the
+    /// source does not end it, because the user may seek back. If the source fails, state() shows why, and the error is
+    /// thrown after the stop.
     const JobResult& run();
+    /// Result of run(), valid even if it threw.
     const JobResult& result() const;
-    /// Of the run as it goes; from any thread.
+    /// Statistics of the run in progress; from any thread.
     const Statistics& statistics() const;
 
-    // From any thread, while it runs.
+    // Playback control while the job runs, from any thread; see Playback.
     PlaybackState state() const;
     void set_paused(bool paused);
     void set_speed(double speed);
-    /// Shows the next frame, and pauses.
+    /// Shows the next frame and pauses.
     void step();
-    /// Shows the frame before the last, and pauses. Where a source's rate varies it is the one about a frame's time
-    /// earlier.
+    /// Shows the frame before the last one and pauses. If the source's rate varies, shows the frame about one nominal
+    /// frame duration earlier.
     void step_back();
-    // False of what is live, which has no other time.
+    /// Seek to a time or by a difference. Return false for a live source, which cannot seek.
     bool seek(double seconds);
     bool seek_by(double seconds);
-    /// As FilteredInput's; a frame that is looked at in a pause is shown again.
+    /// As the functions of FilteredInput; during a pause the current frame is filtered and shown again.
     Controls controls() const;
     void control(const ControlOrder& order);
 

@@ -32,7 +32,8 @@ void ShowInput::filter(InputFrame& frame, const FrameTime& time, const Statistic
     filtered_pass_ = frame.pass;
     FilteredInput::filter(frame, time, statistics, wanted);
     if (frame.captured.filled_on_gpu() && &frame.result() != &frame.captured)
-        frame.captured.download();  // it is looked at, too
+        // the captured frame is displayed too
+        frame.captured.download();
 }
 
 }  // namespace framewire::session

@@ -15,23 +15,26 @@
 
 namespace framewire::session {
 
-/// A video, or a sequence of images, of each step of a detector. The steps are found anew on the CPU.
+/// Writes each step of a detector as a video or a sequence of images. The steps are computed again on the CPU.
 class DetectSteps {
 public:
-    /// Throws as make_detector() and open_sink() do.
+    /// Opens all outputs. Throws as make_detector() and open_sink() do.
     DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame, Rational rate,
                 int threads, const SinkOptions& sinks, const std::stop_token& stop);
 
-    /// The next frame, as the detector gets it.
+    /// Writes the steps of one frame, given as the detector gets it.
     void write(HostView<const std::uint8_t> frame, const FrameTime& time);
+    /// Completes all outputs. Throws the first error.
     void finish(Ending ending);
+    /// Bytes written so far.
     std::int64_t bytes() const;
 
 private:
     Executor executor_;
     std::optional<MaskRegion> region_;
     DetectorSteps steps_;
-    std::vector<VideoOutput> videos_;  // in the order of the steps
+    // one per step, in the same order
+    std::vector<VideoOutput> videos_;
 };
 
 }  // namespace framewire::session

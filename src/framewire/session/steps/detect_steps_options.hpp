@@ -7,13 +7,16 @@
 
 namespace framewire::session {
 
-/// Where pictures of a detector's steps go.
+/// Output of a detector's steps.
 struct DetectStepsOptions {
-    std::string folder{};        ///< empty: not wanted; made where it is missing
-    std::string format = "mkv";  ///< videos by this ending, as open_sink() has them; or png: gray000000.png ...
+    /// Optional. Output folder, which is created if necessary; empty: steps are not written.
+    std::string folder{};
+    /// File name ending: a video format as in open_sink(), or png or jpg for image sequences such as gray000000.png.
+    std::string format = "mkv";
 };
 
-/// Adds what these options write; nothing without a folder. Throws Error{usage} on a format that is not allowed.
+/// Adds the files that these options write; nothing without a folder. Throws Error{usage} if the format is not
+/// supported.
 void add_step_files(JobFiles& files, const DetectStepsOptions& options, const DetectorParameters& detector);
 
 }  // namespace framewire::session

@@ -15,7 +15,7 @@ class EventFeeds;
 
 namespace framewire::session::web {
 
-/// What a server shows to browsers and other tools.
+/// Everything that a server shows to browsers and other tools.
 struct SiteParts {
     /// Cameras; routes without a camera's name show the first one.
     std::vector<std::shared_ptr<LiveCamera>> cameras{};

@@ -16,7 +16,7 @@
 namespace framewire::session {
 namespace {
 
-// The outputs of a piece, and what each is joined of.
+// An output of the whole piece, and the parts that it is joined from.
 struct CutOutput {
     std::string path;
     std::vector<FilePart> parts;

@@ -10,16 +10,16 @@
 
 namespace framewire::session {
 
-/// Makes the piece of work of a stretch, whose outputs are the whole piece's in the same order, under names of their
-/// own: `name` tells stretches apart.
+/// Makes the piece of work for one time range. Its outputs correspond to those of the whole piece, in the same order;
+/// `name` makes their paths unique.
 using StretchPiece = std::function<Piece(const Stretch& stretch, const std::string& name)>;
 
-/// Throws Error{usage} where an output is of a kind that cannot be joined of parts.
+/// Throws Error{usage} if an output has a format that cannot be joined from parts.
 void require_can_be_joined(const JobFiles& files);
 
-/// Cuts `whole`, whose job reads `input`, into pieces of the stretches of its source, called 00000 and so on. Joined,
-/// they are the outputs of an uncut run; its film gets what goes along with the source's pictures, the sound where
-/// `audio` is true. One part, which is all of it, where the source cannot be cut or is no longer than a stretch.
+/// Splits `whole`, whose job reads `input`, into one part per time range of its source, named 00000, 00001 and so on.
+/// The joined outputs equal those of a run without splitting; the video that replaces the source gets the other
+/// contents of its file, and its sound if `audio`. Returns a single part if the source cannot be split or is too short.
 /// Throws as frame_times_of() does.
 CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
                    const std::stop_token& stop, const StretchPiece& piece);

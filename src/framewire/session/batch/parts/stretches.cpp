@@ -1,3 +1,5 @@
+// Splitting at key frames. Each range also decodes some frames before it (its lead), so that its results equal those of
+// a run over the whole source.
 #include "framewire/session/batch/parts/stretches.hpp"
 
 #include "framewire/core/error.hpp"
@@ -22,6 +24,7 @@ void add_background(LookBack& back, const BackgroundModel& background) {
         back.learns = name_of_background(background);
 }
 
+// Returns how many earlier frames the filters of a chain need.
 int add_calls(LookBack& back, const Chain& chain) {
     int previous = 0;
     for (const auto& call : chain.calls) {
@@ -31,10 +34,12 @@ int add_calls(LookBack& back, const Chain& chain) {
     return previous;
 }
 
-// The first frame that filters and detectors have to see, so that those from `begin` on are as if they had seen all.
+// Returns the first frame that filters and detectors must see, so that results from `begin` on are the same as if they
+// had seen all frames.
 std::size_t lead_of(const FrameTimes& times, std::size_t begin, const InputOptions& input, const Cutting& cutting) {
     const auto& seconds = times.seconds;
-    const auto frames = static_cast<std::size_t>(cutting.look_back.frames) + 1;  // one more: see stretches_of()
+    // one more, see stretches_of()
+    const auto frames = static_cast<std::size_t>(cutting.look_back.frames) + 1;
     auto lead = begin;
     if (const auto rate = split_at_rate(parse_chain(input.filters)).rate) {
         const auto number_of = [&](std::size_t frame) {
@@ -91,8 +96,8 @@ std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& i
                         .frames = static_cast<std::int64_t>(end - begin)};
         if (!last) stretch.end_seconds = seconds[end];
         if (begin > 0) {
-            // From the frame before at least: decoding then begins a key frame earlier, for what a decoder gives of the
-            // frames behind some key frames depends on those before (recovery points).
+            // The lead starts at the previous frame at least. Decoding then begins one key frame earlier, because the
+            // frames after some key frames depend on earlier frames too (recovery points).
             const auto lead = lead_of(times, begin, input, cutting);
             stretch.begin_seconds = seconds[begin];
             stretch.lead_frame = static_cast<std::int64_t>(lead);

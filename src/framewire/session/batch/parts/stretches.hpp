@@ -11,29 +11,38 @@
 
 namespace framewire::session {
 
-/// What a job's filters and its detector know of earlier frames.
+/// How much of the earlier frames a job's filters and detector depend on.
 struct LookBack {
-    int frames = 0;            ///< so many before a frame, of those that filters get
-    int rated_frames = 0;      ///< likewise, behind a filter that changes the rate
-    bool first_frame = false;  ///< the first frame of all
-    std::string learns{};      ///< what learns from all of them; empty: nothing does
+    /// Number of frames before a frame, counted at the source's rate.
+    int frames = 0;
+    /// Number of frames behind a filter that changes the rate, counted at that rate.
+    int rated_frames = 0;
+    /// True if the very first frame of the source is needed.
+    bool first_frame = false;
+    /// Name of the background model that learns from all frames; empty: none does.
+    std::string learns{};
 };
 
-/// `background`: of the detector behind the filters; null where there is none. Throws as parse_chain() does.
+/// Returns the dependencies of a chain and of the detector's `background` model; null: there is no detector. Throws as
+/// parse_chain() does.
 LookBack look_back_of(const std::string& filters, const BackgroundModel* background);
 
-/// How a long video is cut.
+/// How a long video is split.
 struct Cutting {
-    double seconds = 0;                       ///< of each stretch, at the least
-    std::optional<double> warm_up_seconds{};  ///< before each, for what learns
+    /// Minimum duration of a time range.
+    double seconds = 0;
+    /// Optional. Frames before each range from which a learning background model starts.
+    std::optional<double> warm_up_seconds{};
+    /// Earlier frames that the job needs.
     LookBack look_back{};
 };
 
-/// Throws Error{usage} where what learns has no warm-up, and where the input is not all of a source.
+/// Throws Error{usage} if a learning model has no warm-up, or if the input has a start or a duration.
 void require_can_be_cut(const InputOptions& input, const Cutting& cutting);
 
-/// The stretches that a source of these frames is cut into: each begins with a key frame, the first that is so long
-/// behind the one before. One, which is all of it, where there is no other.
+/// Returns the time ranges into which a source with these frames is split. Each begins with the first key frame that is
+/// at least Cutting::seconds after the begin of the previous range. Returns one range with everything if there is no
+/// such key frame.
 std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting);
 
 }  // namespace framewire::session

@@ -6,11 +6,12 @@
 
 namespace framewire::session {
 
-/// What is used of libmosquitto, which is loaded where a broker is to be told of events.
+/// The functions of libmosquitto that are used. The library is loaded only if a broker is configured.
 struct MosquittoLibrary {
     template <class Function>
     using Pointer = std::add_pointer_t<Function>;
 
+    // Named for what they do here; mosquitto_library.cpp lists their original names.
     Pointer<decltype(mosquitto_new)> create;
     Pointer<decltype(mosquitto_destroy)> destroy;
     Pointer<decltype(mosquitto_int_option)> set_option;
@@ -31,7 +32,7 @@ struct MosquittoLibrary {
     Pointer<decltype(mosquitto_strerror)> words;
 };
 
-/// Loads it at the first call. Throws Error{config} where it is not installed.
+/// Returns the functions; the first call loads the library. Thread-safe. Throws Error{config} if it is not installed.
 const MosquittoLibrary& mosquitto_library();
 
 }  // namespace framewire::session

@@ -16,6 +16,7 @@ constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
     fail(ErrorCode::usage, "{}; needed is mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
 }
 
+// Decodes %XX (RFC 3986, section 2.1). Error messages never contain the text, which may be a password.
 std::string decoded(std::string_view text) {
     constexpr int hexadecimal = 16;
     std::string bytes;
@@ -38,6 +39,7 @@ std::string decoded(std::string_view text) {
     return bytes;
 }
 
+// A prefix is one or more stream names, separated by slashes.
 bool is_prefix(std::string_view prefix) {
     if (prefix.empty() || prefix.size() > max_prefix_bytes) return false;
     for (;;) {
@@ -53,7 +55,8 @@ net::Address address_of(std::string_view host, std::uint16_t usual_port) {
     try {
         const auto address = net::parse_address(has_port ? std::string(host) : fmt::format("{}:{}", host, usual_port));
         if (address.port > 0) return address;
-    } catch (const Error&) {  // its words have the text
+        // the message would contain the text
+    } catch (const Error&) {
     }
     refuse_address("the MQTT broker has no valid host, or no port from 1 to 65535");
 }

@@ -1,3 +1,4 @@
+// The library's own threads are not used: turn() drives one connection from the publisher's thread.
 #include "framewire/session/events/mqtt/mqtt_client.hpp"
 
 #include "framewire/core/error.hpp"
@@ -30,7 +31,7 @@ std::string password_of(const MqttOptions& options) {
     return text;
 }
 
-// CONNACK's codes of MQTT 3.1.1.
+// Return codes of CONNACK (MQTT 3.1.1, section 3.2.2.3).
 std::string_view refusal_in_words(int code) {
     switch (code) {
         case 1: return "it does not speak MQTT 3.1.1";
@@ -92,7 +93,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
 
 MqttClient::~MqttClient() = default;
 
-// False, and why.
+// Notes the reason in problem_ and returns false.
 bool MqttClient::failed(int status) {
     const auto code = errno;
     accepted_ = false;
@@ -129,7 +130,7 @@ bool MqttClient::turn(int wake, std::chrono::milliseconds longest) {
     if (::poll(waited.data(), waited.size(), static_cast<int>(longest.count())) < 0 && errno != EINTR)
         return failed(MOSQ_ERR_ERRNO);
     errno = 0;
-    // What has come is read before anything is written: a broker that went away may have acknowledged some before.
+    // Read before writing: a broker that went away may have acknowledged messages before.
     int status = MOSQ_ERR_SUCCESS;
     if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) status = library.read(client, 1);
     if (status == MOSQ_ERR_SUCCESS && (waited[0].revents & POLLOUT) != 0) status = library.write(client, 1);
@@ -148,7 +149,8 @@ std::optional<int> MqttClient::publish(const MqttMessage& message) {
         case MOSQ_ERR_PAYLOAD_SIZE:
         case MOSQ_ERR_MALFORMED_UTF8:
         case MOSQ_ERR_OVERSIZE_PACKET: return std::nullopt;
-        default: return number;  // without a connection, too: the library keeps it for the next one
+        // also without a connection: the library keeps the message for the next one
+        default: return number;
     }
 }
 

@@ -12,33 +12,35 @@
 
 namespace framewire::session {
 
-/// One MQTT 3.1.1 session with a broker, over as many connections as it takes: what was not acknowledged on one is sent
-/// again first on the next, marked as such. Everything has quality of service 1. For one thread.
+/// An MQTT 3.1.1 session with a broker. It may span several connections: messages that were not acknowledged on one
+/// connection are sent again first on the next one, flagged as duplicates. All messages have quality of service 1 (at
+/// least once). For one thread.
 class MqttClient {
 public:
-    /// Connects to nothing yet. The broker keeps the session of `id`, and tells `will` when the connection is lost.
-    /// Throws Error{config} without libmosquitto, and Error{no_input} or Error{usage} on files that cannot be used.
+    /// Does not connect yet. The broker keeps the session of the client identifier `id`, and publishes `will` if the
+    /// connection is lost. Throws Error{config} if libmosquitto is missing or rejects an option, and Error{no_input} or
+    /// Error{usage} for unusable password files.
     MqttClient(const MqttOptions& options, const std::string& id, const MqttMessage& will);
     ~MqttClient();
     MqttClient(const MqttClient&) = delete;
     MqttClient& operator=(const MqttClient&) = delete;
 
-    /// Begins a connection; what there was of one before is given up. False where it cannot be had: see problem().
-    /// Looking the host up may take seconds, all else is turn()'s.
+    /// Starts a new connection and drops an old one. Returns false if that fails, see problem(). Blocks only to resolve
+    /// the host name, which may take seconds; turn() does the rest.
     bool connect();
-    /// Sends and receives what there is, and waits for more or for `wake`, a descriptor that can be read, for at most
-    /// so long. False where the connection was lost or refused.
+    /// Sends and receives what is ready, then waits until there is more or the descriptor `wake` becomes readable, but
+    /// not longer than `longest`. Returns false if the connection was lost or refused.
     bool turn(int wake, std::chrono::milliseconds longest);
-    /// Whether the broker has let this in, over this connection.
+    /// Returns true if the broker accepted this connection.
     bool accepted() const { return accepted_; }
-    /// Why connect() or turn() gave false, in words without the password.
+    /// Why connect() or turn() returned false, for messages; without the password.
     const std::string& problem() const { return problem_; }
 
-    /// Its number until it is acknowledged; none where it can never be sent.
+    /// Queues a message. Returns its number until it is acknowledged; empty if it can never be sent.
     std::optional<int> publish(const MqttMessage& message);
-    /// Numbers of messages that the broker has, since the last call.
+    /// Returns the numbers of messages acknowledged since the last call.
     std::vector<int> take_acknowledged() { return std::exchange(acknowledged_, {}); }
-    /// Says goodbye: the will is not told.
+    /// Ends the connection properly, so that the broker does not publish the will.
     void disconnect();
 
 private:
@@ -48,8 +50,10 @@ private:
     MqttAddress broker_;
     std::unique_ptr<Handle> handle_;
     bool accepted_ = false;
-    int refusal_ = 0;          // what the broker says of who wants to be let in
-    std::string complaint_{};  // the library's last one
+    // return code with which the broker refused the connection
+    int refusal_ = 0;
+    // last error message of the library
+    std::string complaint_{};
     std::string problem_{};
     std::vector<int> acknowledged_{};
 };

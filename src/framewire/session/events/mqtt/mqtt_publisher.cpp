@@ -20,14 +20,14 @@
 namespace framewire::session {
 namespace {
 
-// Messages on their way at a time, as many as libmosquitto sends before it waits. So many may come twice where a
-// connection is lost.
+// Maximum number of unacknowledged messages, the same as libmosquitto's own limit. Up to this many may be delivered
+// twice if a connection is lost.
 constexpr std::size_t most_on_their_way = 20;
 constexpr std::size_t most_messages_of_an_event = 2;
 constexpr std::chrono::seconds longest_answer{10}, lasting{10};
 constexpr std::chrono::milliseconds longest_turn{1000};
 
-// One name for each prefix, so that the broker knows this again, and not too long for any broker.
+// The client identifier depends on the prefix only, so that the broker recognises the session after a restart.
 std::string client_id(const MqttAddress& broker) {
     auto id = "framewire-" + broker.prefix;
     std::ranges::replace_if(
@@ -46,6 +46,7 @@ struct MqttPublisher::State {
         thread = std::jthread([this] { run(); });
     }
 
+    // Loop of the thread: connect, stay connected, pause, until everything is over.
     void run();
     std::string stay_connected();
     bool turn() { return client.turn(wake.descriptor(), std::min(longest_turn, time_left())); }
@@ -63,17 +64,25 @@ struct MqttPublisher::State {
     const std::vector<std::string> cameras;
     Wake wake;
 
-    mutable std::mutex mutex;  // what follows is of two threads
+    // guards the members up to `counts`, which two threads use
+    mutable std::mutex mutex;
     std::map<std::string, bool> motion;
-    std::optional<Clock::time_point> deadline;  // set: nothing is added any more
+    // set: no more events are added
+    std::optional<Clock::time_point> deadline;
     MqttFigures counts;
 
-    MqttClient client;                                   // from here on of the thread alone, once it runs
-    std::map<int, std::uint64_t> on_their_way;           // events by their messages
-    std::map<std::uint64_t, std::size_t> messages_left;  // of each of those
-    std::map<int, std::string> announced;                // topics by messages
-    std::string told;                                    // the problem that was told last
-    EventSpool spool;                                    // guarded by the mutex
+    // from here on used by the thread alone, once it runs
+    MqttClient client;
+    // event numbers by message number
+    std::map<int, std::uint64_t> on_their_way;
+    // number of unacknowledged messages per event
+    std::map<std::uint64_t, std::size_t> messages_left;
+    // topics of retained messages by message number
+    std::map<int, std::string> announced;
+    // problem that was logged last
+    std::string told;
+    // guarded by the mutex
+    EventSpool spool;
     std::jthread thread;
 };
 
@@ -110,7 +119,7 @@ void MqttPublisher::State::run() {
     tell_what_is_left();
 }
 
-// Gives why it was lost; nothing when all is over.
+// Serves one connection. Returns why it was lost; empty if everything is over.
 std::string MqttPublisher::State::stay_connected() {
     const auto begin = Clock::now();
     if (!client.connect()) return client.problem();
@@ -129,6 +138,7 @@ std::string MqttPublisher::State::stay_connected() {
     }
 }
 
+// An event is done when the last of its messages is acknowledged.
 void MqttPublisher::State::take_acknowledged() {
     for (const int message : client.take_acknowledged()) {
         announced.erase(message);
@@ -144,7 +154,7 @@ void MqttPublisher::State::take_acknowledged() {
     }
 }
 
-// What the broker keeps for who comes later: it may have lost it.
+// Publishes the retained messages again, because the broker may have lost them.
 void MqttPublisher::State::announce() {
     const auto& prefix = options.broker.prefix;
     std::vector<std::pair<std::string, bool>> at_rest;
@@ -163,7 +173,7 @@ void MqttPublisher::State::announce() {
     for (const auto& [camera, on] : at_rest) announce(motion_message(prefix, camera, on));
 }
 
-// One that was never acknowledged is sent again by itself.
+// Skips messages on their way: the library sends an unacknowledged one again by itself.
 void MqttPublisher::State::announce(const MqttMessage& message) {
     const bool under_way =
         std::ranges::any_of(announced, [&message](const auto& entry) { return entry.second == message.topic; });
@@ -171,6 +181,7 @@ void MqttPublisher::State::announce(const MqttMessage& message) {
     if (const auto number = client.publish(message)) announced.emplace(*number, message.topic);
 }
 
+// Publishes waiting events, as many as may be unacknowledged.
 void MqttPublisher::State::hand_out() {
     while (on_their_way.size() + most_messages_of_an_event <= most_on_their_way) {
         std::optional<EventSpool::Handed> next;
@@ -192,6 +203,7 @@ void MqttPublisher::State::hand_out() {
     }
 }
 
+// Publishes that this server is offline, then disconnects properly.
 void MqttPublisher::State::say_goodbye() {
     announced.clear();
     announce(available_message(options.broker.prefix, false));
@@ -199,7 +211,7 @@ void MqttPublisher::State::say_goodbye() {
     client.disconnect();
 }
 
-// Each problem once, not at every attempt.
+// Logs each problem once, not at every attempt.
 void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
     if (problem == told) return log_debug("MQTT broker {}: {}", to_string(options.broker), problem);
     told = problem;

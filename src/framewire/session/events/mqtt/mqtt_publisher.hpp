@@ -11,27 +11,36 @@
 
 namespace framewire::session {
 
+/// Counters of an MqttPublisher.
 struct MqttFigures {
+    /// True if the broker accepted the current connection.
     bool connected = false;
-    std::int64_t connections = 0;   ///< how often the broker let this in
-    std::int64_t acknowledged = 0;  ///< events that the broker has
-    std::size_t waiting = 0;        ///< events that it has not acknowledged yet
-    std::int64_t dropped = 0;       ///< events that it never got, for there were too many
+    /// Number of connections that the broker accepted.
+    std::int64_t connections = 0;
+    /// Events that the broker acknowledged.
+    std::int64_t acknowledged = 0;
+    /// Events that it has not acknowledged yet.
+    std::size_t waiting = 0;
+    /// Events that were dropped because too many were waiting.
+    std::int64_t dropped = 0;
 };
 
-/// Tells an MQTT broker of events, on a thread of its own. An event is forgotten when the broker has acknowledged it;
-/// what waits is bounded (EventSpool). While the broker is away it is tried again, with pauses from 0.1 s to 10 s.
+/// Publishes events to an MQTT broker, on its own thread. An event is forgotten once the broker has acknowledged it;
+/// the number of waiting events is limited (EventSpool). If the broker is away, connecting is retried with pauses from
+/// 0.1 s to 10 s.
 class MqttPublisher final : public EventOutput {
 public:
-    /// `cameras` are those that have events. Throws as MqttClient and EventSpool do; a broker that is not there is
-    /// waited for.
+    /// `cameras` are the names of those that have events. Starts the thread; the broker need not be reachable yet.
+    /// Throws as MqttClient and EventSpool do.
     MqttPublisher(const MqttOptions& options, std::span<const std::string> cameras);
     ~MqttPublisher() override;
 
+    /// Queues an event; from any thread.
     void tell(const SharedEvent& event) override;
+    /// Publishes waiting events until `deadline` at most, then stops the thread.
     void end(Clock::time_point deadline) override;
 
-    /// From any thread.
+    /// Counters so far; from any thread.
     MqttFigures figures() const;
 
 private:

@@ -20,7 +20,8 @@ Wake::~Wake() { ::close(descriptor_); }
 
 void Wake::wake() noexcept {
     const std::uint64_t one = 1;
-    static_cast<void>(::write(descriptor_, &one, sizeof one) == sizeof one);  // full: it is awake
+    // the counter is full only if the thread is already awake
+    static_cast<void>(::write(descriptor_, &one, sizeof one) == sizeof one);
 }
 
 void Wake::clear() noexcept {

@@ -4,21 +4,22 @@
 
 namespace framewire::session {
 
-/// Wakes a thread that waits for descriptors.
+/// Wakes a thread that polls descriptors (eventfd(2)).
 class Wake {
 public:
-    /// Throws Error{config} where there are no descriptors left.
+    /// Throws Error{config} if no descriptor is available.
     Wake();
     ~Wake();
     Wake(const Wake&) = delete;
     Wake& operator=(const Wake&) = delete;
 
-    /// From any thread.
+    /// Wakes the thread; from any thread.
     void wake() noexcept;
-    /// Can be read from wake() to clear().
+    /// Readable from wake() until clear().
     int descriptor() const { return descriptor_; }
+    /// Makes the descriptor unreadable again.
     void clear() noexcept;
-    /// Until wake(), for at most so long; clears it.
+    /// Waits for wake(), but not longer than `longest`, then clears.
     void wait(std::chrono::milliseconds longest) noexcept;
 
 private:

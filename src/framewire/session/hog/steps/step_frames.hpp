@@ -7,19 +7,23 @@
 
 namespace framewire::session {
 
-/// Which frames' steps are drawn. None at all stands for the first one's, without a folder of their own.
+/// Set of frames whose steps are drawn. The empty set means the first frame, without its own subfolder.
 class StepFrames {
 public:
+    /// Limit for the number of frames.
     static constexpr std::int64_t most = 10'000;
 
+    /// The empty set.
     StepFrames() = default;
-    /// Reads numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} on anything else, and on
-    /// more than `most` frames.
+    /// Parses frame numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} for any other text,
+    /// for repeated frames, and for more than `most` frames.
     explicit StepFrames(std::string_view text);
 
+    /// Returns true if no frame was named.
     bool empty() const { return ranges_.empty(); }
+    /// Returns true if the set has this frame.
     bool contains(std::int64_t frame) const;
-    /// Calls take(frame) for each, in their order.
+    /// Calls take(frame) for each frame, in ascending order.
     template <class Take>
     void for_each(Take&& take) const {
         for (const auto& [first, last] : ranges_)
@@ -27,7 +31,8 @@ public:
     }
 
 private:
-    std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;  // first and last; no frame in two of them
+    // first and last frame of each range, sorted; ranges do not overlap
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;
 };
 
 }  // namespace framewire::session

@@ -10,12 +10,12 @@
 
 namespace framewire::session {
 
-/// Pictures of the steps of a frame's descriptor, whatever its norm: hog_step_names as .png in a folder, which is made
-/// where it is missing. Throws Error{io}.
+/// Writes a picture for each of hog_step_names as .png into `folder`, which is created if necessary. The pictures show
+/// unnormalised cells, regardless of the descriptor's norm. Throws Error{io}.
 void write_step_pictures(const std::string& folder, const HogParameters& parameters, HostView<const std::uint8_t> frame,
                          Executor& executor, bool replace);
 
-/// Adds them to the outputs; none where `folder` is empty.
+/// Adds these pictures to the outputs. Does nothing if `folder` is empty.
 void add_step_pictures(JobFiles& files, const std::string& folder);
 
 }  // namespace framewire::session

@@ -8,7 +8,7 @@
 namespace framewire::session {
 namespace {
 
-// A file is written anew when it is larger than this and twice what waits.
+// The file is rewritten when it is larger than this plus twice the waiting events.
 constexpr std::size_t allowed_rest_bytes = 4 << 20;
 constexpr std::chrono::seconds pause_after_failure{10};
 
@@ -34,7 +34,7 @@ void EventSpool::add(const SharedEvent& event) {
     if (file_) keep(!failed_ && file_->add(newest_, event->json));
 }
 
-// None that is handed out: it may be where it should be by now.
+// Never drops an event that was handed out, because it may have been delivered.
 void EventSpool::drop_oldest() {
     const auto oldest = events_.upper_bound(handed_);
     if (oldest == events_.end()) return;
@@ -66,7 +66,7 @@ bool EventSpool::has_motion_of(const std::string& camera) const {
     });
 }
 
-// Writes the file anew where it has too much that is forgotten, or could not be written, now or before.
+// Rewrites the file if it contains too many forgotten events, or if writing failed now or before.
 void EventSpool::keep(bool written) {
     if (written && file_->bytes() <= allowed_rest_bytes + 2 * live_bytes_) return;
     const auto now = Clock::now();

@@ -34,7 +34,7 @@ bool write_whole(int file, std::string_view text) {
 
 std::string event_line(std::uint64_t number, std::string_view json) { return fmt::format("+{} {}\n", number, json); }
 
-// One line, without its end; false where it is none.
+// Parses one line without its line break. Returns false if it is invalid.
 bool take_line(std::string_view line, SpoolFile::Read& read) {
     if (line.empty() || line.size() > longest_line) return false;
     const char kind = line.front();
@@ -49,7 +49,7 @@ bool take_line(std::string_view line, SpoolFile::Read& read) {
     return true;
 }
 
-// Calls `take` with each line that has an end. Of lines that are too long for any only the beginning is kept.
+// Calls `take` with each complete line. Lines longer than any valid one are truncated in memory.
 template <class Take>
 void for_each_line(int file, const std::string& path, const Take& take) {
     std::array<char, 1 << 16> piece{};
@@ -79,7 +79,7 @@ SpoolFile::SpoolFile(const std::string& path)
     }, named{};
     const bool locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
     const bool regular = ::fstat(descriptor_, &own) == 0 && S_ISREG(own.st_mode);
-    // Another program may have put a new file in its place meanwhile.
+    // Another program may have replaced the file between open() and flock().
     const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == own.st_ino;
     if (locked && regular && current) return;
     ::close(descriptor_);

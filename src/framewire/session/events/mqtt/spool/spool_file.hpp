@@ -10,36 +10,44 @@
 
 namespace framewire::session {
 
-/// Events that wait, by the numbers of their order.
+/// Waiting events by their consecutive numbers.
 using WaitingEvents = std::map<std::uint64_t, SharedEvent>;
 
-/// A file of events that wait: a line for each event, and a line when it is forgotten. A program that is killed leaves
-/// it whole, but perhaps for its last line. One program at a time has it.
+/// File of waiting events: a log with one line per event and one line when it is forgotten. If the program is killed,
+/// at most the last line is incomplete. The file is locked, so only one program uses it at a time. Format:
+///     framewire events 1
+///     +17 {"type":"motion",...}
+///     -17
 class SpoolFile {
 public:
-    /// Opens or makes it; read() comes next. Throws Error{io} where that is not possible, Error{config} where another
-    /// program has it.
+    /// Opens or creates the file; call read() next. Throws Error{io} if that fails, and Error{config} if another
+    /// program uses it or it is not a regular file.
     explicit SpoolFile(const std::string& path);
     ~SpoolFile();
     SpoolFile(const SpoolFile&) = delete;
     SpoolFile& operator=(const SpoolFile&) = delete;
 
+    /// Contents of the file.
     struct Read {
         WaitingEvents waiting{};
-        std::size_t dropped = 0;  ///< the oldest of more than the limit
-        std::size_t damaged = 0;  ///< lines that were left out; the last one may be cut off and does not count
+        /// Events beyond the limit, the oldest ones.
+        std::size_t dropped = 0;
+        /// Lines that were skipped. An incomplete last line does not count.
+        std::size_t damaged = 0;
     };
-    /// What waits, the newest `limit` of them. Throws Error{config} where it is a file of something else, Error{io}.
+    /// Returns the waiting events, the newest `limit` of them. Throws Error{config} if the file has another format, and
+    /// Error{io}.
     Read read(std::size_t limit);
 
-    /// Writes those that wait into a new file, which takes the place of this one once it is whole. Throws Error{io};
-    /// the file is as before then.
+    /// Replaces the file by one with these events, atomically. Throws Error{io} and then leaves the old file unchanged.
     void write_anew(const WaitingEvents& waiting);
-    /// False where it could not be written: the file has to be written anew then.
+    /// Append one line. Return false if that fails; then the file must be rewritten.
     bool add(std::uint64_t number, std::string_view json);
     bool forget(std::uint64_t number);
 
+    /// Size of the file.
     std::size_t bytes() const { return bytes_; }
+    /// Path of the file.
     const std::string& path() const { return path_; }
 
 private:
