@@ -44,8 +44,8 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
     EXPECT_EQ(result.description.filters.front().filter, "detect");
 }
 
-// Who draws on frames has them whole; otherwise a file's rows are read as they are looked at.
-TEST_P(Detect, FindsTheSameInRowsOfAFile) {
+// Annotated frames need the whole image; otherwise the detector reads a file's rows as it needs them.
+TEST_P(Detect, FindsTheSameObjectsByRows) {
     testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
     for (const bool mixture : {false, true}) {
         std::vector<Bytes> records, masks;
@@ -64,7 +64,7 @@ TEST_P(Detect, FindsTheSameInRowsOfAFile) {
     }
 }
 
-TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
+TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
     for (const bool mixture : {false, true}) {
         auto asked = options(camera());
         asked.job.replace = true;
@@ -83,7 +83,7 @@ TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
             EXPECT_EQ(read_video(asked.steps.folder + "/" + name + "%06d.png").frames.size(), std::size_t{frames});
         EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !mixture);
 
-        // int32 behind the header; each object has as many pixels as its record says.
+        // int32 after the header. Each object has as many pixels as its record says.
         const auto file = read_file(asked.labels);
         constexpr std::size_t pixels = std::size_t{frames} * width * height;
         ASSERT_GT(file.size(), 4 * pixels);
@@ -98,8 +98,8 @@ TEST_P(Detect, StepsAndLabelsAreThoseOfTheRun) {
     }
 }
 
-// Where no image is wanted, a decoder's planes are looked at as they are.
-TEST_P(Detect, FindsTheSameWithImagesAndWithout) {
+// If no image is needed, the detector uses a decoder's planes directly.
+TEST_P(Detect, FindsTheSameObjectsInPlanes) {
     const auto video = folder_ / "film.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = video + ":pixels=yuv420p"}).run();
     for (const char* filters : {"", "flip"}) {
@@ -117,7 +117,7 @@ TEST_P(Detect, FindsTheSameWithImagesAndWithout) {
     }
 }
 
-TEST_P(Detect, LabelsGoToPngOf16Bits) {
+TEST_P(Detect, WritesLabelsAs16BitPng) {
     auto asked = options(camera());
     asked.labels = folder_ / "labels%04d.png";
     DetectJob(asked).run();
@@ -136,7 +136,7 @@ TEST_P(Detect, LabelsGoToPngOf16Bits) {
     EXPECT_EQ(error_of([&] { DetectJob{asked}; }), ErrorCode::usage);
 }
 
-TEST_P(Detect, LooksOnlyWhereItIsToldTo) {
+TEST_P(Detect, DetectsOnlyInTheRegion) {
     auto everywhere = options(camera());
     everywhere.annotate = everywhere.mask = "";
     const auto all = DetectJob(everywhere).run().objects;
@@ -146,7 +146,7 @@ TEST_P(Detect, LooksOnlyWhereItIsToldTo) {
     EXPECT_LT(DetectJob(corner).run().objects, all);
 }
 
-TEST_P(Detect, WhatWasFoundBeforeAFailureIsWritten) {
+TEST_P(Detect, WritesRecordsBeforeAFailure) {
     DetectJob detect(options(broken_source(5)));
     EXPECT_EQ(error_of([&] { detect.run(); }), ErrorCode::source_lost);
     EXPECT_EQ(detect.result().ending, Ending::broken_off);
@@ -154,7 +154,7 @@ TEST_P(Detect, WhatWasFoundBeforeAFailureIsWritten) {
     EXPECT_EQ(raw_frames(folder_ / "boxes.bgr").size(), 5u);
 }
 
-TEST_P(Detect, StandardOutputTakesOneOutput) {
+TEST_P(Detect, RejectsTwoOutputsOnStandardOutput) {
     auto two = options(camera());
     two.output = two.mask = "-";
     EXPECT_EQ(error_of([&] { DetectJob detect(two); }), ErrorCode::usage);

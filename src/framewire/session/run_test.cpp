@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 class Run : public JobTest {
 protected:
-    // What comes of a clip through `filters`, and by the way over images: with a filter more, which changes nothing and
-    // does not go by rows.
+    // Returns the result for a clip filtered by `filters`, and the result over images: with one more filter that
+    // changes nothing but cannot work by rows.
     auto both_ways(const std::string& clip, const std::string& filters) {
         const auto made = [&](const std::string& of_filters) {
             auto options = job();
@@ -35,7 +35,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Run);
 
-TEST_P(Run, SendsAllThatTheSourceHas) {
+TEST_P(Run, SendsEveryFrame) {
     RunJob run({.job = job(), .input = {.source = camera()}, .output = folder_ / "out.bgr"});
     const auto& result = run.run();
     EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == camera_frames());
@@ -48,8 +48,8 @@ TEST_P(Run, SendsAllThatTheSourceHas) {
     EXPECT_EQ(run.statistics().snapshot().frames, frames);
 }
 
-// A difference stream that is recorded again stays within its own threshold; one that is asked for is added.
-TEST_P(Run, RecordsADifferenceStreamWithoutAnotherError) {
+// A difference stream that is recorded again stays within its own threshold; a requested threshold is added to it.
+TEST_P(Run, RecordsADifferenceStreamWithoutFurtherError) {
     const auto convert = [&](const std::string& from, const std::string& to) {
         RunJob({.job = job(), .input = {.source = from}, .output = to}).run();
     };
@@ -69,14 +69,14 @@ TEST_P(Run, RecordsADifferenceStreamWithoutAnotherError) {
     }
 }
 
-TEST_P(Run, FiltersComeBefore) {
+TEST_P(Run, AppliesFilters) {
     RunJob({.job = job(), .input = {.source = camera(), .filters = "gray=channels=1"}, .output = folder_ / "out.gray"})
         .run();
     EXPECT_EQ(read_file(folder_ / "out.gray").size(), std::size_t{frames} * width * height);
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// The bytes of a y4m file of 4:2:0, from its first frame's luma on.
+// Returns the bytes of a 4:2:0 y4m file, starting with the first frame's luma.
 Bytes first_picture(const std::string& path, int width, int height) {
     const auto bytes = read_file(path);
     constexpr std::string_view begin = "FRAME\n";
@@ -85,8 +85,8 @@ Bytes first_picture(const std::string& path, int width, int height) {
     return {at + 6, at + 6 + width * height * 3 / 2};
 }
 
-// A decoded picture is drawn on where the text is, and is what it was elsewhere: on every backend.
-TEST_P(Run, TextLeavesTheRestOfAPictureAsItWasDecoded) {
+// On every backend, text changes only the pixels that it covers; all others stay as decoded.
+TEST_P(Run, TextKeepsUncoveredPixelsAsDecoded) {
     const auto clip = folder_ / "clip.mp4", plain = folder_ / "plain.y4m", drawn = folder_ / "drawn.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
     RunJob({.job = job(), .input = {.source = clip}, .output = plain}).run();
@@ -108,8 +108,8 @@ TEST_P(Run, TextLeavesTheRestOfAPictureAsItWasDecoded) {
     EXPECT_GT(changed, 500);
 }
 
-// By rows from planes to planes on the CPU, over BGR on a GPU: the same bytes.
-TEST_P(Run, FiltersGiveTheBytesOfTheWayOverImages) {
+// By rows from planes to planes on the CPU, over BGR on a GPU: the results are the same.
+TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
     for (const std::string filters : {"gray", "adjust=saturation=3", "binarize=fixed", "flip,gray", "scale=50%,gray",
@@ -120,8 +120,8 @@ TEST_P(Run, FiltersGiveTheBytesOfTheWayOverImages) {
     }
 }
 
-// What only moves pixels and scales goes on the planes as they are, for all backends: luma as of gray images, chroma at
-// its places.
+// Filters that only move pixels or scale work on the planes directly, for all backends: luma as for gray images, chroma
+// at its positions.
 TEST_P(Run, GeometryKeepsPlanes) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
@@ -147,13 +147,13 @@ TEST_P(Run, EndsAtTheLimit) {
     EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == expected);
 }
 
-TEST_P(Run, TimesFramesByTheRateAskedFor) {
+TEST_P(Run, TimesFramesByTheRequestedRate) {
     RunJob({.job = job(), .input = {.source = camera(), .fps = 5}, .output = folder_ / "out.y4m"}).run();
     const auto reading = read_video(folder_ / "out.y4m");
     EXPECT_EQ(reading.info.rate.value(), 5);
 }
 
-TEST_P(Run, AFailureInTheMiddleBreaksOutputsOffAndIsThrownOnce) {
+TEST_P(Run, TruncatesOutputsAfterAFailure) {
     RunJob run({.job = job(), .input = {.source = broken_source(4)}, .output = folder_ / "out.bgr"});
     EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::source_lost);
     EXPECT_EQ(run.result().ending, Ending::broken_off);
@@ -164,7 +164,7 @@ TEST_P(Run, AFailureInTheMiddleBreaksOutputsOffAndIsThrownOnce) {
     EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::internal) << "a job runs once";
 }
 
-TEST_P(Run, WhatWasBrokenOffTakesNoFinishedFilesPlace) {
+TEST_P(Run, KeepsTheOldFileAfterAFailure) {
     write_file(folder_ / "out.bgr", "finished");
     auto options = job();
     options.replace = true;
@@ -174,7 +174,7 @@ TEST_P(Run, WhatWasBrokenOffTakesNoFinishedFilesPlace) {
     EXPECT_EQ(raw_frames(folder_ / "out.bgr.part").size(), 4u);
 }
 
-TEST_P(Run, FiguresAreThereAfterAFailureToo) {
+TEST_P(Run, WritesStatisticsAfterAFailure) {
     auto options = job();
     options.statistics_path = folder_ / "stats.json";
     RunJob run({.job = options, .input = {.source = broken_source(4)}, .output = folder_ / "out.bgr"});
@@ -183,7 +183,7 @@ TEST_P(Run, FiguresAreThereAfterAFailureToo) {
     EXPECT_NE(std::string(bytes.begin(), bytes.end()).find("\"frames\": 4"), std::string::npos);
 }
 
-TEST_P(Run, AStopEndsIt) {
+TEST_P(Run, EndsOnAStop) {
     std::stop_source stop;
     auto options = job();
     options.stop = stop.get_token();
@@ -198,7 +198,7 @@ TEST_P(Run, AStopEndsIt) {
     EXPECT_EQ(static_cast<std::int64_t>(raw_frames(folder_ / "out.bgr").size()), result.figures.frames);
 }
 
-TEST_P(Run, AFailureIsNoStopOfTheCallers) {
+TEST_P(Run, DoesNotTriggerTheCallersStopOnFailure) {
     std::stop_source stop;
     auto options = job();
     options.stop = stop.get_token();
@@ -207,7 +207,7 @@ TEST_P(Run, AFailureIsNoStopOfTheCallers) {
     EXPECT_FALSE(stop.stop_requested());
 }
 
-TEST_P(Run, KeepsTheSourcesPaceWhereItIsToldTo) {
+TEST_P(Run, KeepsTheSourcesRateOnRequest) {
     const auto took_ms = [&](Pace pace, double fps) {
         auto options = job();
         options.replace = true;
@@ -225,16 +225,17 @@ TEST_P(Run, KeepsTheSourcesPaceWhereItIsToldTo) {
     EXPECT_LT(took_ms(Pace::by_output, 0.1), 10'000) << "a file is no stream";
 }
 
-TEST_P(Run, TakesARangeOfTheSource) {
+TEST_P(Run, ProcessesATimeRange) {
     RunJob run({.job = job(),
                 .input = {.source = camera(), .start_seconds = 1, .duration_seconds = 1.5},
                 .output = folder_ / "out.bgr"});
-    EXPECT_EQ(run.run().figures.frames, 5);  // 3 to 7, at 3 a second
+    // frames 3 to 7, at 3 frames/s
+    EXPECT_EQ(run.run().figures.frames, 5);
     const auto all = camera_frames();
     EXPECT_EQ(raw_frames(folder_ / "out.bgr"), std::vector<Bytes>(all.begin() + 3, all.begin() + 8));
 }
 
-TEST_P(Run, ASourceWithoutFramesIsAnErrorAndLeavesNothing) {
+TEST_P(Run, RejectsASourceWithoutFrames) {
     write_file(folder_ / "empty.bgr", "");
     const auto source = fmt::format("raw:{}:size=64x48", folder_ / "empty.bgr");
     EXPECT_EQ(
@@ -243,7 +244,7 @@ TEST_P(Run, ASourceWithoutFramesIsAnErrorAndLeavesNothing) {
     EXPECT_EQ(folder_.names(), std::vector<std::string>{"empty.bgr"});
 }
 
-TEST_P(Run, RefusesToWriteWhatItReads) {
+TEST_P(Run, RejectsAnOutputThatIsAnInput) {
     const auto source = broken_source(2);
     auto options = job();
     options.replace = true;

@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-// Whole jobs on the GPU compared with the same jobs on the CPU, over more frames than three rounds of any frame ring: a
-// chain runs as a recorded graph only from the second time on that its images come by.
+// Compares whole jobs on the GPU with the same jobs on the CPU, over more frames than three rounds of any frame ring: a
+// chain is replayed as a recorded graph only from the second use of its images.
 
 namespace framewire::session {
 namespace whole_jobs_test {
@@ -39,7 +39,7 @@ using namespace std::string_literals;
 
 class WholeJobs : public JobTest {
 protected:
-    // Large enough for every example of the registry, whose crop and zones have to lie inside.
+    // Large enough for every example of the registry; crops and zones of the examples must be inside.
     static constexpr int scene_width = 672, scene_height = 496;
     static constexpr std::size_t scene_bytes = std::size_t{3} * scene_width * scene_height;
     static int scene_frames() { return kit::brief() ? 40 : 75; }
@@ -62,8 +62,8 @@ protected:
         return fmt::format("raw:{}:size={}x{}:format=bgr:fps=30", folder_ / "scene.bgr", scene_width, scene_height);
     }
 
-    // Calls run(job options, folder) for either backend and compares the files that it leaves in the folders, every
-    // byte or by `same`. What it throws is a failure.
+    // Calls run(job options, folder) for both backends and compares all files that it leaves in the folders, byte by
+    // byte or by `same`. Exceptions are failures.
     using Same = std::function<bool(const Bytes& cpu, const Bytes& cuda)>;
     void expect_same(const std::string& what, const std::function<void(const JobOptions&, const std::string&)>& run,
                      const Same& same = {}) {
@@ -112,14 +112,14 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Backends, WholeJobs, ::testing::Values(Backend::cuda), kit::backend_name);
 
-// All examples of all filters, and the name of a filter without any.
+// All examples of all filters, and the name of each filter without examples.
 std::vector<std::string> examples() {
     std::vector<std::string> all;
     for (const auto& filter : filter_registry()) {
         if (filter.examples.empty()) all.emplace_back(filter.name);
         for (const auto example : filter.examples) all.emplace_back(example);
     }
-    // Machines for tests may have no fonts of their own.
+    // Test machines may have no fonts.
     if (const auto* font = std::getenv("FRAMEWIRE_TEST_FONT"))
         for (auto& chain : all)
             if (const auto at = chain.find("text="); at != chain.npos)
@@ -127,14 +127,14 @@ std::vector<std::string> examples() {
     return all;
 }
 
-// {fps} shows how fast the job is.
+// {fps} shows the speed of the job, which differs between runs.
 bool shows_speed(const std::string& chain) { return chain.find("{fps}") != chain.npos; }
 bool same_size(const Bytes& cpu, const Bytes& cuda) { return cpu.size() == cuda.size(); }
 
-TEST_P(WholeJobs, EveryFilterGivesTheCpusBytes) {
+TEST_P(WholeJobs, EveryFilterEqualsTheCpu) {
     const auto y4m = folder_ / "scene.y4m", odd_file = folder_ / "odd.bgr";
     RunJob({.job = on(Backend::cpu), .input = {.source = scene()}, .output = y4m}).run();
-    // Whose rows are aligned to nothing.
+    // A width whose rows are not aligned.
     RunJob({.job = on(Backend::cpu), .input = {.source = scene(), .filters = "crop=667:491"}, .output = odd_file})
         .run();
     const auto odd = fmt::format("raw:{}:size=667x491:format=bgr:fps=30", odd_file);
@@ -150,7 +150,7 @@ TEST_P(WholeJobs, EveryFilterGivesTheCpusBytes) {
     EXPECT_GE(compared_, static_cast<int>(3 * examples().size()));
 }
 
-TEST_P(WholeJobs, ChainsOfManyFiltersGiveTheCpusBytes) {
+TEST_P(WholeJobs, LongChainsEqualTheCpu) {
     for (const auto* chain :
          {"scale=50%,convolve='0 -1 0 -1 5 -1 0 -1 0',scale=200%", "convolve='1 1 1 1 1 1 1 1 1':divisor=9,heatmap",
           "gray=channels=1,scale=320:240,median=5,binarize=sauvola:window=31:k=0.3",
@@ -163,7 +163,7 @@ TEST_P(WholeJobs, ChainsOfManyFiltersGiveTheCpusBytes) {
     expect_same_run(synthetic(), "", ".bgr");
 }
 
-TEST_P(WholeJobs, EveryDetectorGivesTheCpusRecordsMasksAndPictures) {
+TEST_P(WholeJobs, EveryDetectorEqualsTheCpu) {
     using Values = std::initializer_list<std::pair<std::string, std::string>>;
     const auto detect = [&](const Values& values, const DetectorRegion& region = {}, const std::string& filters = {}) {
         std::string what = "detect";
@@ -195,7 +195,7 @@ TEST_P(WholeJobs, EveryDetectorGivesTheCpusRecordsMasksAndPictures) {
     detect({}, {}, "convolve='1 2 1 2 4 2 1 2 1':divisor=16,gray=channels=1");
 }
 
-TEST_P(WholeJobs, EveryModeOfTheCodecGivesTheCpusBytes) {
+TEST_P(WholeJobs, EveryCodecModeEqualsTheCpu) {
     for (const auto* filters : {"gaussian=5", "", "scale=50%", "gray=channels=1"})
         for (const auto* options :
              {"mode=exact:threshold=12", "mode=exact:threshold=0", "mode=exact:threshold=12:key=1",
@@ -214,9 +214,10 @@ TEST_P(WholeJobs, EveryModeOfTheCodecGivesTheCpusBytes) {
         }
 }
 
-// Descriptors are floats: sums of one order on the CPU, of another on a GPU.
+// Descriptors are floats, whose sums are added in different orders on the CPU and on a GPU.
 bool same_descriptors(const Bytes& cpu, const Bytes& cuda) {
-    constexpr std::size_t header = 128;  // of the .npy
+    // bytes of the .npy header
+    constexpr std::size_t header = 128;
     if (cpu.size() != cuda.size() || cpu.size() <= header) return false;
     if (!std::equal(cpu.begin(), cpu.begin() + header, cuda.begin())) return false;
     std::vector<float> values[2];
@@ -227,11 +228,12 @@ bool same_descriptors(const Bytes& cpu, const Bytes& cuda) {
     }
     const float largest = *std::ranges::max_element(values[0]);
     return largest > 0 && std::ranges::equal(values[0], values[1], [&](float one, float other) {
-               return std::abs(one - other) <= 1e-4f * largest;  // false of a NaN
+               // false for NaN
+               return std::abs(one - other) <= 1e-4f * largest;
            });
 }
 
-TEST_P(WholeJobs, EveryOptionOfHogGivesTheCpusDescriptors) {
+TEST_P(WholeJobs, EveryHogOptionMatchesTheCpu) {
     std::vector<HogParameters> all;
     for (const auto gradient : {HogGradient::sobel, HogGradient::central})
         for (const auto norm : {HogNorm::none, HogNorm::l2, HogNorm::l2hys})
@@ -256,7 +258,7 @@ TEST_P(WholeJobs, EveryOptionOfHogGivesTheCpusDescriptors) {
                 same_descriptors);
 }
 
-// Every window that scored above the threshold, by its box, in each frame.
+// Returns every window that scored above the threshold in each frame, by its box.
 using Windows = std::map<std::vector<int>, double>;
 
 std::vector<Windows> windows_in(const Bytes& records) {
@@ -270,7 +272,7 @@ std::vector<Windows> windows_in(const Bytes& records) {
     return frames;
 }
 
-// Scores differ by roundings: a window that one backend alone found is as near to the threshold.
+// Scores differ by rounding, so a window that only one backend found must score close to the threshold.
 bool same_windows(const Windows& one, const Windows& other, double threshold, double tolerance) {
     return std::ranges::all_of(one, [&](const auto& window) {
         const auto twin = other.find(window.first);
@@ -278,9 +280,10 @@ bool same_windows(const Windows& one, const Windows& other, double threshold, do
     });
 }
 
-// A part of the scene is the model.
-TEST_P(WholeJobs, PeopleAreFoundWhereTheCpuFindsThem) {
-    constexpr double threshold = 70, tolerance = 0.01;  // 2,428 windows of a frame at most
+// The model is a part of the scene.
+TEST_P(WholeJobs, PeopleMatchTheCpu) {
+    // at most 2,428 windows per frame
+    constexpr double threshold = 70, tolerance = 0.01;
     const auto model = folder_ / "model.npy";
     auto one = on(Backend::cpu);
     one.frames = 1;
@@ -300,7 +303,8 @@ TEST_P(WholeJobs, PeopleAreFoundWhereTheCpuFindsThem) {
                                       .output = to + "people.jsonl"};
                 options.people.threshold = static_cast<float>(threshold);
                 options.people.group = PeopleGrouping::overlap;
-                options.people.overlap = 1;  // none goes for another one that scored a little better
+                // no window is suppressed by one with a slightly better score
+                options.people.overlap = 1;
                 PeopleJob people(options);
                 found += static_cast<std::size_t>(people.run().people);
                 EXPECT_EQ(people.result().frames_left_out, 0);
@@ -316,14 +320,14 @@ TEST_P(WholeJobs, PeopleAreFoundWhereTheCpuFindsThem) {
     EXPECT_GT(found, 0u);
 }
 
-// A server whose chain is changed while it runs. A viewer compares every picture that it gets with what the CPU makes
-// of the same frame by the chain in force, or by the one before as long as that is seen.
+// A server whose chain changes while it runs. A viewer compares every picture with the CPU's result for the same frame
+// by the chain in force, or by the previous chain as long as that is still visible.
 class ServedChains : public WholeJobs {
 protected:
     static constexpr int looped_frames = 16, seen_of_each_chain = 60;
     static constexpr std::chrono::minutes patience{2};
 
-    // What the CPU makes of the frames that are served in turn.
+    // The CPU's results for the frames, which are served in turn.
     std::vector<Bytes> on_cpu(const std::string& chain) const {
         const TemporaryFolder results;
         RunJob(
@@ -347,7 +351,7 @@ void ServedChains::expect_cpus_pictures(delta::Mode mode, int threshold) {
          .input = {.source = fmt::format("synth:size={}x{}:noise=4:objects=5:frames={}", width, height, looped_frames)},
          .output = folder_ / "served.bgr"})
         .run();
-    // None of them looks at other frames: when a chain begins is not known here.
+    // These chains use no other frames, because it is unknown here when a chain starts.
     const std::vector<std::string> chains{"gaussian=5",
                                           "scale=50%,scale=200%",
                                           "convolve='1 2 1  2 4 2  1 2 1':divisor=16",
@@ -376,13 +380,13 @@ void ServedChains::expect_cpus_pictures(delta::Mode mode, int threshold) {
     BroadcastJob broadcast(options);
     std::vector<int> seen(chains.size());
     auto viewer = std::async(std::launch::async, [&] {
-        // However it ends, the job does too.
+        // The job ends on every path.
         const struct Stop {
             std::stop_source& of;
             ~Stop() { of.request_stop(); }
         } at_end{stop};
         net::Client client(broadcast.address(), {.connect_deadline = patience, .silence_deadline = patience});
-        // The chain that was ordered last, and the one that was seen last: the former, or the one before it.
+        // The chain requested last, and the chain seen last: the same one, or the one before it.
         std::size_t ordered = 0, current = 0;
         while (client.next()) {
             const std::span picture(client.picture().data(), frame_bytes);
@@ -409,9 +413,9 @@ void ServedChains::expect_cpus_pictures(delta::Mode mode, int threshold) {
         EXPECT_GE(seen[chain], seen_of_each_chain) << chains[chain];
 }
 
-TEST_P(ServedChains, ViewersSeeTheCpusPicturesWithoutLoss) { expect_cpus_pictures(delta::Mode::lossless, 0); }
-TEST_P(ServedChains, ViewersSeeTheCpusPicturesWithinTheThreshold) { expect_cpus_pictures(delta::Mode::exact, 6); }
-TEST_P(ServedChains, ViewersSeeTheCpusPicturesInModeBounded) { expect_cpus_pictures(delta::Mode::bounded, 6); }
+TEST_P(ServedChains, LosslessViewersSeeTheCpusPictures) { expect_cpus_pictures(delta::Mode::lossless, 0); }
+TEST_P(ServedChains, ExactViewersSeeTheCpusPictures) { expect_cpus_pictures(delta::Mode::exact, 6); }
+TEST_P(ServedChains, BoundedViewersSeeTheCpusPictures) { expect_cpus_pictures(delta::Mode::bounded, 6); }
 
 }  // namespace whole_jobs_test
 }  // namespace framewire::session

@@ -20,7 +20,7 @@ using net::testing::TestFolder;
 
 const net::Address loopback{"127.0.0.1", 0}, everywhere{"0.0.0.0", 0};
 
-// What is kept goes to a folder of the test's own.
+// Redirects kept files to a temporary folder.
 class AccessTest : public ::testing::Test {
 protected:
     void SetUp() override { ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1); }
@@ -36,7 +36,7 @@ protected:
     const kit::CapturedLog log;
 };
 
-TEST_F(AccessTest, OnLoopbackATokenIsNeededOnlyWhereOneIsGiven) {
+TEST_F(AccessTest, NeedsATokenOnLoopbackOnlyIfOneIsGiven) {
     auto options = listener(loopback);
     const auto access = prepare_access({}, options);
     EXPECT_EQ(options.token, "");
@@ -48,7 +48,7 @@ TEST_F(AccessTest, OnLoopbackATokenIsNeededOnlyWhereOneIsGiven) {
     EXPECT_FALSE(warned_of("TLS"));
 }
 
-TEST_F(AccessTest, ElsewhereATokenIsMadeOnceAndKept) {
+TEST_F(AccessTest, CreatesATokenOnceBeyondLoopback) {
     auto first = listener(everywhere), second = listener(everywhere);
     const auto made = prepare_access({}, first), kept = prepare_access({}, second);
     EXPECT_EQ(made.token_file, folder.path() + "/framewire/token");
@@ -61,7 +61,7 @@ TEST_F(AccessTest, ElsewhereATokenIsMadeOnceAndKept) {
     EXPECT_FALSE(warned_of(first.token));
 }
 
-TEST_F(AccessTest, IsOpenOnlyWhereThatIsSaid) {
+TEST_F(AccessTest, IsOpenOnlyOnRequest) {
     auto options = listener(everywhere);
     EXPECT_EQ(prepare_access({.open = true}, options).token_file, "");
     EXPECT_TRUE(options.open);
@@ -71,7 +71,7 @@ TEST_F(AccessTest, IsOpenOnlyWhereThatIsSaid) {
                 [&] { prepare_access({.token_file = "x", .open = true}, options); });
 }
 
-TEST_F(AccessTest, WithoutAFolderToKeepThingsInSaysSo) {
+TEST_F(AccessTest, ReportsAMissingFolderForKeptFiles) {
     ::setenv("XDG_STATE_HOME", "not/from/the/root", 1);
     const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
     ::unsetenv("HOME");

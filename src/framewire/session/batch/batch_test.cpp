@@ -15,7 +15,7 @@ using End = PieceOutcome::End;
 
 class Batch : public JobTest {
 protected:
-    // A clip of so many frames, to be made into NAME.bgr.
+    // Returns a piece that converts a clip of this many frames to NAME.bgr.
     Piece piece(const std::string& name, int length) {
         const auto clip = folder_ / (name + ".y4m");
         RunJob(
@@ -31,7 +31,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Batch);
 
-TEST_P(Batch, MakesAllPiecesAndThenNone) {
+TEST_P(Batch, SkipsFinishedPiecesInASecondRun) {
     const std::vector<Piece> pieces{piece("a", 3), piece("b", 1), piece("c", 2)};
     BatchJob first(options(2), pieces);
     EXPECT_EQ(first.run(InTheWay::refuse).count(End::made), 3);
@@ -43,7 +43,7 @@ TEST_P(Batch, MakesAllPiecesAndThenNone) {
     EXPECT_EQ(raw_frames(folder_ / "out/c.bgr").size(), 2u);
 }
 
-TEST_P(Batch, AFailureStopsNobodyElse) {
+TEST_P(Batch, ContinuesAfterAFailedPiece) {
     const std::vector<Piece> pieces{piece("a", 3), piece("b", 3), piece("c", 2)};
     std::filesystem::resize_file(folder_ / "b.y4m", frame_bytes * 2);
     BatchJob batch(options(1), pieces);
@@ -59,7 +59,7 @@ TEST_P(Batch, AFailureStopsNobodyElse) {
     EXPECT_EQ(json["failures"][0]["code"], 69);
 }
 
-TEST_P(Batch, StopsWhereItIsTold) {
+TEST_P(Batch, StopsOnRequest) {
     std::stop_source stop;
     auto stopped = options(1);
     stopped.job.stop = stop.get_token();
@@ -69,14 +69,14 @@ TEST_P(Batch, StopsWhereItIsTold) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a.bgr"));
 }
 
-TEST_P(Batch, RefusesPiecesThatAreOneOutput) {
+TEST_P(Batch, RejectsPiecesWithTheSameOutput) {
     const auto one = piece("a", 1);
     EXPECT_EQ(error_of([&] { BatchJob(options(1), {one, one}); }), ErrorCode::usage);
     EXPECT_EQ(error_of([&] { BatchJob(options(0), {one}); }), ErrorCode::usage);
     EXPECT_EQ(error_of([&] { BatchJob(options(BatchOptions::most_jobs + 1), {one}); }), ErrorCode::usage);
 }
 
-TEST(BatchProgress, IsByTheBytesOfWhatThereIsToDo) {
+TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
     const BatchFigures figures{
         .files = 40, .ended = 12, .failed = 1, .frames = 600, .seconds = 20, .bytes = 1000, .ended_bytes = 250};
     EXPECT_EQ(batch_bar(figures, 80),

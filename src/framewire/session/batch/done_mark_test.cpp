@@ -31,14 +31,14 @@ protected:
         "1.0", {"-f=gray"}, {folder_ / "in.avi", folder_ / "model"}, {folder_ / "out.mkv", folder_ / "out.jsonl"}};
 };
 
-TEST_F(DoneMark, IsThereWhenAllIs) {
+TEST_F(DoneMark, ExistsOnceAllOutputsExist) {
     EXPECT_EQ(state(), Is::missing);
     make();
     EXPECT_EQ(state(), Is::done);
     EXPECT_FALSE(std::filesystem::exists(begun()));
 }
 
-TEST_F(DoneMark, SaysWhatChanged) {
+TEST_F(DoneMark, NamesTheFirstChange) {
     make();
     const auto expect_changed = [&](const Making& making, const std::string& what) {
         const auto found = marks().state(making);
@@ -57,12 +57,13 @@ TEST_F(DoneMark, SaysWhatChanged) {
     write_file(folder_ / "model", "another one");
     expect_changed(making_, folder_ / "model");
     using namespace std::chrono_literals;
-    write_file(folder_ / "in.avi", "The input");  // as long as before, but later
+    // same size as before, but a later time
+    write_file(folder_ / "in.avi", "The input");
     std::filesystem::last_write_time(folder_ / "in.avi", std::filesystem::file_time_type::clock::now() + 1s);
     expect_changed(making_, "it");
 }
 
-TEST_F(DoneMark, TellsOutputsOfOthers) {
+TEST_F(DoneMark, RecognisesForeignOutputs) {
     write_file(folder_ / "out.jsonl", "mine");
     EXPECT_EQ(state(), Is::in_the_way);
     EXPECT_EQ(marks().state(making_).what, folder_ / "out.jsonl");
@@ -73,24 +74,25 @@ TEST_F(DoneMark, TellsOutputsOfOthers) {
     EXPECT_EQ(state(), Is::missing);
 }
 
-TEST_F(DoneMark, OfAKilledRunLeavesItsOutputsToTheNext) {
+TEST_F(DoneMark, LetsTheNextRunTakeOverAfterAKill) {
     make();
     std::filesystem::remove(folder_ / ".framewire/sub/out.mkv.done");
     write_file(begun(), "");
     EXPECT_EQ(state(), Is::unfinished);
     make();
     EXPECT_EQ(state(), Is::done);
-    write_file(begun(), "");  // killed between its last two steps
+    // killed between its last two steps
+    write_file(begun(), "");
     EXPECT_EQ(state(), Is::done);
 }
 
-TEST_F(DoneMark, IsMadeByOneRunAtATime) {
+TEST_F(DoneMark, RejectsASecondRunOnTheSamePiece) {
     const PieceInTheMaking first(marks());
     EXPECT_EQ(error_of([&] { PieceInTheMaking second(marks()); }), ErrorCode::io);
     EXPECT_TRUE(std::filesystem::exists(begun()));
 }
 
-TEST_F(DoneMark, WhichIsNoneIsNone) {
+TEST_F(DoneMark, IgnoresInvalidMarkers) {
     make();
     for (const std::string text : {"", "\n\n", "{}", "{\"framewire\":\"1.0\"}\n"}) {
         write_file(folder_ / ".framewire/sub/out.mkv.done", text);
@@ -100,7 +102,7 @@ TEST_F(DoneMark, WhichIsNoneIsNone) {
     EXPECT_EQ(state(), Is::in_the_way);
 }
 
-TEST_F(DoneMark, NeedsItsInput) {
+TEST_F(DoneMark, RequiresItsInput) {
     std::filesystem::remove(folder_ / "in.avi");
     EXPECT_EQ(error_of([&] { state(); }), ErrorCode::no_input);
 }

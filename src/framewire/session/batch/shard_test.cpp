@@ -24,7 +24,7 @@ void expect_shard(const std::optional<Shard>& shard, int index, int count) {
     EXPECT_EQ(shard->count, count);
 }
 
-TEST(Shard, IsReadFromOneOn) {
+TEST(Shard, IsCountedFromOne) {
     expect_shard(parse_shard("1/1"), 0, 1);
     expect_shard(parse_shard("2/8"), 1, 8);
     for (const char* text :
@@ -32,7 +32,7 @@ TEST(Shard, IsReadFromOneOn) {
         EXPECT_EQ(error_of([&] { parse_shard(text); }), ErrorCode::usage) << text;
 }
 
-TEST(Shard, AllTogetherHaveEveryPieceOnce) {
+TEST(Shard, CoversEveryPieceOnce) {
     for (int count : {1, 2, 3, 7})
         for (std::size_t piece = 0; piece < 20; ++piece) {
             int owners = 0;
@@ -41,7 +41,7 @@ TEST(Shard, AllTogetherHaveEveryPieceOnce) {
         }
 }
 
-TEST(Shard, IsATaskOfASlurmArray) {
+TEST(Shard, ComesFromASlurmArrayTask) {
     expect_shard(
         shard_in({{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_MIN", "0"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}), 0, 4);
     expect_shard(
@@ -54,7 +54,7 @@ TEST(Shard, IsATaskOfASlurmArray) {
     expect_shard(shard_in({{"SLURM_ARRAY_TASK_ID", "2"}}, 8), 2, 8);
 }
 
-TEST(Shard, OfAnArrayWithGapsIsRefused) {
+TEST(Shard, RejectsAnArrayWithGaps) {
     Variables gaps{{"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_MIN", "1"}, {"SLURM_ARRAY_TASK_COUNT", "3"}};
     EXPECT_EQ(error_of([&] { shard_in(gaps); }), ErrorCode::usage);
     gaps["SLURM_ARRAY_TASK_STEP"] = "4";
@@ -63,7 +63,7 @@ TEST(Shard, OfAnArrayWithGapsIsRefused) {
     EXPECT_EQ(error_of([&] { shard_in({{"SLURM_ARRAY_TASK_ID", "two"}}, 8); }), ErrorCode::usage);
 }
 
-TEST(Shard, IsAPodOfAnIndexedJob) {
+TEST(Shard, ComesFromAnIndexedJob) {
     expect_shard(shard_in({{"JOB_COMPLETION_INDEX", "2"}}, 4), 2, 4);
     expect_shard(shard_in({{"JOB_COMPLETION_INDEX", "0"}, {"FRAMEWIRE_SHARDS", "4"}}), 0, 4);
     EXPECT_EQ(error_of([&] { shard_in({{"JOB_COMPLETION_INDEX", "0"}}); }), ErrorCode::usage);

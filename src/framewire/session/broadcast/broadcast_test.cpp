@@ -16,7 +16,8 @@ namespace framewire::session {
 namespace broadcast_test {
 
 constexpr int threshold = 10;
-// Of servers and viewers with each other: on a busy machine, with ThreadSanitizer, neither comes to its turn for long.
+// Generous timeout for servers and viewers: on a busy machine with ThreadSanitizer, threads may not run for a long
+// time.
 constexpr std::chrono::minutes patience{2};
 
 net::Client patient_viewer(const BroadcastJob& broadcast) {
@@ -37,8 +38,8 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
 
-// What a viewer sees, kept until the stream is over: at its end a server waits for 10 seconds. Who looks at each
-// picture for long while it comes is cut off then.
+// Records what a viewer sees and evaluates it after the stream. A server waits only 10 s for its viewers at the end, so
+// a viewer that examined each picture while receiving would be disconnected.
 struct Seen {
     std::size_t frame;
     int threshold;
@@ -56,7 +57,7 @@ std::vector<Seen> watch(net::Client& client) {
     return all;
 }
 
-// How far the furthest byte of what a viewer sees is from the camera's frame of that number.
+// Returns the largest difference between a byte that a viewer sees and the camera's frame of the same number.
 int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
     const auto& frame = camera.at(seen.frame);
     int result = 0;
@@ -85,7 +86,7 @@ TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     EXPECT_EQ(result.viewers_left, 0);
 }
 
-TEST_P(Broadcast, ViewersThatAreWaitedForBeginWithTheFirstFrame) {
+TEST_P(Broadcast, AwaitedViewersStartWithTheFirstFrame) {
     for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
         for (const int viewers : {1, 3}) {
             auto asked = options(camera());
@@ -107,8 +108,8 @@ TEST_P(Broadcast, ViewersThatAreWaitedForBeginWithTheFirstFrame) {
         }
 }
 
-// Every byte is within the threshold that came with its picture, while that rises and sinks.
-TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
+// Every byte is within the threshold that was signalled with its picture, while rate control moves it up and down.
+TEST_P(Broadcast, SignalsTheThresholdOfRateControl) {
     const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";
     const auto camera = read_video(noisy).frames;
     for (const auto mode : {delta::Mode::exact, delta::Mode::bounded}) {
@@ -141,12 +142,13 @@ TEST_P(Broadcast, ViewersKnowTheThresholdOfARate) {
     }
 }
 
-// Noise is gone from what a viewer sees of a scene that rests, in each mode, and every byte stays within the threshold.
-TEST_P(Broadcast, WhatRestsGetsSharper) {
-    // A tenth of what the stream takes is spent on it, so it takes its time, by the frames' own.
+// In each mode, the noise of a static scene disappears from what a viewer sees, and every byte stays within the
+// threshold.
+TEST_P(Broadcast, RefinesStaticRegions) {
+    // Refinement uses a tenth of the stream's bytes, so it takes some time, measured by the frames' own times.
     const std::string scene = "synth:size=128x96:fps=1/5:objects=0:seed=4:frames=160:noise=";
     const auto camera = read_video(scene + "3").frames, clean = read_video(scene + "0").frames;
-    // The mean square against the scene without its noise.
+    // Mean squared error against the scene without noise.
     const auto error = [&](const Bytes& seen, std::size_t frame) {
         double squares = 0;
         for (std::size_t at = 0; at < seen.size(); ++at)
@@ -178,15 +180,15 @@ TEST_P(Broadcast, WhatRestsGetsSharper) {
         }
 }
 
-// On a quiet stream, too, sharpening takes a small share of the bytes. It shows as states of a frame that was sent
-// before.
-TEST_P(Broadcast, SharpeningTakesAShareOfTheBytes) {
+// Refinement takes a small share of the bytes, even for a quiet stream. It appears as states of a frame that was
+// already sent.
+TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
     struct Sent {
         double bytes = 0;
         int refinements = 0;
     };
     const auto sent_with = [&](double refresh) {
-        // 200 frames of 320x240 take ThreadSanitizer a quarter of an hour.
+        // With ThreadSanitizer, 200 frames of 320x240 would take a quarter of an hour.
         auto resting = options(fmt::format("synth:size={}:fps=10:objects=2:seed=4:frames=200:noise=3",
                                            kit::brief() ? "80x60" : "320x240"));
         resting.encoder.mode = delta::Mode::bounded;
@@ -207,8 +209,8 @@ TEST_P(Broadcast, SharpeningTakesAShareOfTheBytes) {
     EXPECT_LT(with.bytes, 1.15 * without.bytes);
 }
 
-// Viewers see a frame again when it gets sharper, and record it once.
-TEST_P(Broadcast, EachFrameIsReceivedOnce) {
+// Viewers receive a refined frame again, but record it once.
+TEST_P(Broadcast, CountsARefinedFrameOnce) {
     auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
     served.hurries = false;
     served.refresh_seconds = 0.1;
@@ -227,7 +229,7 @@ TEST_P(Broadcast, EachFrameIsReceivedOnce) {
     EXPECT_EQ(raw_frames(folder_ / "seen.bgr").size(), static_cast<std::size_t>(received));
 }
 
-TEST_P(Broadcast, WhatIsRecordedIsNotSharpened) {
+TEST_P(Broadcast, DoesNotRefineARecordedStream) {
     auto recorded = options(camera());
     recorded.record = folder_ / "a.fwd";
     recorded.refresh_seconds = 1;
@@ -235,7 +237,7 @@ TEST_P(Broadcast, WhatIsRecordedIsNotSharpened) {
     EXPECT_TRUE(folder_.names().empty());
 }
 
-TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
+TEST_P(Broadcast, AcceptsControlRequestsWhileItRuns) {
     auto options = this->options("synth:size=64x48:fps=100:seed=1");
     options.hurries = false;
     options.input.panel = true;
@@ -247,7 +249,7 @@ TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
     EXPECT_EQ(error_of([&] { broadcast.control(parse_control("filter 2 off")); }), ErrorCode::usage);
     auto viewer = std::async(std::launch::async, [&] {
         auto client = patient_viewer(broadcast);
-        // True once a picture is so.
+        // Waits for a picture that satisfies the condition; returns true if there is one.
         const auto comes = [&](auto&& wanted) {
             for (int seen = 0; seen < 2000 && client.next(); ++seen) {
                 const auto* bytes = client.picture().data();
@@ -273,7 +275,7 @@ TEST_P(Broadcast, TakesThePanelsOrdersWhileItRuns) {
     EXPECT_EQ(broadcast.controls().adjustment, Adjustment{.brightness = -255});
 }
 
-TEST_P(Broadcast, RefusesARateOfTheModeLossless) {
+TEST_P(Broadcast, RejectsARateLimitInLosslessMode) {
     auto limited = options(camera());
     limited.rate = {.bits_per_second = 300e3};
     limited.encoder.mode = delta::Mode::lossless;
@@ -283,8 +285,8 @@ TEST_P(Broadcast, RefusesARateOfTheModeLossless) {
     EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
 }
 
-// The recording has what the viewer saw, and all frames when there was none.
-TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
+// The recording has what the viewer saw, and without viewers every frame.
+TEST_P(Broadcast, RecordsWhatViewersSee) {
     for (const auto mode : {delta::Mode::exact, delta::Mode::bounded})
         for (const bool viewed : {true, false}) {
             auto recorded = options(camera());
@@ -321,8 +323,8 @@ TEST_P(Broadcast, IsRecordedAsViewersSeeIt) {
         }
 }
 
-// Nobody watches: its pictures are new ones, as those that `run` writes.
-TEST_P(Broadcast, RecordsWithoutViewersWhatRunWrites) {
+// Without viewers, keyframes are encoded from the camera's frames, as in a recording of `run`.
+TEST_P(Broadcast, RecordsTheSameAsRunWithoutViewers) {
     const std::string scene = "synth:size=192x128:fps=10:noise=12:objects=5:seed=4:frames=35";
     auto recorded = options(scene);
     recorded.encoder.mode = delta::Mode::bounded;
@@ -340,7 +342,7 @@ TEST_P(Broadcast, RecordsWithoutViewersWhatRunWrites) {
     EXPECT_EQ(read_file(folder_ / "served.fwd").size(), read_file(own).size());
 }
 
-TEST_P(Broadcast, RefusesRecordingsOfOtherKinds) {
+TEST_P(Broadcast, RejectsOtherRecordingFormats) {
     for (const auto* name : {"a.mp4", "a.fwd:mode=bounded", "a.fwd:threshold=3", "a.fwd:key=x"}) {
         auto refused = options(camera());
         refused.record = folder_ / name;
@@ -348,8 +350,8 @@ TEST_P(Broadcast, RefusesRecordingsOfOtherKinds) {
     }
 }
 
-// A viewer takes no box that is outside the picture. There is one in the last frame, which reaches every viewer.
-TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
+// Viewers reject a box outside of the picture. The last frame has a box and reaches every viewer.
+TEST_P(Broadcast, MovesBoxesWithTheFilters) {
     auto filtered = options(camera());
     filtered.input.filters = "crop=64:64:32:16,flip,scale=48:96";
     filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
@@ -366,7 +368,7 @@ TEST_P(Broadcast, BoxesGoWhereFiltersTakeThem) {
     EXPECT_GT(viewer.get(), 0u);
 }
 
-TEST_P(Broadcast, ViewersAreToldOfAFailure) {
+TEST_P(Broadcast, InformsViewersOfAFailure) {
     BroadcastJob broadcast(options(broken_source(4)));
     auto viewer = std::async(std::launch::async, [&] {
         auto client = patient_viewer(broadcast);
@@ -381,7 +383,7 @@ TEST_P(Broadcast, ViewersAreToldOfAFailure) {
     EXPECT_EQ(broadcast.result().viewers.viewers_total, 1);
 }
 
-TEST_P(Broadcast, AStopEndsTheWaitForViewers) {
+TEST_P(Broadcast, StopsWaitingForViewersOnRequest) {
     std::stop_source stop;
     auto waiting = options(camera());
     waiting.job.stop = stop.get_token();
@@ -390,7 +392,7 @@ TEST_P(Broadcast, AStopEndsTheWaitForViewers) {
     EXPECT_EQ(broadcast.run().figures.frames, 0);
 }
 
-TEST_P(Broadcast, StrangersSeeNoFolders) {
+TEST_P(Broadcast, HidesFoldersFromViewers) {
     BroadcastJob broadcast(options(broken_source(4)));
     std::string told;
     auto viewer = std::async(std::launch::async, [&] {
@@ -401,7 +403,7 @@ TEST_P(Broadcast, StrangersSeeNoFolders) {
     EXPECT_NE(broadcast.source().name.find(folder_ / ""), std::string::npos);
 }
 
-// A broadcast of the camera, and what receives it.
+// Broadcasts the camera for a job that receives it.
 class Receive : public Broadcast {
 protected:
     void SetUp() override {
@@ -448,7 +450,7 @@ TEST_P(Receive, ShowsAndRecordsPictures) {
     for (std::size_t at = 0; at < frame_bytes; ++at) ASSERT_LE(std::abs(shown.back()[at] - last[at]), threshold);
 }
 
-TEST_P(Receive, WhoLooksMayFailIt) {
+TEST_P(Receive, FailsIfACallbackThrows) {
     write_file(folder_ / "seen.bgr", "finished");
     auto options = receiving();
     options.job.replace = true;
@@ -460,12 +462,13 @@ TEST_P(Receive, WhoLooksMayFailIt) {
     running_.get();
 }
 
-TEST_P(Receive, ARefusedStreamLeavesNothing) {
+TEST_P(Receive, LeavesNoFileIfTheStreamIsRefused) {
     auto options = receiving();
     options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
     EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
     EXPECT_TRUE(folder_.names().empty());
-    stop_.request_stop();  // its viewer may have been gone before the wait for one saw it
+    // its viewer may have left before the wait for one noticed it
+    stop_.request_stop();
     running_.get();
 }
 

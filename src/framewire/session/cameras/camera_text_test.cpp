@@ -10,7 +10,7 @@
 namespace framewire::session {
 namespace camera_text_test {
 
-TEST(CameraText, NamesStandBeforeTheFirstEqualsSign) {
+TEST(CameraText, SplitsAtTheFirstEqualsSign) {
     const auto expect = [](const char* text, const char* name, const char* rest) {
         const auto parts = camera_source(text);
         EXPECT_EQ(parts.name, name) << text;
@@ -26,7 +26,7 @@ TEST(CameraText, NamesStandBeforeTheFirstEqualsSign) {
         expect(text, "", text);
 }
 
-TEST(CameraText, AFileThatIsThereIsNoCamera) {
+TEST(CameraText, PrefersAnExistingFile) {
     const testing::TemporaryFolder folder;
     const auto here = std::filesystem::current_path();
     std::filesystem::current_path(std::filesystem::path(folder / "x").parent_path());
@@ -38,7 +38,7 @@ TEST(CameraText, AFileThatIsThereIsNoCamera) {
     EXPECT_EQ(elsewhere.name, "a");
 }
 
-TEST(CameraText, OnlyCamerasAreNamesOfOtherTexts) {
+TEST(CameraText, AcceptsOnlyKnownNamesInOtherTexts) {
     const std::vector<std::string> names{"door", "yard"};
     EXPECT_EQ(camera_text("door=gaussian=5", names).name, "door");
     EXPECT_EQ(camera_text("door=gaussian=5", names).rest, "gaussian=5");
@@ -47,7 +47,7 @@ TEST(CameraText, OnlyCamerasAreNamesOfOtherTexts) {
     EXPECT_EQ(camera_text("gray", names).rest, "gray");
 }
 
-TEST(CameraText, NamesArePutIntoPlace) {
+TEST(CameraText, ReplacesThePlaceholder) {
     EXPECT_EQ(with_camera_name("day/{name}-{name}.fwd:key=2", "door"), "day/door-door.fwd:key=2");
     EXPECT_EQ(with_camera_name("{nam}{name", "door"), "{nam}{name");
     EXPECT_EQ(with_camera_name("", "door"), "");

@@ -30,7 +30,7 @@ protected:
         return options;
     }
 
-    // All that a viewer sees of one camera: frames by their numbers.
+    // Everything that a viewer sees of one camera: pictures by frame number.
     static std::map<std::int64_t, Bytes> see(const net::Address& address, const std::string& name) {
         net::Client client({address, name});
         std::map<std::int64_t, Bytes> seen;
@@ -44,7 +44,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Cameras);
 
-TEST_P(Cameras, AreSeenByTheirNamesOverOnePort) {
+TEST_P(Cameras, ShareOnePortByName) {
     const std::string small = "synth:size=64x48:fps=20:noise=2:seed=9:frames=20";
     auto both = options({{"door", camera()}, {"yard", small}});
     both.cameras[1].input.filters = "flip=both";
@@ -81,8 +81,8 @@ TEST_P(Cameras, AreSeenByTheirNamesOverOnePort) {
     EXPECT_FALSE(json["cameras"]["yard"].contains("failure"));
 }
 
-// On a GPU they share launches.
-TEST_P(Cameras, OfOneSizeAreEachTheirOwn) {
+// On a GPU, cameras of equal shape share launches.
+TEST_P(Cameras, KeepStreamsOfEqualShapeApart) {
     std::vector<std::pair<std::string, std::string>> sources;
     for (int number = 0; number < 5; ++number)
         sources.emplace_back(fmt::format("camera-{}", number),
@@ -102,8 +102,8 @@ TEST_P(Cameras, OfOneSizeAreEachTheirOwn) {
     }
 }
 
-// The other one's viewer gets all of it, and what failed is thrown at the end.
-TEST_P(Cameras, OneThatFailsDoesNotEndTheOthers) {
+// The other camera's viewer receives its whole stream, and the error is thrown at the end.
+TEST_P(Cameras, ContinueAfterOneFails) {
     auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
     both.cameras[0].wait_for_viewers = 0;
     both.job.statistics_path = folder_ / "stats.json";
@@ -125,7 +125,7 @@ TEST_P(Cameras, OneThatFailsDoesNotEndTheOthers) {
     EXPECT_TRUE(nlohmann::json::parse(bytes.begin(), bytes.end())["cameras"]["broken"].contains("failure"));
 }
 
-TEST_P(Cameras, RefusesWhatCannotBeServed) {
+TEST_P(Cameras, RejectInvalidOptions) {
     const auto refusal = [&](const CamerasOptions& wrong, std::string_view words) {
         std::string message;
         const auto code = error_of([&] { CamerasJob job(wrong); }, &message);
@@ -148,7 +148,7 @@ TEST_P(Cameras, RefusesWhatCannotBeServed) {
     EXPECT_EQ(refusal(misspelt, "did you mean 'gray'?"), ErrorCode::usage);
 }
 
-TEST(CameraRecordings, FurtherPartsHaveNamesOfTheirOwn) {
+TEST(CameraRecordings, NumberFurtherParts) {
     EXPECT_EQ(recording_part("day.fwd", 2), "day-2.fwd");
     EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
 }

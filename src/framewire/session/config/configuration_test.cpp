@@ -13,7 +13,7 @@ namespace configuration_test {
 
 using testing::error_of;
 
-// Its problems as "LINE:COLUMN: TEXT".
+// Returns the problems of a configuration as "LINE:COLUMN: TEXT".
 std::vector<std::string> problems_of(const std::string& text) {
     std::vector<std::string> problems;
     const auto configuration = parse_configuration(text, "x");
@@ -28,14 +28,14 @@ void expect_problem(const std::string& text, const std::string& place, const std
     EXPECT_NE(problems.front().find(words), std::string::npos) << problems.front();
 }
 
-// What is no document at all is an error.
+// Returns the error for a text that is not a document at all.
 void expect_refusal(const std::string& text, const std::string& words) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse_configuration(text, "x"); }, &message), ErrorCode::config) << text.substr(0, 80);
     EXPECT_NE(message.find(words), std::string::npos) << message;
 }
 
-TEST(Configuration, SaysAllOfCameras) {
+TEST(Configuration, SetsEveryOption) {
     const auto configuration = parse_configuration(R"(
 listen: 0.0.0.0:8000
 viewers: 12
@@ -105,7 +105,7 @@ cameras:
     EXPECT_EQ(std::get<std::vector<Zone>>(yard.detector->region).size(), 2u);
 }
 
-TEST(Configuration, SaysWhereWhatIsWrong) {
+TEST(Configuration, ReportsErrorsWithTheirPosition) {
     const std::string camera = "cameras:\n  door:\n    source: synth\n";
     expect_problem(camera + "    treshold: 5\n", "4:5", "'treshold' is not known here; did you mean 'threshold'?");
     expect_problem(camera + "    xyzzyxyzzyxyzzy: 5\n", "4:5", "allowed are source, filters");
@@ -146,7 +146,7 @@ TEST(Configuration, SaysWhereWhatIsWrong) {
     expect_problem("- door\n", "1:1", "a map");
 }
 
-TEST(Configuration, SaysAllProblemsInTheirOrder) {
+TEST(Configuration, ReportsAllErrorsInOrder) {
     const auto problems =
         problems_of("cameras:\n  b:\n    source: synth\n    wait: x\nviewers: -1\ndefaults:\n  efort: 1\n");
     ASSERT_EQ(problems.size(), 3u);
@@ -160,7 +160,7 @@ TEST(Configuration, SaysAllProblemsInTheirOrder) {
     EXPECT_NE(message.find("framewire check a.yaml"), std::string::npos) << message;
 }
 
-TEST(Configuration, RefusesWhatIsNoPlainDocument) {
+TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("cameras: [", "x:");
     expect_refusal("a: 1\na: 2\n", "first in line 1");
     expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
@@ -176,7 +176,7 @@ TEST(Configuration, RefusesWhatIsNoPlainDocument) {
     expect_refusal(keys, "more than 1000 keys");
 }
 
-TEST(Configuration, IsReadFromAFile) {
+TEST(Configuration, ReadsAFile) {
     const testing::TemporaryFolder folder;
     const std::string text = "cameras:\n  door:\n    source: synth\n";
     testing::write_file(folder / "c.yaml", text.data(), text.size());

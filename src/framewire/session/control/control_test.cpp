@@ -9,14 +9,14 @@
 namespace framewire::session {
 namespace control_test {
 
-TEST(Control, ReadsWhatItWrites) {
+TEST(Control, ParsesItsOwnText) {
     const ControlOrder orders[] = {Adjustment{}, Adjustment{.brightness = -12, .contrast = 1.25, .gain = 8},
                                    FilterOrder{3, false}, FilterOrder{1, true}};
     for (const auto& order : orders) EXPECT_EQ(parse_control(to_text(order)), order) << to_text(order);
     EXPECT_EQ(parse_control("adjust contrast=2"), ControlOrder(Adjustment{.contrast = 2}));
 }
 
-TEST(Control, RefusesAllElse) {
+TEST(Control, RejectsInvalidRequests) {
     for (const std::string text :
          {"", "adjust", "adjust ", "adjust brightness=256", "adjust brightness=1e9", "adjust colour=1",
           "adjust brightness=1,gaussian=5", "adjust contrast=nan", "adjust 'brightness", "filter", "filter on",
@@ -33,7 +33,7 @@ TEST(Control, RefusesAllElse) {
     }
 }
 
-TEST(Control, APanelsStateComesThroughWhole) {
+TEST(Control, RoundTripsTheState) {
     const Controls controls{.adjustment = {.brightness = 3, .saturation = 0.5},
                             .fixed_because = "no camera",
                             .filters = {{"gaussian=5", false, ""}, {"text='\"x\\'", true, "it is \"so\""}}};
@@ -41,7 +41,7 @@ TEST(Control, APanelsStateComesThroughWhole) {
     EXPECT_EQ(parse_controls(to_json(Controls{})), Controls{});
     for (const char* text : {"", "{}", "[]", "null", "{\"adjust\":1,\"filters\":[]}"})
         EXPECT_THROW(parse_controls(text), Error) << text;
-    // 4294967299 and 18446744073709551615 would be 3 and -1 of 32 bits.
+    // Truncated to 32 bits, 4294967299 and 18446744073709551615 would become 3 and -1.
     for (const char* brightness :
          {"3000", "4294967299", "-4294967293", "18446744073709551615", "1e99", "3.5", "true", "\"3\"", "null"}) {
         auto wrong = to_json(controls);

@@ -18,7 +18,7 @@ namespace event_hub_test {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-// Takes events, and waits for them.
+// Output that collects events and waits for them.
 class Listener final : public EventOutput {
 public:
     void tell(const SharedEvent& event) override {
@@ -76,7 +76,7 @@ protected:
     Listener* listener_ = nullptr;
 };
 
-TEST_F(Events, AreOfFramesWithObjectsAndTheFirstWithout) {
+TEST_F(Events, AreSentForObjectsAndForTheirEnd) {
     begin({.motion = {.after_frames = 2, .hold = 1h}});
     see(0, 0);
     see(1, 2);
@@ -97,14 +97,14 @@ TEST_F(Events, AreOfFramesWithObjectsAndTheFirstWithout) {
     EXPECT_EQ(hub_->figures().left_out, 0);
 }
 
-TEST_F(Events, TellMotionOffWhileNoFrameComes) {
+TEST_F(Events, EndMotionWithoutFurtherFrames) {
     begin({.motion = {.after_frames = 1, .hold = 50ms}});
     see(1, 1);
     EXPECT_EQ(words(listener_->wait_for(4)), (Words{"OFF", "ON", "1:1", "OFF"}));
     EXPECT_EQ(words(end()).size(), 4u);
 }
 
-TEST_F(Events, OfObjectsKeepToTheirRate) {
+TEST_F(Events, RespectTheObjectsRate) {
     begin({.motion = {.after_frames = 1000}, .objects_rate = 10});
     const auto start = Clock::now();
     for (int frame = 0; frame < 30; ++frame) see(frame, 1, start + frame * 33'333us);
@@ -115,7 +115,7 @@ TEST_F(Events, OfObjectsKeepToTheirRate) {
     EXPECT_EQ(std::ssize(events), 12) << "ten of a second, the first state, and the end";
 }
 
-TEST_F(Events, AreOfEachCameraByItself) {
+TEST_F(Events, AreSeparatePerCamera) {
     begin({.motion = {.after_frames = 1, .hold = 1h}}, {"door", "yard"});
     see(1, 1);
     see(2, 1, Clock::now(), "yard");
@@ -131,7 +131,7 @@ TEST_F(Events, AreOfEachCameraByItself) {
 }
 
 // As server-sent events and as messages, of all cameras and of one.
-TEST_F(Events, ComeToWhoeverAsks) {
+TEST_F(Events, ReachHttpClients) {
     begin({.motion = {.after_frames = 1000}}, {"door", "yard"});
     listener_->wait_for(2);
     const auto nothing = [] {};
@@ -153,7 +153,7 @@ TEST_F(Events, ComeToWhoeverAsks) {
     EXPECT_EQ(*of_all.parts[0], "event: objects\ndata: " + *of_door.parts[0] + "\n\n");
 }
 
-TEST_F(Events, HaveTheTimeOfTheFrame) {
+TEST_F(Events, CarryTheTimeOfTheFrame) {
     begin({.motion = {.after_frames = 1000}});
     see(1, 1, Clock::now() - 1h);
     const auto time = end().back()["time"].get<std::string>();

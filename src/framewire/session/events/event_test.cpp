@@ -12,7 +12,7 @@ namespace event_test {
 
 const WallTime moment{std::chrono::milliseconds(1'795'460'400'123)};
 
-TEST(Event, OfObjectsIsOneLineOfJson) {
+TEST(Event, FormatsObjectsAsOneLineOfJson) {
     const std::vector<Component> objects{{1, 3, 4, 10, 20, 150, 1200, 2025}};
     const SeenFrame frame{{17, 0.5, {}}, {1, 48, 64, 3}, objects};
     const auto event = objects_event("door", "door-5-1", moment, frame);
@@ -26,14 +26,14 @@ TEST(Event, OfObjectsIsOneLineOfJson) {
     EXPECT_TRUE(none->json.ends_with(R"("objects":[]})")) << none->json;
 }
 
-TEST(Event, OfMotionIsOneLineOfJson) {
+TEST(Event, FormatsMotionAsOneLineOfJson) {
     EXPECT_EQ(
         motion_event("door", "door-5-1", moment, true, 17)->json,
         R"({"type":"motion","id":"door-5-1","camera":"door","state":"ON","frame":17,"time":"2026-11-23T19:00:00.123Z"})");
     EXPECT_NE(motion_event("door", "door-5-1", moment, false, 17)->json.find(R"("state":"OFF")"), std::string::npos);
 }
 
-TEST(Event, IsReadAsItWasWritten) {
+TEST(Event, ParsesItsOwnJson) {
     for (const bool on : {true, false}) {
         const auto written = motion_event("yard.2", "yard.2-5-1", moment, on, 3);
         const auto read = read_event(written->json);
@@ -45,7 +45,7 @@ TEST(Event, IsReadAsItWasWritten) {
     }
 }
 
-TEST(Event, OfTheMostObjectsWithTheLargestNumbersIsNotTooLong) {
+TEST(Event, StaysBelowTheMaximumLength) {
     constexpr auto most = std::numeric_limits<std::int32_t>::max();
     const std::vector<Component> objects(net::max_objects,
                                          {most, most, most, most, most, 1, std::int64_t{most}, std::int64_t{most}});
@@ -55,7 +55,7 @@ TEST(Event, OfTheMostObjectsWithTheLargestNumbersIsNotTooLong) {
     EXPECT_TRUE(read_event(event->json));
 }
 
-TEST(Event, IsNotReadWhereItIsNone) {
+TEST(Event, RejectsOtherJson) {
     const std::string good = R"({"type":"motion","id":"a","camera":"door","state":"ON"})";
     ASSERT_TRUE(read_event(good));
     for (const std::string bad :
@@ -68,7 +68,7 @@ TEST(Event, IsNotReadWhereItIsNone) {
     EXPECT_FALSE(read_event(good + std::string(max_event_bytes, ' ')));
 }
 
-TEST(Event, HasAnIdentityOfItsOwnOverRestarts) {
+TEST(Event, HasAUniqueIdAcrossRestarts) {
     EventIds first("door", moment), second("door", moment + std::chrono::milliseconds(1));
     EXPECT_EQ(first.next(), "door-1795460400123-1");
     EXPECT_EQ(first.next(), "door-1795460400123-2");

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 const Clock::time_point start{};
 
-TEST(MotionState, BeginsAfterSomeFramesInARow) {
+TEST(MotionState, BeginsAfterConsecutiveFrames) {
     MotionState motion({.after_frames = 3, .hold = 5s});
     EXPECT_FALSE(motion.seen(start, true));
     EXPECT_FALSE(motion.seen(start + 1s, true));
@@ -22,7 +22,7 @@ TEST(MotionState, BeginsAfterSomeFramesInARow) {
     EXPECT_FALSE(motion.seen(start + 6s, true)) << "it is ON already";
 }
 
-TEST(MotionState, EndsWhenItsTimeIsOver) {
+TEST(MotionState, EndsAfterTheHoldTime) {
     MotionState motion({.after_frames = 1, .hold = 5s});
     EXPECT_FALSE(motion.end(start + 100s)) << "there was none";
     EXPECT_TRUE(motion.seen(start + 1s, true));
@@ -35,7 +35,7 @@ TEST(MotionState, EndsWhenItsTimeIsOver) {
     EXPECT_FALSE(motion.end(start + 9s));
 }
 
-TEST(MotionState, EndsAtOnceWhereAllEnds) {
+TEST(MotionState, EndsAtOnceOnRequest) {
     MotionState motion({.after_frames = 1, .hold = 5s});
     EXPECT_FALSE(motion.end(start, true));
     EXPECT_TRUE(motion.seen(start, true));

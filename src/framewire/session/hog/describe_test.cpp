@@ -12,7 +12,7 @@ namespace describe_test {
 
 class Describe : public JobTest {
 protected:
-    // A folder of images of the sizes, 1.png, 2.png ...
+    // Makes a folder of images 1.png, 2.png and so on with these sizes.
     std::string images(const std::vector<std::string>& sizes) const {
         const auto path = folder_ / "images";
         std::filesystem::create_directory(path);
@@ -23,7 +23,7 @@ protected:
                 .run();
         return path;
     }
-    // Leaves of image `number` half of its file.
+    // Truncates image `number` to half of its file.
     void break_image(int number) const {
         const std::filesystem::path path = fmt::format("{}/{}.png", folder_ / "images", number);
         std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
@@ -32,7 +32,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Describe);
 
-TEST_P(Describe, AVideosFramesAreOneArray) {
+TEST_P(Describe, WritesAVideoAsOneArray) {
     DescribeJob describe({.job = job(), .input = {.source = camera()}, .output = folder_ / "out.npy"});
     const auto& result = describe.run();
     EXPECT_EQ(result.ending, Ending::complete);
@@ -43,8 +43,8 @@ TEST_P(Describe, AVideosFramesAreOneArray) {
     EXPECT_GE(read_file(folder_ / "out.npy").size(), sizeof(float) * frames * 12 * 16 * 9);
 }
 
-// Frames go side by side, each on a thread of its own.
-TEST_P(Describe, TheSameBytesForEveryNumberOfThreads) {
+// Frames are processed in parallel, each on one thread.
+TEST_P(Describe, IsIndependentOfTheNumberOfThreads) {
     std::vector<Bytes> results;
     for (const int threads : {1, 2, 7}) {
         auto options = job();
@@ -59,13 +59,13 @@ TEST_P(Describe, TheSameBytesForEveryNumberOfThreads) {
     EXPECT_EQ(results[0], results[2]);
 }
 
-TEST_P(Describe, ABrokenSourcesFramesAreDescribedBeforeItFails) {
+TEST_P(Describe, DescribesFramesBeforeAFailure) {
     DescribeJob describe({.job = job(), .input = {.source = broken_source(5)}, .output = folder_ / "out.npy"});
     EXPECT_NE(error_of([&] { describe.run(); }), std::nullopt);
     EXPECT_EQ(describe.result().descriptors.frames(), 5);
 }
 
-TEST_P(Describe, AFoldersImagesAreAnArrayEach) {
+TEST_P(Describe, WritesOneArrayPerImageOfAFolder) {
     const auto source = images({"64x48", "40x40", "64x48"});
     DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});
     const auto& result = describe.run();
@@ -76,7 +76,7 @@ TEST_P(Describe, AFoldersImagesAreAnArrayEach) {
     EXPECT_LT(read_file(folder_ / "out/2.npy").size(), read_file(folder_ / "out/1.npy").size());
 }
 
-TEST_P(Describe, DrawsTheStepsOfTheFramesAskedFor) {
+TEST_P(Describe, DrawsTheStepsOfSelectedFrames) {
     DescribeOptions options{.job = job(),
                             .input = {.source = camera()},
                             .output = folder_ / "out.npy",
@@ -109,7 +109,7 @@ TEST_P(Describe, DrawsTheStepsOfAFoldersImages) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "steps/3/hog.png"));
 }
 
-TEST_P(Describe, ABrokenImageStopsNoOtherAndIsNamed) {
+TEST_P(Describe, SkipsAndNamesABrokenImage) {
     const auto source = images({"64x48", "40x40", "64x48", "64x48"});
     break_image(3);
     DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});
@@ -123,7 +123,7 @@ TEST_P(Describe, ABrokenImageStopsNoOtherAndIsNamed) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "out/4.npy"));
 }
 
-TEST_P(Describe, OnlyAFolderGoesIntoAFolder) {
+TEST_P(Describe, RequiresAFolderOfImagesForAnOutputFolder) {
     EXPECT_EQ(
         error_of([&] { DescribeFolderJob({.job = job(), .input = {.source = camera()}, .output = folder_ / "out/"}); }),
         ErrorCode::usage);
@@ -132,7 +132,7 @@ TEST_P(Describe, OnlyAFolderGoesIntoAFolder) {
 
 class PeopleInFolder : public Describe {
 protected:
-    // All of a window's weights are 0: what it scores is the bias.
+    // All weights are 0, so the score of a window is the bias.
     PeopleOptions options(const std::string& source) {
         PeopleOptions options{.job = job(), .input = {.source = source}, .model = folder_ / "model.txt"};
         options.window.width_px = options.window.height_px = 16;
@@ -148,7 +148,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(PeopleInFolder);
 
-TEST_P(PeopleInFolder, ThoseBeforeABrokenImageAreThere) {
+TEST_P(PeopleInFolder, KeepsRecordsBeforeABrokenImage) {
     const auto source = images({"64x48", "40x40", "8x8", "64x48"});
     break_image(4);
     PeopleFolderJob job(options(source));

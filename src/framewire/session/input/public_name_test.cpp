@@ -5,7 +5,7 @@
 namespace framewire::session {
 namespace public_name_test {
 
-TEST(PublicName, HasNoFoldersUsersAndQueries) {
+TEST(PublicName, OmitsFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("/home/me/private/clip.mkv"), "clip.mkv");
     EXPECT_EQ(public_name("clip.mkv"), "clip.mkv");
     EXPECT_EQ(public_name("rtsp://me:secret@camera.local/stream?token=1"), "rtsp://camera.local/stream");

@@ -7,7 +7,7 @@
 namespace framewire::session {
 namespace pixel_aspect_test {
 
-// "16:15", or "none".
+// Returns the aspect as "16:15", or "none".
 std::string after(const PlaneMap& placement, Rational aspect) {
     const auto found = aspect_after(placement, aspect);
     return found ? std::to_string(found->numerator) + ":" + std::to_string(found->denominator) : "none";
@@ -17,7 +17,7 @@ PlaneMap scaled(double from_width, double from_height, double width, double heig
     return {.xx = width / from_width, .yy = height / from_height};
 }
 
-TEST(PixelAspect, FollowsThePicture) {
+TEST(PixelAspect, FollowsScalingAndRotation) {
     EXPECT_EQ(after({}, {16, 15}), "16:15");
     EXPECT_EQ(after({.x0 = -8, .y0 = 4}, {16, 15}), "16:15") << "cut or framed";
     EXPECT_EQ(after({.xx = -1, .x0 = 720}, {16, 15}), "16:15") << "flipped";
@@ -31,12 +31,12 @@ TEST(PixelAspect, FollowsThePicture) {
     EXPECT_EQ(after({.xx = 0, .xy = -2, .yx = 1, .yy = 0}, {16, 15}), "15:32") << "turned and widened";
 }
 
-TEST(PixelAspect, SquarePixelsStaySquare) {
+TEST(PixelAspect, KeepsSquarePixels) {
     EXPECT_EQ(after(scaled(720, 576, 100, 576), {1, 1}), "1:1");
     EXPECT_EQ(after({.xx = 0.7, .xy = 0.7, .yx = -0.7, .yy = 0.7}, {1, 1}), "1:1");
 }
 
-TEST(PixelAspect, OfAPictureThatLiesAskewIsNone) {
+TEST(PixelAspect, IsEmptyForOtherAngles) {
     EXPECT_EQ(after({.xx = 0.7, .xy = 0.7, .yx = -0.7, .yy = 0.7}, {16, 15}), "none");
     EXPECT_EQ(after(scaled(16384, 1, 1, 16384), {16, 15}), "none");
 }

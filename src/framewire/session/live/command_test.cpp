@@ -11,7 +11,7 @@ BroadcastOptions camera(const std::string& source) {
     return options;
 }
 
-TEST(ServeCommand, SaysWhatIsNotAsEverywhere) {
+TEST(ServeCommand, ContainsNonDefaultOptions) {
     EXPECT_EQ(command_of(camera("synth"), ""), "framewire serve -i door=synth");
     auto options = camera("rtsp://me:secret@host/stream");
     options.input.filters = "gray,text='a b'";
@@ -31,7 +31,7 @@ TEST(ServeCommand, SaysWhatIsNotAsEverywhere) {
         R"( --rate 12.5 --detect --min-area 99 --roi 1,2,3,4 --state 'my state.json')");
 }
 
-TEST(ServeCommand, HasTheChainAsItIsInForce) {
+TEST(ServeCommand, ContainsTheChainInForce) {
     const auto switched = [](bool first, bool second) {
         return std::vector<FilterSwitch>{{.text = "gray", .on = first}, {.text = "adjust=gain=2", .on = second}};
     };
@@ -48,7 +48,7 @@ TEST(ServeCommand, HasTheChainAsItIsInForce) {
     EXPECT_EQ(chain_in_force("", {}, set), "adjust=brightness=15:contrast=1.5");
 }
 
-TEST(ServeCommand, NamesZonesThatNoOptionSets) {
+TEST(ServeCommand, ListsZonesInAComment) {
     auto options = camera("synth");
     options.zones = {{{LiveZone::Kind::privacy, {1, 2, 30, 40}}}, {1, 96, 128, 3}};
     EXPECT_EQ(command_of(options, "state.json"), "framewire serve -i door=synth --state state.json");

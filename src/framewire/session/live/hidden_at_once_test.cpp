@@ -1,4 +1,4 @@
-// What a control request hides or changes is so in the next state, to the last byte.
+// Control requests that hide or change parts of the picture must be visible in the next state, exact to the last byte.
 #include "framewire/net/client.hpp"
 #include "framewire/pipeline/hidden/hidden_zones.hpp"
 #include "framewire/session/live/live_testing.hpp"
@@ -28,7 +28,7 @@ constexpr Shape shape{1, 96, 128, 3};
 constexpr LiveZone black{LiveZone::Kind::privacy, {21, 10, 45, 60}};
 constexpr LiveZone cells{LiveZone::Kind::mosaic, {70, 5, 40, 33}};
 
-/// Loops over a few raw frames of one brightness: `person` is as far from the rest as a threshold of 20 leaves alone.
+/// Loops over a few raw frames of uniform brightness. `person` differs by less than a threshold of 20.
 class HiddenAtOnce : public LiveTest {
 protected:
     struct Case {
@@ -48,7 +48,8 @@ protected:
                 {"bounded, refined", delta::Mode::bounded, {}, 0.1}};
     }
 
-    /// A level with a pattern of +-6 and a figure 12 darker or lighter in it, which `moves` from frame to frame.
+    /// Frames of one grey level with a pattern of +-6, and a figure that is 12 darker or lighter and `moves` from frame
+    /// to frame.
     static Bytes frame(int level, int number, bool moves) {
         Bytes bytes;
         const int left = 30 + (moves ? 3 * number : 0);
@@ -79,7 +80,7 @@ protected:
         return served;
     }
 
-    /// How many bytes of the zone are not black.
+    /// Returns how many bytes of the zone are not black.
     static int not_black(const HostView<const std::uint8_t>& picture) {
         int bytes = 0;
         const auto& area = black.area;
@@ -108,7 +109,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(HiddenAtOnce);
 
-TEST_P(HiddenAtOnce, ZonesAreExactInTheStateAfterThem) {
+TEST_P(HiddenAtOnce, ZonesAreExactInTheNextState) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
             SCOPED_TRACE(fmt::format("{}, level {}", of.name, level));
@@ -128,8 +129,8 @@ TEST_P(HiddenAtOnce, ZonesAreExactInTheStateAfterThem) {
         }
 }
 
-// Of whatever goes on in the zone, nothing is seen from the first state with it on.
-TEST_P(HiddenAtOnce, NoStateShowsAZoneAgain) {
+// Whatever moves in the zone, it is invisible from the first state with the mask on.
+TEST_P(HiddenAtOnce, ZonesStayHiddenInEveryState) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
             SCOPED_TRACE(fmt::format("{}, level {}", of.name, level));
@@ -156,13 +157,14 @@ TEST_P(HiddenAtOnce, NoStateShowsAZoneAgain) {
         }
 }
 
-TEST_P(HiddenAtOnce, ChangesBelowTheThresholdShow) {
+TEST_P(HiddenAtOnce, ShowsChangesBelowTheThreshold) {
     for (const auto& of : cases()) {
         SCOPED_TRACE(of.name);
         const Serving serving(camera_of(60, false, of));
         auto& camera = serving.camera();
         const net::Client viewer(serving.address());
-        serving.wait_for_frames(of.refresh_seconds > 0 ? 40 : 3);  // refined, where it is
+        // until it is refined, if refinement is on
+        serving.wait_for_frames(of.refresh_seconds > 0 ? 40 : 3);
         const auto captured = frame(60, 0, false);
         camera.control(Adjustment{.brightness = 15});
         EXPECT_EQ(picture_of(camera), brighter(captured, 15));
@@ -179,8 +181,8 @@ TEST_P(HiddenAtOnce, ChangesBelowTheThresholdShow) {
     }
 }
 
-// `noise` compares a frame with the one before, where the zone was not hidden.
-TEST_P(HiddenAtOnce, FiltersForgetWhatIsHidden) {
+// `noise` compares a frame with the previous one, in which the zone was not hidden.
+TEST_P(HiddenAtOnce, FiltersForgetHiddenPixels) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "noise=threshold=5";
     const Serving serving(served);
@@ -198,8 +200,8 @@ TEST_P(HiddenAtOnce, FiltersForgetWhatIsHidden) {
     }
 }
 
-// A frame that a change of the rate repeats is made anew.
-TEST_P(HiddenAtOnce, RepeatedFramesAreHiddenToo) {
+// A frame that a change of the rate repeats is filtered again.
+TEST_P(HiddenAtOnce, HidesZonesInRepeatedFrames) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "flip=horizontal,flip=horizontal,fps=400";
     const Serving serving(served);
@@ -209,14 +211,14 @@ TEST_P(HiddenAtOnce, RepeatedFramesAreHiddenToo) {
     EXPECT_EQ(picture_of(camera), hidden(frame(120, 0, false), {black}));
 }
 
-TEST_P(HiddenAtOnce, AViewersPanelIsAnsweredWhenItHolds) {
+TEST_P(HiddenAtOnce, AnswersAViewerOnceTheRequestIsInForce) {
     const Serving serving(camera_of(60, false, cases()[0]));
     net::Client viewer(serving.address());
     ASSERT_TRUE(viewer.next());
     const auto panel = viewer.remote_control();
     ASSERT_TRUE(panel);
     panel->order("adjust brightness=15");
-    // The answer comes behind the state in which it holds.
+    // The answer follows the state in which the request is in force.
     while (panel->state().find("\"brightness\":15") == std::string::npos) ASSERT_TRUE(viewer.next());
     EXPECT_EQ(picture_of(serving.camera()), brighter(frame(60, 0, false), 15));
 }
@@ -234,7 +236,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(RandomRequests);
 
-// The model: what was answered is what the settings say and what the next state shows.
+// Model-based test: a completed request must be reflected in the settings and in the next state.
 TEST_P(RandomRequests, AreInForceWhenAnswered) {
     const Serving serving(camera_of(60, false, cases()[0]));
     auto& camera = serving.camera();
@@ -251,7 +253,8 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     std::array<bool, 2> on{true, true};
     int threshold = 20;
     auto mode = delta::Mode::exact;
-    bool is_exact = false;  // since the last change of what is seen
+    // since the last change of the visible picture
+    bool is_exact = false;
     const int requests = kit::at_length() ? 4000 : 40;
     for (int request = 0; request < requests; ++request) {
         SCOPED_TRACE(request);
@@ -289,7 +292,8 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
             case 4:
                 if (mode == delta::Mode::lossless) break;
                 threshold = below(30);
-                is_exact = is_exact && threshold <= camera.state().threshold_max;  // else the stream begins anew
+                // otherwise the stream restarts
+                is_exact = is_exact && threshold <= camera.state().threshold_max;
                 camera.set_threshold(threshold, {});
                 break;
             default: {
@@ -330,8 +334,8 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     }
 }
 
-// Requests of different settings, made at the same time, do not undo each other.
-TEST_P(RandomRequests, MadeAtOnceAllHold) {
+// Requests for different settings that are made simultaneously must not undo each other.
+TEST_P(RandomRequests, SimultaneousRequestsAllTakeEffect) {
     auto served = camera_of(60, false, cases()[0]);
     served.cameras[0].input.filters = "gray=channels=3,flip=horizontal";
     served.live.state_path = folder_ / "state.json";
@@ -368,14 +372,14 @@ TEST_P(RandomRequests, MadeAtOnceAllHold) {
         EXPECT_EQ(state.zones, zones);
         EXPECT_EQ(state.controls.adjustment.brightness, round);
         EXPECT_EQ(state.controls.adjustment.contrast, 1 + 0.25 * round);
-        // Kept before they were answered.
+        // Persisted before they were answered.
         const auto kept = read_file(served.live.state_path);
         const std::string text(kept.begin(), kept.end());
         EXPECT_NE(text.find(fmt::format("\"threshold\": {}", 5 + round)), std::string::npos) << text;
     }
 }
 
-TEST_P(RandomRequests, ThatDoNotFitAreRefused) {
+TEST_P(RandomRequests, RejectInvalidRequests) {
     const Serving serving(camera_of(60, false, cases()[0]));
     auto& camera = serving.camera();
     serving.wait_for_frames(1);
@@ -385,8 +389,8 @@ TEST_P(RandomRequests, ThatDoNotFitAreRefused) {
     EXPECT_EQ(camera.state().command, before.command);
 }
 
-// A camera that has not come yet.
-TEST_P(RandomRequests, AreRefusedWhileThereIsNoCamera) {
+// The camera has not been available yet.
+TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
     auto served = options();
     ServedCamera camera(served.cameras[0], served.live, {}, std::make_shared<Statistics>());
     for (const std::function<void()>& request :
@@ -397,8 +401,8 @@ TEST_P(RandomRequests, AreRefusedWhileThereIsNoCamera) {
     EXPECT_EQ(camera.settings(), LiveSettings{});
 }
 
-// A full disk ends the recording; the camera goes on whatever is asked of it, and the job says at its end what failed.
-TEST_P(RandomRequests, GoOnAfterAFullDiskEndedTheRecording) {
+// A full disk ends the recording. The camera continues to accept requests, and the job reports the error at its end.
+TEST_P(RandomRequests, ContinueAfterAFullDisk) {
     auto served = camera_of(60, true, cases()[0]);
     const auto path = folder_ / "full.fwd";
     std::filesystem::create_symlink("/dev/full", path);

@@ -25,7 +25,7 @@ bool is_gray(HostView<const std::uint8_t> picture) {
     return true;
 }
 
-TEST_P(Live, AnotherChainIsSeenByViewersWhoStay) {
+TEST_P(Live, ChangesTheChainWithoutDisconnectingViewers) {
     const Serving serving(options());
     auto& camera = serving.camera();
     net::Client viewer(serving.address());
@@ -42,7 +42,7 @@ TEST_P(Live, AnotherChainIsSeenByViewersWhoStay) {
     EXPECT_EQ(state.source_shape, (Shape{1, 96, 128, 3}));
     EXPECT_EQ(state.rate, fps);
 
-    // One that was off stays off where it is the same.
+    // A filter that was off stays off if the new chain has it too.
     camera.control(FilterOrder{1, false});
     camera.set_chain("median=3,gray=channels=3");
     while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
@@ -59,7 +59,7 @@ TEST_P(Live, AnotherChainIsSeenByViewersWhoStay) {
     EXPECT_EQ(camera.state().chain, "median=3,gray=channels=3") << "nothing changed";
 }
 
-TEST_P(Live, AChainThatTakesTooMuchIsRefusedWithTheFigures) {
+TEST_P(Live, RejectsATooExpensiveChainWithNumbers) {
     auto limited = options();
     limited.cameras[0].input.max_pixels = 1'000'000;
     const Serving serving(limited);
@@ -76,7 +76,7 @@ TEST_P(Live, AChainThatTakesTooMuchIsRefusedWithTheFigures) {
     EXPECT_EQ(camera.state().chain, "scale=1000:1000,scale=128:96");
 }
 
-TEST_P(Live, AChainThatNeedsTooMuchMemoryOrTimeIsRefused) {
+TEST_P(Live, RejectsAChainThatNeedsTooMuchMemoryOrTime) {
     auto limited = options();
     limited.cameras[0].input.max_memory_bytes = 200'000'000;
     {
@@ -94,7 +94,7 @@ TEST_P(Live, AChainThatNeedsTooMuchMemoryOrTimeIsRefused) {
     EXPECT_NE(refusal([&] { serving.camera().set_chain(many); }).find("s for a frame"), std::string::npos);
 }
 
-TEST_P(Live, ACameraThatTakesTooMuchIsNotServed) {
+TEST_P(Live, DoesNotServeATooExpensiveCamera) {
     auto limited = options();
     limited.cameras[0].input.filters = "scale=2000:1000";
     limited.cameras[0].input.max_memory_bytes = 200'000'000;
@@ -107,7 +107,7 @@ TEST_P(Live, ACameraThatTakesTooMuchIsNotServed) {
     EXPECT_THROW(CamerasJob{limited}, Error) << "the source itself";
 }
 
-// A chain that is ordered is held to parameters that name files: there is one.
+// Requested chains are checked for parameters that name files. There is exactly one such parameter.
 TEST(OrderedChains, OnlyFontsNameFiles) {
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
@@ -120,7 +120,7 @@ TEST(OrderedChains, OnlyFontsNameFiles) {
     EXPECT_FALSE(names_font_file(""));
 }
 
-TEST_P(Live, AnotherSizeIsAStreamThatViewersComeBackTo) {
+TEST_P(Live, ReconnectsViewersAfterAChangeOfTheSize) {
     const Serving serving(options());
     auto& camera = serving.camera();
     net::Client viewer(serving.address(), {.reconnect = 60s, .follows_size = true});
@@ -141,8 +141,8 @@ TEST_P(Live, AnotherSizeIsAStreamThatViewersComeBackTo) {
     Serving::until([&] { return camera.state().shape == Shape{1, 96, 128, 3}; });
 }
 
-// Whatever is ordered, no byte is further off than what came with its picture.
-TEST_P(Live, ThresholdsHoldFromTheNextFrameOn) {
+// Whatever is requested, no byte is off by more than the threshold signalled with its picture.
+TEST_P(Live, AppliesThresholdsFromTheNextFrame) {
     const auto camera_source = open_source(source());
     HostImage captured(camera_source->info().shape);
     FrameTime captured_time{.index = -1};
@@ -181,9 +181,10 @@ TEST_P(Live, ThresholdsHoldFromTheNextFrameOn) {
     EXPECT_EQ(camera.state().mode, delta::Mode::bounded);
 }
 
-TEST_P(Live, ZonesAreHiddenInAllThatLeaves) {
+TEST_P(Live, HidesZonesInEveryOutput) {
     auto hidden = options();
-    hidden.cameras[0].input.filters = "compare";  // which shows the original, too
+    // shows the original too
+    hidden.cameras[0].input.filters = "compare";
     const Serving serving(hidden);
     auto& camera = serving.camera();
     serving.wait_for_frames(2);
@@ -215,7 +216,7 @@ TEST_P(Live, ZonesAreHiddenInAllThatLeaves) {
     EXPECT_EQ(camera.state().zones, zones) << "nothing changed";
 }
 
-TEST_P(Live, ObjectsCountWhereTheyTouchAZone) {
+TEST_P(Live, CountsObjectsThatTouchAZone) {
     auto detecting = options();
     detecting.cameras[0].detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
     const Serving serving(detecting);
@@ -226,7 +227,8 @@ TEST_P(Live, ObjectsCountWhereTheyTouchAZone) {
     while (std::ranges::all_of(viewer.objects(), is_left)) ASSERT_TRUE(viewer.next());
     EXPECT_TRUE(camera.state().detects);
     camera.set_zones({{LiveZone::Kind::detect, left}});
-    for (int frame = 0; frame < 10; ++frame) ASSERT_TRUE(viewer.next());  // those under way
+    // frames in flight
+    for (int frame = 0; frame < 10; ++frame) ASSERT_TRUE(viewer.next());
     int seen = 0;
     for (int frame = 0; frame < 100; ++frame) {
         ASSERT_TRUE(viewer.next());
@@ -236,9 +238,9 @@ TEST_P(Live, ObjectsCountWhereTheyTouchAZone) {
     EXPECT_GT(seen, 0);
 }
 
-// Each frame of the file is within the threshold of one after the other of the camera's, while viewers see what rests
-// get sharper before and after.
-TEST_P(Live, WhatIsRecordedMeanwhileIsWhole) {
+// Each frame of the file is within the threshold of consecutive camera frames, while static regions are refined for
+// viewers before and after.
+TEST_P(Live, RecordsCompleteFramesWhileServing) {
     const auto captured = read_video(source() + ":frames=900").frames;
     for (const auto mode : {delta::Mode::lossless, delta::Mode::exact, delta::Mode::bounded}) {
         SCOPED_TRACE(to_string(mode));
@@ -279,7 +281,7 @@ TEST_P(Live, WhatIsRecordedMeanwhileIsWhole) {
     }
 }
 
-TEST_P(Live, SnapshotsAreWhatViewersSee) {
+TEST_P(Live, SavesSnapshotsOfWhatViewersSee) {
     const Serving serving(options());
     auto& camera = serving.camera();
     serving.wait_for_frames(1);
@@ -293,7 +295,7 @@ TEST_P(Live, SnapshotsAreWhatViewersSee) {
     }
 }
 
-TEST_P(Live, WhoMayNotOrderIsToldWhy) {
+TEST_P(Live, ExplainsWhyARequestIsRefused) {
     auto fixed = options();
     fixed.cameras[0].input.panel = false;
     fixed.live.record_folder.clear();
@@ -311,7 +313,7 @@ TEST_P(Live, WhoMayNotOrderIsToldWhy) {
               std::string::npos);
 }
 
-TEST_P(Live, WhatFailsWithAFileIsToldWithoutItsFolder) {
+TEST_P(Live, ReportsFileErrorsWithoutTheFolder) {
     auto lost = options();
     lost.live.record_folder = folder_ / "my films";
     std::filesystem::create_directory(lost.live.record_folder);
@@ -326,7 +328,7 @@ TEST_P(Live, WhatFailsWithAFileIsToldWithoutItsFolder) {
     }
 }
 
-TEST_P(Live, RelaysTakeNoOrders) {
+TEST_P(Live, RejectsRequestsToRelays) {
     const Serving server(options());
     auto relay = options();
     relay.cameras[0].input.source = to_string(server.address());

@@ -11,7 +11,7 @@ namespace zones_test {
 
 using Kind = LiveZone::Kind;
 
-TEST(LiveZones, GoWithPicturesOfAnotherSize) {
+TEST(LiveZones, ScaleWithTheFrameSize) {
     const LiveZones zones{{{Kind::privacy, {10, 20, 31, 40}}, {Kind::detect, {0, 0, 128, 96}}}, {1, 96, 128, 3}};
     EXPECT_EQ(zones_on(zones, {1, 96, 128, 1}), zones.zones);
     const std::vector<LiveZone> twice{{Kind::privacy, {20, 40, 62, 80}}, {Kind::detect, {0, 0, 256, 192}}};
@@ -23,7 +23,7 @@ TEST(LiveZones, GoWithPicturesOfAnotherSize) {
         EXPECT_NO_THROW(check_zones(zones_on(corner, {1, side, side, 3}), {1, side, side, 3})) << side;
 }
 
-TEST(LiveZones, ObjectsCountThatTouchOne) {
+TEST(LiveZones, CountTouchingObjects) {
     const std::vector<Component> objects{
         {1, 0, 0, 10, 10, 1, 0, 0}, {2, 10, 10, 5, 5, 1, 0, 0}, {3, 40, 0, 5, 5, 1, 0, 0}};
     std::vector<Component> counted;
@@ -39,7 +39,7 @@ TEST(LiveZones, ObjectsCountThatTouchOne) {
     EXPECT_EQ(numbers({{44, 4, 100, 100}, {0, 0, 1, 1}}), (std::vector{1, 3}));
 }
 
-TEST(LiveZones, HaveKindsWithNames) {
+TEST(LiveZones, ParseTheNamesOfKinds) {
     for (const auto kind : {Kind::privacy, Kind::mosaic, Kind::detect})
         EXPECT_EQ(parse_zone_kind(to_string(kind)), kind);
     EXPECT_THROW(parse_zone_kind("blur"), Error);

@@ -5,7 +5,7 @@
 namespace framewire::session {
 namespace recording_time_test {
 
-TEST(RecordingTime, BeginsAtZeroAndFollowsTheStream) {
+TEST(RecordingTime, StartsAtZeroAndFollowsTheStream) {
     RecordingTime time({25, 1});
     EXPECT_EQ(time.next(1000).seconds, 0);
     EXPECT_EQ(time.next(1000.5).seconds, 0.5);
@@ -14,7 +14,7 @@ TEST(RecordingTime, BeginsAtZeroAndFollowsTheStream) {
     EXPECT_EQ(third.index, 2);
 }
 
-TEST(RecordingTime, GoesOnByAFrameWhereTheStreamGoesBackOrLeaps) {
+TEST(RecordingTime, ContinuesByOneFrameIfTheStreamJumps) {
     RecordingTime time({25, 1});
     time.next(1000);
     EXPECT_NEAR(time.next(3).seconds, 0.04, 1e-6) << "a server started anew";

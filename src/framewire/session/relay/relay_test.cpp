@@ -27,7 +27,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Relay);
 
-// The pictures of a stream by their frames.
+// Collects the pictures of a stream by frame number.
 std::vector<Bytes> seen(const net::StreamAddress& address) {
     net::Client client(address);
     std::vector<Bytes> pictures;
@@ -39,7 +39,7 @@ std::vector<Bytes> seen(const net::StreamAddress& address) {
     return pictures;
 }
 
-TEST_P(Relay, ForwardsWhatTheServerHolds) {
+TEST_P(Relay, ForwardsTheServersPictures) {
     auto options = serving(camera());
     options.wait_for_viewers = 2;
     BroadcastJob server(options);
@@ -63,7 +63,7 @@ TEST_P(Relay, ForwardsWhatTheServerHolds) {
     EXPECT_GT(second.result().figures.frames, 0);
 }
 
-TEST_P(Relay, TakesNothingThatIsTheServersAffair) {
+TEST_P(Relay, RejectsOptionsOfTheUpstreamServer) {
     auto options = forwarding({{"127.0.0.1", 1}, "main"});
     options.input.filters = "gray";
     std::string message;
@@ -76,7 +76,7 @@ TEST_P(Relay, TakesNothingThatIsTheServersAffair) {
     EXPECT_EQ(error_of([&] { RelayJob job(options); }, &message), ErrorCode::no_input) << "nobody is there";
 }
 
-TEST(RelayedStream, IsOneOfFramewireAndNotOfFFmpeg) {
+TEST(RelayedStream, RecognisesFramewireAddresses) {
     EXPECT_EQ(relayed_stream("tcp://host:7/door")->stream, "door");
     EXPECT_EQ(relayed_stream("tls://host:7")->stream, "main");
     EXPECT_FALSE(relayed_stream("tcp://host:7?tcp_nodelay=1"));

@@ -14,7 +14,7 @@ namespace show_test {
 
 using namespace std::chrono_literals;
 
-// Runs a job on another thread, and keeps what it shows.
+// Runs a job on another thread and records what it shows.
 class Showing {
 public:
     explicit Showing(ShowOptions options) {
@@ -38,7 +38,7 @@ public:
     ~Showing() { stop(); }
 
     ShowJob& job() { return *job_; }
-    /// Waits until so many frames were shown; gives the last one's number.
+    /// Waits until this many frames were shown; returns the number of the last one.
     std::int64_t shown(std::size_t count) {
         std::unique_lock lock(mutex_);
         EXPECT_TRUE(changed_.wait_for(lock, 60s, [&] { return shown_.size() >= count; })) << shown_.size();
@@ -80,7 +80,7 @@ private:
 class Show : public JobTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(Show);
 
-TEST_P(Show, ShowsEveryFrameAndStaysAtTheEnd) {
+TEST_P(Show, ShowsEveryFrameAndStaysOpen) {
     Showing showing({.job = job(), .input = {.source = camera()}, .speed = 100});
     EXPECT_EQ(showing.shown(frames), frames - 1);
     EXPECT_TRUE(showing.reaches([](const PlaybackState& state) { return state.ended; }));
@@ -92,7 +92,7 @@ TEST_P(Show, ShowsEveryFrameAndStaysAtTheEnd) {
     EXPECT_EQ(showing.captured(), camera_frames().back());
 }
 
-TEST_P(Show, StepsToAndFroExactly) {
+TEST_P(Show, StepsForwardAndBack) {
     Showing showing({.job = job(), .input = {.source = camera()}, .paused = true});
     std::size_t count = 0;
     EXPECT_EQ(showing.shown(++count), 0);
@@ -112,10 +112,11 @@ TEST_P(Show, StepsToAndFroExactly) {
     EXPECT_TRUE(showing.job().state().paused);
 }
 
-TEST_P(Show, SeeksInAPauseToo) {
+TEST_P(Show, SeeksDuringAPause) {
     Showing showing({.job = job(), .input = {.source = camera()}, .paused = true});
     EXPECT_EQ(showing.shown(1), 0);
-    EXPECT_TRUE(showing.job().seek(2));  // at 3 frames a second
+    // at 3 frames/s
+    EXPECT_TRUE(showing.job().seek(2));
     EXPECT_EQ(showing.shown(2), 6);
     EXPECT_TRUE(showing.job().seek_by(-1));
     EXPECT_EQ(showing.shown(3), 3);
@@ -125,7 +126,7 @@ TEST_P(Show, SeeksInAPauseToo) {
     EXPECT_EQ(showing.shown(5), 0);
 }
 
-TEST_P(Show, FiltersForgetWhatWasBeforeASeek) {
+TEST_P(Show, FiltersForgetFramesBeforeASeek) {
     const auto source = camera();
     const auto all = camera_frames();
     Showing showing({.job = job(), .input = {.source = source, .filters = "noise=0"}, .paused = true});
@@ -139,7 +140,7 @@ TEST_P(Show, FiltersForgetWhatWasBeforeASeek) {
     EXPECT_NE(showing.result(), Bytes(all[6].size(), 0)) << "the next one does";
 }
 
-TEST_P(Show, TakesThePanelsOrdersInAPauseToo) {
+TEST_P(Show, AppliesControlRequestsDuringAPause) {
     const auto first = camera_frames()[0];
     Showing showing({.job = job(), .input = {.source = camera(), .filters = "flip=vertical"}, .paused = true});
     showing.shown(1);
@@ -164,7 +165,7 @@ TEST_P(Show, TakesThePanelsOrdersInAPauseToo) {
     EXPECT_EQ(error_of([&] { showing.job().control(Adjustment{.gain = 9}); }), ErrorCode::usage);
 }
 
-TEST_P(Show, KeepsWhatThePanelSetOverASeek) {
+TEST_P(Show, KeepsAdjustmentsOverASeek) {
     const std::string chain = "adjust=contrast=2,gray";
     Showing showing({.job = job(), .input = {.source = camera(), .filters = chain}, .paused = true});
     showing.shown(1);
@@ -178,14 +179,16 @@ TEST_P(Show, KeepsWhatThePanelSetOverASeek) {
 }
 
 TEST_P(Show, PlaysAtTheSourcesRateTimesSpeed) {
-    // From before the first frame on: on a busy machine this thread may see that one late, and none is shown early.
+    // Measured from before the first frame: on a busy machine this thread may notice that frame late, but no frame is
+    // shown early.
     const auto begin = Clock::now();
-    Showing showing({.job = job(), .input = {.source = camera()}, .speed = 6});  // 18 frames a second
+    // 18 frames/s
+    Showing showing({.job = job(), .input = {.source = camera()}, .speed = 6});
     showing.shown(10);
     EXPECT_GE(milliseconds_since(begin), 9 * 1000.0 / 18 - 60);
 }
 
-TEST_P(Show, ALostSourceLeavesTheLastPictureAndSaysSo) {
+TEST_P(Show, KeepsTheLastPictureOfALostSource) {
     Showing showing({.job = job(), .input = {.source = broken_source(4)}, .speed = 100});
     EXPECT_EQ(showing.shown(4), 3);
     ASSERT_TRUE(showing.reaches([](const PlaybackState& state) { return !state.lost.empty(); }));
@@ -197,7 +200,7 @@ TEST_P(Show, ALostSourceLeavesTheLastPictureAndSaysSo) {
     EXPECT_EQ(error_of([&] { showing.rethrow(); }), ErrorCode::source_lost);
 }
 
-TEST_P(Show, EndsAfterSoManyFrames) {
+TEST_P(Show, EndsAtTheLimit) {
     auto options = job();
     options.frames = 3;
     std::int64_t shown = 0;
@@ -209,7 +212,7 @@ TEST_P(Show, EndsAfterSoManyFrames) {
     EXPECT_EQ(shown, 3);
 }
 
-TEST_P(Show, StopsInAPause) {
+TEST_P(Show, StopsDuringAPause) {
     Showing showing({.job = job(), .input = {.source = endless_camera()}, .paused = true});
     showing.shown(1);
     showing.stop();

@@ -40,7 +40,7 @@ struct Served {
                     .takes_recordings = true};
     std::shared_ptr<const net::http::Site> site = make_site(parts);
 
-    // As a server calls it: what handlers throw is thrown here.
+    // Calls a handler as a server does, except that exceptions of handlers are thrown to the test.
     Response ask(Method method, const std::string& path, const std::string& body = "", bool let_in = true) const {
         Request request{.method = method, .path = path.substr(0, path.find('?')), .body = body, .let_in = let_in};
         if (const auto query = path.find("?action="); query != path.npos)
@@ -64,7 +64,7 @@ std::string method_name(Method method) {
     return method == Method::put ? "put" : method == Method::post ? "post" : "get";
 }
 
-TEST(Site, TellsOfCameras) {
+TEST(Site, DescribesCameras) {
     const Served served;
     const auto all = served.json("/api/cameras")["cameras"];
     ASSERT_EQ(all.size(), 2u);
@@ -87,7 +87,7 @@ TEST(Site, TellsOfCameras) {
     EXPECT_NE(served.get("/metrics").body->find("framewire_source_up{camera=\"yard\"} 1\n"), std::string::npos);
 }
 
-TEST(Site, TellsAddressesBelowItsBasePath) {
+TEST(Site, PrefixesAddressesWithTheBasePath) {
     Served served;
     served.parts.base_path = "/cams";
     served.site = make_site(served.parts);
@@ -96,8 +96,8 @@ TEST(Site, TellsAddressesBelowItsBasePath) {
     EXPECT_EQ(served.put("threshold", R"({"threshold":9})")["stream"], "/cams/door/stream");
 }
 
-// Whether a proxy takes a path away before it asks, or not: relative addresses are right.
-TEST(Site, HasNoAbsoluteAddressesInItsFiles) {
+// The page works with relative addresses, whether or not a proxy strips a path prefix.
+TEST(Site, UsesRelativeAddressesInItsFiles) {
     for (const auto& file : embedded_files()) {
         if (file.path.starts_with("/vendor/") || file.path.starts_with("/api/") || file.path.ends_with(".wasm"))
             continue;
@@ -107,7 +107,7 @@ TEST(Site, HasNoAbsoluteAddressesInItsFiles) {
     }
 }
 
-TEST(Site, TellsThoseWithoutTokenLittle) {
+TEST(Site, RevealsLittleWithoutAToken) {
     const Served served;
     EXPECT_EQ(*served.ask(Method::get, "/api/server", "", false).body, R"({"token":true})");
     EXPECT_EQ(
@@ -119,7 +119,7 @@ TEST(Site, TellsThoseWithoutTokenLittle) {
     EXPECT_NE(served.get("/readyz").body->find("door, yard"), std::string::npos);
 }
 
-TEST(Site, SaysWhetherAllIsWell) {
+TEST(Site, ReportsHealthAndReadiness) {
     const Served served;
     EXPECT_EQ(*served.get("/healthz").body, "ok\n");
     served.door->show(1);
@@ -128,7 +128,7 @@ TEST(Site, SaysWhetherAllIsWell) {
     EXPECT_EQ(served.get("/readyz").status, 200);
 }
 
-TEST(Site, TakesOrders) {
+TEST(Site, AcceptsControlRequests) {
     const Served served;
     EXPECT_EQ(served.put("chain", R"({"chain":"median=3"})")["chain"], "median=3");
     EXPECT_THROW(served.put("chain", R"({"chain":"bad"})"), Error);
@@ -153,7 +153,7 @@ TEST(Site, TakesOrders) {
     EXPECT_EQ(served.yard->state().chain, "gaussian=5") << "the other one is as before";
 }
 
-TEST(Site, TakesNoOrdersWithoutThePanel) {
+TEST(Site, RejectsControlRequestsWithoutThePanel) {
     const Served served;
     served.door->allow_orders(false);
     const std::pair<Method, const char*> orders[] = {{Method::put, "chain"},     {Method::put, "controls"},
@@ -166,7 +166,7 @@ TEST(Site, TakesNoOrdersWithoutThePanel) {
     }
 }
 
-TEST(Site, GivesPictures) {
+TEST(Site, ServesPictures) {
     const Served served;
     for (const auto* path : {"/door/snapshot.jpg", "/door/snapshot.png", "/?action=snapshot", "/yard/?action=snapshot"})
         EXPECT_EQ(served.get(path).status, 503) << path;
@@ -185,7 +185,7 @@ TEST(Site, GivesPictures) {
     EXPECT_THROW(served.get("/attic/snapshot.jpg"), Error);
 }
 
-TEST(Site, GivesEvents) {
+TEST(Site, ServesEvents) {
     const Served served;
     const auto ask = [&](bool websocket, const std::string& camera) {
         Request request{.path = "/api/events"};
@@ -200,7 +200,7 @@ TEST(Site, GivesEvents) {
     EXPECT_THROW(ask(true, "attic"), Error);
 }
 
-TEST(Site, HasFilesThatAreSentOnce) {
+TEST(Site, ServesFilesWithEntityTags) {
     const Served served;
     for (const auto& file : embedded_files()) {
         const auto path = file.path == "/index.html" ? "/" : std::string(file.path);
@@ -215,8 +215,8 @@ TEST(Site, HasFilesThatAreSentOnce) {
     }
 }
 
-// The document has every route, as who asks for it has to be; and there is every route that it has.
-TEST(Site, IsWhatItsDocumentSays) {
+// The OpenAPI document lists exactly the routes of the site, with their access.
+TEST(Site, MatchesTheOpenApiDocument) {
     const Served served;
     std::set<std::string> files;
     for (const auto& file : embedded_files())

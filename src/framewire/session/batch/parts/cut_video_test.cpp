@@ -13,10 +13,10 @@ using End = PieceOutcome::End;
 
 class CutVideo : public JobTest {
 protected:
-    // 24 frames at 3 a second.
+    // 24 frames at 3 frames/s.
     InputOptions room() const { return {.source = endless_camera() + ":frames=24", .filters = "noise"}; }
 
-    // The room, made into a video in this folder; a stretch of it has its name in front.
+    // The synthetic room as a video in this folder; output files of a time range have its name in front.
     Piece piece(const std::string& folder, const InputOptions& input, const std::string& name = "") {
         const RunOptions options{.job = job(), .input = input, .output = folder_ / (folder + "/" + name + "room.y4m")};
         return {"room", name + "room.y4m", files_of(options), "-o", piece_work<RunJob>(options)};
@@ -37,7 +37,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(CutVideo);
 
-TEST_P(CutVideo, IsJoinedToTheBytesOfAnUncutRun) {
+TEST_P(CutVideo, EqualsAnUncutRunWhenJoined) {
     for (const auto* folder : {"out", "parts"}) std::filesystem::create_directory(folder_ / folder);
     const auto whole = piece("out", room());
     const auto of_room = cut(whole, room(), 2);
@@ -51,7 +51,7 @@ TEST_P(CutVideo, IsJoinedToTheBytesOfAnUncutRun) {
     EXPECT_TRUE(read_file(folder_ / "out/room.y4m") == uncut());
 }
 
-TEST_P(CutVideo, IsAPieceOfABatch) {
+TEST_P(CutVideo, RunsAsAPieceOfABatch) {
     auto whole = piece("out", room());
     whole.cut = [=, this] { return cut(whole, room(), 3); };
     const BatchOptions options{.job = job(), .folder = folder_ / "out", .version = "1", .jobs = 2};
@@ -64,12 +64,12 @@ TEST_P(CutVideo, IsAPieceOfABatch) {
     EXPECT_EQ(again.run(InTheWay::refuse).count(End::was_done), 1);
 }
 
-TEST_P(CutVideo, StaysWholeWhereItsFramesAreNotKnown) {
+TEST_P(CutVideo, StaysWholeIfItsFramesAreUnknown) {
     for (const auto& input : {InputOptions{.source = endless_camera()}, room()})
         EXPECT_EQ(cut(piece("out", input), input, 60).parts.size(), 1u) << input.source;
 }
 
-TEST_P(CutVideo, IsRefusedWhereItsOutputsCannotBeJoined) {
+TEST_P(CutVideo, RejectsOutputsThatCannotBeJoined) {
     const auto refused = [&](const DetectOptions& options) {
         return error_of([&] { require_can_be_joined(files_of(options)); });
     };

@@ -8,7 +8,7 @@
 namespace framewire::session {
 namespace stretches_test {
 
-// So many frames, 10 a second, of which every fifth is a key frame.
+// Returns the times of this many frames at 10 frames/s; every fifth is a key frame.
 FrameTimes ten_a_second(std::size_t frames) {
     FrameTimes times;
     for (std::size_t frame = 0; frame < frames; ++frame) {
@@ -18,7 +18,7 @@ FrameTimes ten_a_second(std::size_t frames) {
     return times;
 }
 
-TEST(Stretches, BeginWithKeyFramesAndAreAllOfTheSource) {
+TEST(Stretches, BeginWithKeyFramesAndCoverTheSource) {
     const InputOptions input{.source = "a.mp4"};
     const auto stretches = stretches_of(ten_a_second(43), input, {.seconds = 1.2});
     ASSERT_EQ(stretches.size(), 3u);
@@ -41,7 +41,7 @@ TEST(Stretches, BeginWithKeyFramesAndAreAllOfTheSource) {
     EXPECT_EQ(stretches_of(one_key, input, {.seconds = 1}).size(), 1u);
 }
 
-TEST(Stretches, AreLedInByWhatFiltersSee) {
+TEST(Stretches, StartWithTheFramesThatFiltersNeed) {
     const auto lead_of_last = [](const std::string& filters, std::optional<double> warm_up = {},
                                  const BackgroundModel* background = nullptr) {
         const InputOptions input{.source = "a.mp4", .filters = filters};
@@ -52,7 +52,7 @@ TEST(Stretches, AreLedInByWhatFiltersSee) {
     EXPECT_EQ(lead_of_last("noise,gray,heatmap,deinterlace").lead_frame, 16);
     EXPECT_EQ(lead_of_last("gray", 0.5).lead_frame, 15);
     EXPECT_EQ(lead_of_last("gray", 60).lead_frame, 0);
-    // Frames 18 to 21 are nearest to number 5 of 2.5 a second, and 14 to 17 to number 4.
+    // At 2.5 frames/s, frames 18 to 21 are nearest to number 5, and frames 14 to 17 to number 4.
     EXPECT_EQ(lead_of_last("fps=2.5").lead_frame, 19);
     EXPECT_EQ(lead_of_last("fps=2.5,noise").lead_frame, 16);
     EXPECT_EQ(lead_of_last("noise,fps=2.5,noise").lead_frame, 15);
@@ -65,7 +65,7 @@ TEST(Stretches, AreLedInByWhatFiltersSee) {
     EXPECT_EQ(look_back_of("gray", nullptr).learns, "");
 }
 
-TEST(Stretches, OfWhatLearnsNeedAWarmUp) {
+TEST(Stretches, NeedAWarmUpForLearningBackgrounds) {
     const auto refused = [](const InputOptions& input, const Cutting& cutting) {
         return testing::error_of([&] { require_can_be_cut(input, cutting); });
     };
@@ -78,10 +78,10 @@ TEST(Stretches, OfWhatLearnsNeedAWarmUp) {
 
 class CutJobs : public JobTest {
 protected:
-    // 24 frames at 3 a second.
+    // 24 frames at 3 frames/s.
     static std::string room() { return endless_camera() + ":frames=24"; }
 
-    // What a job gives of stretches of 2 seconds, joined to `name`.
+    // Runs a job on time ranges of 2 s and joins its outputs to `name`.
     template <class AnyJob, class Options>
     void run_in_stretches(Options options, const std::string& name) {
         const Cutting cutting{2, {}, look_back_of(options.input.filters, nullptr)};
@@ -100,7 +100,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(CutJobs);
 
-TEST_P(CutJobs, GiveTheBytesOfAnUncutOne) {
+TEST_P(CutJobs, EqualAnUncutJob) {
     for (const char* filters :
          {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
         RunOptions options{.job = job(), .input = {.source = room(), .filters = filters}};
@@ -116,7 +116,7 @@ TEST_P(CutJobs, GiveTheBytesOfAnUncutOne) {
     }
 }
 
-TEST_P(CutJobs, GiveTheDescriptorsOfAnUncutOne) {
+TEST_P(CutJobs, ComputeTheDescriptorsOfAnUncutJob) {
     DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
     run_in_stretches<DescribeJob>(options, "out.npy");
     options.output = folder_ / "uncut.npy";
@@ -124,7 +124,7 @@ TEST_P(CutJobs, GiveTheDescriptorsOfAnUncutOne) {
     EXPECT_TRUE(read_file(folder_ / "out.npy") == read_file(folder_ / "uncut.npy"));
 }
 
-TEST_P(CutJobs, RefuseASourceThatIsNotAsPlanned) {
+TEST_P(CutJobs, RejectASourceThatDiffersFromThePlan) {
     const auto failure = [&](const Stretch& stretch) {
         const auto out = folder_ / "out.bgr";
         auto options = job();

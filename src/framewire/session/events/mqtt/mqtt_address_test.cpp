@@ -6,7 +6,7 @@
 namespace framewire::session {
 namespace mqtt_address_test {
 
-TEST(MqttAddress, HasWhatIsSaid) {
+TEST(MqttAddress, ParsesAllParts) {
     const auto all = parse_mqtt_address("mqtts://bob:p%40ss%2Fw%25rd@broker.lan:8884/home/cams");
     EXPECT_TRUE(all.tls);
     EXPECT_EQ(all.user, "bob");
@@ -33,8 +33,8 @@ TEST(MqttAddress, HasDefaults) {
     EXPECT_EQ(parse_mqtt_address("mqtt://broker/cams/").prefix, "cams");
 }
 
-// What is refused, and that no refusal has the password.
-TEST(MqttAddress, IsRefusedWithoutTellingThePassword) {
+// Invalid addresses are rejected, and no error message contains the password.
+TEST(MqttAddress, RejectsInvalidTextsWithoutThePassword) {
     for (const std::string text : {"",
                                    "mqtt:",
                                    "mqtt://",

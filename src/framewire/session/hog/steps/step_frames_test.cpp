@@ -10,7 +10,7 @@
 namespace framewire::session {
 namespace step_frames_test {
 
-TEST(StepFrames, ReadsNumbersAndRanges) {
+TEST(StepFrames, ParsesNumbersAndRanges) {
     const StepFrames frames("20-22,0,10");
     std::vector<std::int64_t> all;
     frames.for_each([&](std::int64_t frame) { all.push_back(frame); });
@@ -23,7 +23,7 @@ TEST(StepFrames, ReadsNumbersAndRanges) {
     EXPECT_TRUE(StepFrames("0-9999").contains(9999));
 }
 
-TEST(StepFrames, RefusesOthers) {
+TEST(StepFrames, RejectsInvalidTexts) {
     for (const auto* text : {"", ",", "1,", "a", "-1", "3-2", "1-", "1-2-3", "1 2", "1,1", "5,3-7", "0-10000",
                              "0-5999,6000-11999", "0-9223372036854775807", "99999999999999999999"})
         EXPECT_THROW(StepFrames{text}, Error) << text;

@@ -11,7 +11,7 @@ namespace frame_resampler_test {
 
 constexpr Shape shape{1, 1, 1, 1};
 
-// Frames of the times given, whose one byte is their number; then it ends, or breaks.
+// Source whose frames have the given times; their one byte is their number. Then it ends or fails.
 class Frames {
 public:
     explicit Frames(std::vector<double> times, bool breaks = false) : times_(std::move(times)), breaks_(breaks) {}
@@ -34,7 +34,8 @@ private:
 };
 
 struct Seen {
-    int frame;  // of the source
+    // number in the source
+    int frame;
     std::int64_t number;
     double seconds;
     bool at_rate;
@@ -56,7 +57,7 @@ std::vector<Seen> all_of(FrameResampler& resampler) {
     return all;
 }
 
-TEST(FrameResampler, RepeatsAndLeavesOut) {
+TEST(FrameResampler, RepeatsAndSkipsFrames) {
     Frames frames({0, 0.1, 0.2, 0.21, 0.5});
     FrameResampler resampler(shape, {10, 1}, {10, 1}, false, frames.read());
     EXPECT_EQ(all_of(resampler), (std::vector<Seen>{{0, 0, 0, true},
@@ -67,14 +68,14 @@ TEST(FrameResampler, RepeatsAndLeavesOut) {
                                                     {4, 5, 0.5, true}}));
 }
 
-TEST(FrameResampler, GivesWhatIsLeftOutWhereItIsWanted) {
+TEST(FrameResampler, ReturnsSkippedFramesOnRequest) {
     Frames frames({0, 0.1, 0.2, 0.3});
     FrameResampler resampler(shape, {10, 1}, {5, 1}, true, frames.read());
     EXPECT_EQ(all_of(resampler),
               (std::vector<Seen>{{0, 0, 0, true}, {1, 1, 0.2, false}, {2, 1, 0.2, true}, {3, 2, 0.4, false}}));
 }
 
-TEST(FrameResampler, AFailureComesAfterTheFramesBefore) {
+TEST(FrameResampler, ThrowsAfterTheFramesBeforeAFailure) {
     Frames frames({0, 0.1}, true);
     FrameResampler resampler(shape, {10, 1}, {20, 1}, false, frames.read());
     HostImage image(shape);
@@ -84,7 +85,7 @@ TEST(FrameResampler, AFailureComesAfterTheFramesBefore) {
     EXPECT_THROW(resampler.capture(image.view(), time, given), Error);
 }
 
-TEST(FrameResampler, OfNothingThereIsNothing) {
+TEST(FrameResampler, HandlesAnEmptySource) {
     Frames frames({});
     FrameResampler resampler(shape, {10, 1}, {20, 1}, false, frames.read());
     EXPECT_TRUE(all_of(resampler).empty());
@@ -102,8 +103,8 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(Resampling);
 
 #ifdef FRAMEWIRE_FFMPEG
-// FFmpeg's own filter judges.
-TEST_P(Resampling, EqualsFfmpegs) {
+// FFmpeg's own filter is the reference.
+TEST_P(Resampling, EqualsFfmpegsFilter) {
     const auto clip = folder_ / "clip.mkv", judged = folder_ / "judged.mkv";
     ASSERT_TRUE(testing::ffmpeg(
         fmt::format("-f lavfi -i testsrc2=size={}x{}:rate=25 -frames:v 40 -c:v ffv1 {}", width, height, clip)));
@@ -114,9 +115,10 @@ TEST_P(Resampling, EqualsFfmpegs) {
 }
 #endif
 
-// Filters before the change see every frame, those after it what is left.
-TEST_P(Resampling, FiltersSeeWhatIsThereWhereTheyStand) {
-    const auto source = camera();  // 12 frames at 3 a second
+// Filters before the change of the rate see every frame, those after it only the frames at the new rate.
+TEST_P(Resampling, FiltersSeeTheFramesAtTheirPosition) {
+    // 12 frames at 3 frames/s
+    const auto source = camera();
     const auto noise = run_frames(source, "noise=2");
     ASSERT_EQ(noise.size(), std::size_t{frames});
     EXPECT_EQ(run_frames(source, "fps=1.5"),
@@ -136,7 +138,7 @@ TEST_P(Resampling, FiltersSeeWhatIsThereWhereTheyStand) {
     }
 }
 
-TEST_P(Resampling, TheOriginalIsTheCapturedFrame) {
+TEST_P(Resampling, KeepsTheCapturedFrameAsTheOriginal) {
     const auto source = camera();
     const auto results = run_frames(source, "noise=2,fps=1.5,compare=split:at=100");
     ASSERT_EQ(results.size(), 6u);
@@ -144,7 +146,7 @@ TEST_P(Resampling, TheOriginalIsTheCapturedFrame) {
         EXPECT_EQ(results[frame], camera_frames()[2 * frame]) << frame;
 }
 
-TEST_P(Resampling, ALimitCountsWhatIsSent) {
+TEST_P(Resampling, LimitCountsSentFrames) {
     auto options = job();
     options.frames = 4;
     RunJob run({.job = options,
@@ -154,7 +156,7 @@ TEST_P(Resampling, ALimitCountsWhatIsSent) {
     EXPECT_EQ(raw_frames(folder_ / "out.bgr").size(), 4u);
 }
 
-TEST_P(Resampling, HappensOnceInAChain) {
+TEST_P(Resampling, AllowsOneChangePerChain) {
     EXPECT_EQ(error_of([&] { run_frames(camera(), "fps=1,gray,fps=2"); }), ErrorCode::usage);
 }
 

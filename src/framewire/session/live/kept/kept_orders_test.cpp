@@ -1,4 +1,4 @@
-// What was ordered holds when cameras are served anew.
+// Persisted settings are in force after a restart.
 #include "framewire/core/error.hpp"
 #include "framewire/session/live/kept/state_file.hpp"
 #include "framewire/session/live/live_testing.hpp"
@@ -13,7 +13,7 @@ using KeptOrders = LiveTest;
 
 FRAMEWIRE_ON_EVERY_BACKEND(KeptOrders);
 
-TEST_P(KeptOrders, HoldFromTheFirstFrameOn) {
+TEST_P(KeptOrders, AreInForceFromTheFirstFrame) {
     auto kept = options(delta::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     const std::vector<LiveZone> zones{{LiveZone::Kind::privacy, {10, 20, 30, 16}}};
@@ -53,8 +53,8 @@ TEST_P(KeptOrders, HoldFromTheFirstFrameOn) {
     EXPECT_NE(camera.state().command.find("--state"), std::string::npos);
 }
 
-// A camera that is not served now keeps its orders; what does not fit one that is, is left out.
-TEST_P(KeptOrders, ThatDoNotFitAreLeftOut) {
+// Settings of a camera that is not served now are preserved; those that do not fit a served one are dropped.
+TEST_P(KeptOrders, DropInvalidSettings) {
     auto kept = options(delta::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     OrderedOfCameras before;
@@ -85,7 +85,7 @@ TEST_P(KeptOrders, ThatDoNotFitAreLeftOut) {
     EXPECT_EQ(after.at("door").zones, before["door"].zones);
 }
 
-TEST_P(KeptOrders, NeedAFolderAndAFileThatIsOne) {
+TEST_P(KeptOrders, RejectAMissingFolderOrAnInvalidFile) {
     auto kept = options();
     kept.live.state_path = folder_ / "state.json";
     testing::write_file(kept.live.state_path, "{", 1);

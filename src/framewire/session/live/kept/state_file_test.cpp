@@ -23,7 +23,7 @@ OrderedOfCameras some_orders() {
     return cameras;
 }
 
-TEST(StateFile, SaysAllThatWasOrdered) {
+TEST(StateFile, ContainsEverySetting) {
     const auto json = to_json(some_orders());
     EXPECT_EQ(parse_state(json, "x"), some_orders());
     EXPECT_EQ(to_json(parse_state(json, "x")), json);
@@ -31,7 +31,7 @@ TEST(StateFile, SaysAllThatWasOrdered) {
     EXPECT_TRUE(parse_state(to_json(OrderedOfCameras{{"door", {}}}), "x").empty()) << "nothing was ordered of it";
 }
 
-TEST(StateFile, IsReadAsItWasWritten) {
+TEST(StateFile, ParsesItsOwnJson) {
     const testing::TemporaryFolder folder;
     EXPECT_TRUE(read_state(folder / "state.json").empty()) << "there is none yet";
     write_state(folder / "state.json", to_json(some_orders()));
@@ -40,7 +40,7 @@ TEST(StateFile, IsReadAsItWasWritten) {
     EXPECT_EQ(testing::error_of([&] { read_state(folder / "no/state.json"); }), ErrorCode::config);
 }
 
-TEST(StateFile, SaysWhereItIsWrong) {
+TEST(StateFile, ReportsThePositionOfErrors) {
     const auto expect = [](const std::string& json, const std::string& words) {
         std::string message;
         EXPECT_EQ(testing::error_of([&] { parse_state(json, "kept.json"); }, &message), ErrorCode::config) << json;

@@ -10,7 +10,7 @@
 namespace framewire::session::web {
 namespace orders_test {
 
-TEST(Orders, AreReadAsTheyAreWritten) {
+TEST(Orders, ParseValidBodies) {
     EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
     EXPECT_EQ(read_chain_order(R"( {"chain" : ""} )"), "");
     EXPECT_EQ(std::get<FilterOrder>(read_control_order(R"({"filter":2,"on":false})", {})), (FilterOrder{2, false}));
@@ -27,7 +27,7 @@ TEST(Orders, AreReadAsTheyAreWritten) {
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
 }
 
-TEST(Orders, OfControlsLeaveWhatIsNotNamed) {
+TEST(Orders, KeepUnnamedControls) {
     const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
     const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_order(body, now)); };
     EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
@@ -54,7 +54,7 @@ std::string many_zones(int count) {
     return R"({"zones":[)" + all + "]}";
 }
 
-TEST(Orders, ThatAreWrongAreRefusedInWords) {
+TEST(Orders, ExplainInvalidBodies) {
     const Wrong all[] = {
         {chain, "", "no JSON"},
         {chain, "{\"chain\":\"a\"", "no JSON from byte"},

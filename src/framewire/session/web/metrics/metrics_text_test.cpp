@@ -28,7 +28,7 @@ std::string some_metrics() {
     return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers);
 }
 
-TEST(MetricsText, HasTheFigures) {
+TEST(MetricsText, ContainsTheStatistics) {
     const auto text = some_metrics();
     for (const auto* line : {
              "# TYPE framewire_frames_total counter\n",
@@ -52,8 +52,8 @@ TEST(MetricsText, HasTheFigures) {
     EXPECT_NE(text.find("framewire_stage_seconds_sum{camera=\"door\",stage=\"process\"} 0.076"), std::string::npos);
 }
 
-// What the dashboard asks for is what there is.
-TEST(MetricsText, HasWhatTheDashboardAsksFor) {
+// Every metric that the dashboard queries exists.
+TEST(MetricsText, ContainsTheDashboardsMetrics) {
     std::set<std::string> names;
     std::istringstream lines(some_metrics());
     for (std::string line; std::getline(lines, line);)

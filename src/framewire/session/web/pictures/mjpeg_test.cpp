@@ -28,7 +28,7 @@ class Viewer {
 public:
     explicit Viewer(Watched& watched) : client_(watched.mjpeg.feed(), [this] { wake(); }) {}
 
-    // The next part; empty when the feed has ended.
+    // Returns the next part; empty when the feed has ended.
     std::string next_part() {
         for (;;) {
             const auto taken = client_.take();
@@ -53,7 +53,8 @@ private:
     std::mutex mutex_;
     std::condition_variable woken_;
     bool wakes_ = false;
-    net::http::FeedClient client_;  // last: it wakes until it is gone
+    // last member: it is called back until it is destroyed
+    net::http::FeedClient client_;
 };
 
 std::unique_ptr<Viewer> watch(Watched& watched) { return std::make_unique<Viewer>(watched); }
@@ -62,7 +63,7 @@ void wait_until_it_rests(const Watched& watched) {
     ASSERT_TRUE(kit::eventually([&] { return watched.mjpeg.rests(); }));
 }
 
-TEST(Mjpeg, SendsEachPictureOnceToAll) {
+TEST(Mjpeg, SendsEachPictureOnceToEveryClient) {
     Watched watched;
     watched.camera->show(50);
     const auto one = watch(watched), other = watch(watched);
@@ -78,8 +79,8 @@ TEST(Mjpeg, SendsEachPictureOnceToAll) {
     EXPECT_EQ(watched.camera->pictures_taken(), 2) << "encoded once for all who watch";
 }
 
-// Whoever comes after a request was answered must not see a picture from before it.
-TEST(Mjpeg, ANewClientBeginsWithNoOlderPicture) {
+// A client that connects after a completed request must not see a picture from before it.
+TEST(Mjpeg, StartsNewClientsWithTheNewestPicture) {
     Watched watched;
     watched.camera->show(1);
     const auto one = watch(watched);
@@ -92,7 +93,7 @@ TEST(Mjpeg, ANewClientBeginsWithNoOlderPicture) {
     }
 }
 
-TEST(Mjpeg, RestsWhileNobodyWatches) {
+TEST(Mjpeg, SleepsWithoutClients) {
     Watched watched;
     wait_until_it_rests(watched);
     for (std::uint8_t value = 1; value < 20; ++value) watched.camera->show(value);

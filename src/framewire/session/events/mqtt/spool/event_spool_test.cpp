@@ -56,17 +56,18 @@ TEST(EventSpool, HandsOutInOrderAndForgets) {
     EXPECT_FALSE(spool.has_motion_of("yard"));
 }
 
-TEST(EventSpool, DropsTheOldestThatWaits) {
+TEST(EventSpool, DropsTheOldestWaitingEvent) {
     EventSpool spool(3, "");
     spool.add(event(1));
-    ASSERT_TRUE(spool.hand_out());  // on its way: it stays
+    // handed out, so it must not be dropped
+    ASSERT_TRUE(spool.hand_out());
     for (int number = 2; number <= 5; ++number) spool.add(event(number));
     EXPECT_EQ(spool.dropped(), 2);
     EXPECT_EQ(spool.size(), 3u);
     EXPECT_EQ(handed_out(spool), of({4, 5}));
 }
 
-TEST(EventSpool, GoesOnWithItsFile) {
+TEST(EventSpool, ContinuesWithItsFile) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";
     {
@@ -74,7 +75,8 @@ TEST(EventSpool, GoesOnWithItsFile) {
         EXPECT_TRUE(spool.is_kept());
         for (int number = 1; number <= 4; ++number) spool.add(event(number));
         spool.forget(spool.hand_out()->number);
-        ASSERT_TRUE(spool.hand_out());  // but nobody said that it came there
+        // but not forgotten, as delivery was not confirmed
+        ASSERT_TRUE(spool.hand_out());
     }
     struct stat about {};
     ASSERT_EQ(::stat(path.c_str(), &about), 0);
@@ -89,7 +91,7 @@ TEST(EventSpool, GoesOnWithItsFile) {
     EXPECT_EQ(handed_out(less), of({4, 5}));
 }
 
-TEST(EventSpool, OfAFileThatWasCutOrDamagedHasTheRest) {
+TEST(EventSpool, RecoversFromATruncatedOrDamagedFile) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";
     {
@@ -97,7 +99,7 @@ TEST(EventSpool, OfAFileThatWasCutOrDamagedHasTheRest) {
         for (int number = 1; number <= 4; ++number) spool.add(event(number));
     }
     const auto whole = text_of(path);
-    // Cut anywhere it has the events before.
+    // A file truncated anywhere has the events before.
     for (std::size_t bytes = 0; bytes < whole.size(); bytes += 11) {
         write_file(path, whole.substr(0, bytes));
         EventSpool spool(100, path);
@@ -114,7 +116,7 @@ TEST(EventSpool, OfAFileThatWasCutOrDamagedHasTheRest) {
     EXPECT_EQ(handed_out(spool), of({1, 3, 4}));
 }
 
-TEST(EventSpool, LeavesFilesOfOthersAlone) {
+TEST(EventSpool, RejectsForeignFiles) {
     const TemporaryFolder folder;
     const auto path = folder / "notes";
     for (const std::string text : {"my notes\nof today\n", "a longer text without any line break"}) {
@@ -126,7 +128,7 @@ TEST(EventSpool, LeavesFilesOfOthersAlone) {
     EXPECT_THROW(EventSpool(100, folder / "no/such"), Error);
 }
 
-TEST(EventSpool, HasItsFileForItselfAlone) {
+TEST(EventSpool, LocksItsFile) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";
     const EventSpool first(100, path);
@@ -139,7 +141,7 @@ TEST(EventSpool, HasItsFileForItselfAlone) {
     }
 }
 
-// However many come and go, and with what was there at the last moment.
+// The file stays small however many events come and go, and holds the present ones after a kill.
 TEST(EventSpool, KeepsItsFileSmall) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";
