@@ -45,6 +45,7 @@ private:
 
 }  // namespace
 
+// Members are opened in this order: the source first, outputs last.
 struct DetectJob::State {
     explicit State(const DetectOptions& options);
 
@@ -100,6 +101,7 @@ void DetectJob::State::run() {
         result);
 }
 
+// Writes all outputs of one frame. The boxes are drawn last, because they change the frame.
 void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const FrameObjects& found) {
     const auto objects = found.objects();
     const auto& shape = job.input().shape();

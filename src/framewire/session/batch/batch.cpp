@@ -43,6 +43,7 @@ void require_different(const std::vector<Piece>& pieces, const std::string& stat
     files.require_different();
 }
 
+// Returns the paths without the options that named them.
 std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     std::vector<std::string> paths;
     for (const auto& file : files) paths.push_back(file.path);
@@ -124,18 +125,28 @@ struct BatchJob::State {
 
     State(const BatchOptions& asked, std::vector<Piece> pieces);
 
+    // What determines the outputs of a piece.
     Making making_of(const Piece& piece) const {
         return {options.version, options.made_with, paths_of(piece.files.inputs()), paths_of(piece.files.outputs())};
     }
+    // Compares a piece with its markers; `missing` if an input does not exist.
     PieceState look_at(const Piece& piece, const PieceMarks& marks) const;
+    // Adds a task. `share_of_input` divides the input's size among the parts, for the progress.
     Task& add(Piece piece, std::int64_t share_of_input = 1);
+    // Adds the parts of a piece; `index` is its number among all pieces, which decides about the shards.
     bool add_parts(Piece& piece, std::size_t index);
+    // Splits a piece; empty if that fails.
     CutPiece cut(const Piece& piece) const;
+    // Joins the parts of task `index`.
     bool join(const Task& task, std::size_t index, const JobOptions& job);
     void run(InTheWay in_the_way);
+    // Loop of a worker; run() starts jobs - 1 of them and is one itself.
     void work();
+    // Processes a task and records its outcome. Never throws.
     void attempt(std::size_t index);
+    // Processes a task unless its markers say that it is done.
     void make(const Task& task, std::size_t index);
+    // Runs the job and removes or renames incomplete outputs.
     void run_job(const Task& task, std::size_t index);
     bool stopped() const { return options.job.stop.stop_requested(); }
 
@@ -145,13 +156,16 @@ struct BatchJob::State {
     StatisticsFile statistics;
     BatchResult result;
 
+    // Set by run(), read by the workers.
     InTheWay what_of_others = InTheWay::refuse;
     std::optional<BatchTally> tally;
+    // next task to be taken
     std::atomic<std::size_t> next{0};
     // number of unfinished parts per task
     std::vector<std::atomic<int>> parts_left;
 };
 
+// The parts of a piece are followed by the task that joins them; work() and join() rely on this order.
 BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
     : options(asked),
       statistics((require_different(pieces, options.job.statistics_path), options.job.statistics_path),

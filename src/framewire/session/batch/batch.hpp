@@ -31,7 +31,8 @@ struct Piece {
     std::string name;
     /// Files that the job reads and writes.
     JobFiles files;
-    /// Option of the output that replaces the source's video; sound and subtitles are copied into it. Empty: none.
+    /// Option of the output that replaces the source's video; sound, subtitles and metadata are copied into it. Empty:
+    /// none.
     std::string film;
     /// Makes and runs the job with these options. Throws as jobs do.
     std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;

@@ -40,10 +40,12 @@ bool is_there(const std::string& path) {
     return fs::exists(path, unknown);
 }
 
+// A file that is really called @NAME is not a list.
 bool is_list(const std::string& text) { return text.starts_with('@') && !is_there(text); }
 
 bool is_path(const std::string& text) { return !text.empty() && parse_source(text).kind->named_by_path; }
 
+// A file whose name contains wildcards is not a pattern.
 bool is_pattern(const std::string& text) {
     return text.find_first_of(pattern_letters) != text.npos && !is_there(text) && is_path(text);
 }
@@ -51,10 +53,12 @@ bool is_pattern(const std::string& text) {
 // Makes a path unambiguous: a file called `lavfi:...` must not be taken for a filter graph.
 std::string as_path(const std::string& path) { return path.find(':') < path.find('/') ? "./" + path : path; }
 
+// `name` is the path relative to the folder or pattern; its ending is dropped.
 BatchInput input_at(const std::string& path, const std::string& name) {
     return {as_path(path), fs::path(name).replace_extension().native(), is_image_name(path)};
 }
 
+// Rejects sources that are not files, such as cameras and URLs.
 BatchInput file_input(const std::string& text) {
     const auto call = parse_source(text);
     if (!call.kind->must_exist)
@@ -63,6 +67,7 @@ BatchInput file_input(const std::string& text) {
     return input_at(call.path, fs::path(call.path).filename());
 }
 
+// Returns the videos and images of a folder and warns about other entries.
 std::vector<BatchInput> folder_inputs(const std::string& text) {
     const auto folder = parse_source(text).path;
     std::vector<BatchInput> inputs;
@@ -93,6 +98,7 @@ std::string fixed_part(const std::string& pattern) {
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
 }
 
+// Expands a pattern with glob(3); folders are left out.
 std::vector<std::string> paths_that_fit(const std::string& pattern) {
     struct Matches {
         Matches() = default;
@@ -142,6 +148,7 @@ std::vector<BatchInput> list_inputs(const std::string& list) {
     return inputs;
 }
 
+// Resolves one -i text.
 std::vector<BatchInput> inputs_of(const std::string& text) {
     if (is_list(text)) return list_inputs(text.substr(1));
     if (is_pattern(text)) return pattern_inputs(text);

@@ -9,11 +9,13 @@
 namespace framewire::session {
 namespace {
 
+// Fraction that is done, by input bytes. Files of unknown size count as nothing until everything ended.
 double share_of(const BatchFigures& figures) {
     if (figures.files == figures.ended) return 1;
     return figures.bytes > 0 ? static_cast<double>(figures.ended_bytes) / static_cast<double>(figures.bytes) : 0;
 }
 
+// Remaining time if the speed stays the same; empty before the first file ended.
 std::optional<double> seconds_left(const BatchFigures& figures) {
     const auto share = share_of(figures);
     if (share <= 0) return {};

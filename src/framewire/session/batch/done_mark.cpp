@@ -28,11 +28,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
+// A larger file is not a marker.
 constexpr std::size_t longest_mark_bytes = 1 << 20;
 
 // file names are bytes and may be invalid UTF-8
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+// Name, size and modification time of an input; the path's folder does not matter.
 std::string input_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
@@ -48,6 +50,7 @@ std::optional<std::string> output_line(const std::string& path) {
     return line_of({{"output", split_path(path).second}, {"bytes", static_cast<std::int64_t>(status.st_size)}});
 }
 
+// All lines of a marker that are known before the work.
 Lines lines_before_outputs(const Making& making) {
     Lines lines{line_of({{"framewire", making.version}}), line_of({{"options", making.options}})};
     for (const auto& input : making.inputs) lines.push_back(input_line(input));
@@ -82,15 +85,17 @@ std::string difference(const Lines& mark, const Making& making, const Lines& now
     return "the outputs that are wanted";
 }
 
+// Writes a file's or folder's data to disk.
 void sync(const std::string& path, int flags) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
     const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    // EINVAL: the file cannot be synced, e.g. because it is a pipe
+    // EINVAL: the file or its file system does not support synchronisation
     if (!synced && error != EINVAL) fail(ErrorCode::io, "cannot bring {} to the disk: {}", path, std::strerror(error));
 }
 
+// Makes a new or renamed entry of a folder durable.
 void sync_folder_of(const std::string& path) {
     const auto folder = split_path(path).first;
     sync(folder.empty() ? "." : folder, O_DIRECTORY);
@@ -107,6 +112,7 @@ PieceMarks::PieceMarks(const std::string& folder, const std::string& name)
 
 bool PieceMarks::begun() const { return ::access(begun_.c_str(), F_OK) == 0; }
 
+// An output that neither NAME.done nor NAME.begun explains was made by something else.
 PieceState PieceMarks::state(const Making& making) const {
     using Is = PieceState::Is;
     auto now = lines_before_outputs(making);

@@ -9,6 +9,7 @@ namespace {
 constexpr const char *slurm_task = "SLURM_ARRAY_TASK_ID", *completion_index = "JOB_COMPLETION_INDEX",
                      *shards_variable = "FRAMEWIRE_SHARDS";
 
+// Returns a variable's number; empty if it is not set. Throws if it is not a number of at least `least`.
 std::optional<int> number_of(const Environment& environment, const char* name, int least) {
     const char* text = environment(name);
     if (!text || !*text) return {};
@@ -18,6 +19,7 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
     return number;
 }
 
+// Checks an index, from 0, against the count.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
         fail(ErrorCode::usage, "{} asks for share {} of {}; the first is 1. --shard I/N says which", name, index + 1,

@@ -56,17 +56,30 @@ struct BroadcastFound {
 
 /// State of a running broadcast. The functions that work on single frames are in broadcast_frames.cpp.
 ///
-/// start() runs on the processing thread, BroadcastFound::wait() on the worker pool and send() on the thread that
-/// called run(), each stage in frame order. The encoder, R and the sharpener are thus used without locks; `threshold`,
-/// `parts` and `in_force` lock for themselves, because control requests reach them from any thread.
+/// Three threads and a pool share it. start() runs on the processing thread and send() on the thread that called run(),
+/// both in frame order; BroadcastFound::wait() runs on the worker pool. Every frame's data move from one to the next
+/// through the frame ring, so they need no locks. `threshold`, `parts` and `in_force` lock for themselves, because
+/// control requests reach them from any thread.
+///
+///     BroadcastFound   start() writes   -> wait() packs -> send() reads
+///     encoder, R       start() in exact and lossless mode; send() in bounded mode
+///     stream           send() advances it; network threads read it
 struct BroadcastJob::State {
+    // Opens everything in the order of the members: the input, the encoder's parts, the recording, and the listener
+    // last.
     explicit State(const BroadcastOptions& options);
 
+    // Returns the shared listener, or opens one of the job's own after the stream's name was checked.
     net::Listener& listener(const BroadcastOptions& options);
+    // Returns the handler for viewers' control requests; null if they are not allowed.
     net::Control control_for_viewers(const BroadcastOptions& options);
+    // Describes the stream for viewers.
     net::StreamInfo stream_info() const;
+    // Runs the frame ring until the source ends; fills `result`.
     void run();
+    // Makes the results object of one slot.
     BroadcastFound make_found();
+    // Processing thread: starts the detector and, in exact and lossless mode, the comparison with R and the refinement.
     void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
     // Describes the present moment to the sharpener: time, threshold, bytes left by rate control and bytes of the
     // stream without refinements.
@@ -74,26 +87,44 @@ struct BroadcastJob::State {
         return {time.seconds, within, threshold.room_bytes(),
                 static_cast<double>(stream.counts().up_to_date_bytes - sharpened_bytes)};
     }
+    // Sends a refinement, if there is one, as one more version of the same frame.
     void send_sharper(const PackedSharper& sharper, const FrameTime& time, std::span<const Component> objects,
                       int within);
+    // Sending thread: sends one frame to the stream, the recordings and `seen`, and reports its bytes to rate control.
     void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
+    // Exact and lossless mode: sends the keyframe or delta frame that start() found.
     void send_changes(const FrameTime& time, const BroadcastFound& found, std::span<const Component> objects);
+    // Bounded mode: decides whether the encoder packs a delta frame, a keyframe or nothing.
     BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
+    // Bounded mode: encodes and sends a frame. Returns its threshold.
     int send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                      std::span<const Component> objects);
+    // Returns the threshold for a frame; 0 if it must replace R exactly.
     int threshold_of(const InputFrame& frame, const FrameTime& time);
+    // Returns a ticket for the requests taken so far.
     OrderTicket ticket() const;
+    // Carries out a viewer's control request and waits until it is in force.
     void obey_viewer(const std::string& wish);
+    // Adds a frame to the recording of the whole broadcast.
     void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
+    // Adds a frame to a recording that was started while the stream is sent.
     void record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed, const FrameTime& time,
                      int within);
+    // Returns the objects that count, at their positions in the sent frame.
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
+    // Returns the header data of a recording.
     fwd::Recording recording_facts() const;
+    // Opens the recording of the whole broadcast; null if there is none.
     std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
+    // Returns true until writing that recording failed.
     bool records() const { return recorder && recorder->goes_on(); }
+    // Snapshot of the state, for queries.
     BroadcastStanding standing() const;
+    // Applies privacy masks and detection areas from the next frame on.
     void set_zones(const std::vector<LiveZone>& zones);
+    // Starts a recording with the next frame.
     void start_recording(const std::string& path);
+    // Completes stream, recordings and statistics, and tells the requests that wait that no frame follows.
     void finish(FirstFailure& failure, Ending ending);
 
     int asked_packing_threads, wait_for_viewers;
@@ -108,6 +139,7 @@ struct BroadcastJob::State {
     // exactly one of `encoder` and `bounded` is set
     std::optional<BoundedEncoder> bounded;
     std::optional<delta::RestSharpener> sharpener;
+    // Refinement of a bounded stream runs on the sending thread, so one packer is enough.
     struct BoundedSharper {
         PackedSharper sharper;
         delta::Packer packer;

@@ -47,13 +47,20 @@ public:
 private:
     bool open_with_patience();
     void make_job();
+    // Makes a BroadcastJob with the ordered settings, or without those that do not fit.
     std::unique_ptr<BroadcastJob> job_as_ordered();
+    // Makes the next job if the last one ended for a new size or for requests.
     bool go_on();
+    // Makes the next job; a recording file that cannot be written does not prevent it.
     void make_next_job();
+    // Keeps the first error of a recording, to throw it at the end.
     void note_recording_failure(const std::exception_ptr& failure);
+    // Runs a job and merges its result into result_.
     template <class Job>
     void run_job(Job& job);
+    // Runs the relay and reconnects it after a loss.
     void run_relay();
+    // Returns true if the source is a stream of another server.
     bool relays() const;
 
     BroadcastOptions options_;

@@ -91,6 +91,7 @@ void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& 
 }  // namespace
 
 struct CamerasJob::State {
+    // Checks, listens, reads the persisted state, opens all cameras, and only then serves the page and the API.
     explicit State(const CamerasOptions& options)
         : job(options.job, files_of(checked(options))),
           listener(options.listener, job.stop()),
@@ -135,6 +136,7 @@ struct CamerasJob::State {
             });
     }
 
+    // Adds the HTTP routes to the listener.
     void serve_web(const CamerasOptions& options) {
         listener.set_site(web::make_site({.cameras = live(),
                                           .viewers = [this] { return listener.metrics(); },
@@ -153,6 +155,7 @@ struct CamerasJob::State {
         return all;
     }
 
+    // Makes the publisher, if there is a broker. `publisher` refers to it for statistics; the hub owns it.
     std::vector<std::unique_ptr<EventOutput>> make_outputs(const CamerasOptions& options) {
         std::vector<std::unique_ptr<EventOutput>> outputs;
         if (options.events.mqtt.broker.host.empty()) return outputs;
@@ -162,12 +165,14 @@ struct CamerasJob::State {
         return outputs;
     }
 
+    // Sends the last events and takes the final counters.
     void end_events() {
         events.end(Clock::now() + (job.stopped() ? stopped_deadline : ending_deadline));
         if (result.events) result.events = events.figures();
         if (publisher) result.mqtt = publisher->figures();
     }
 
+    // Opens all cameras in parallel; the first error ends the constructor.
     void open() {
         std::vector<std::exception_ptr> failures(cameras.size());
         for_all_at_once(cameras, [&](std::size_t at) {
@@ -198,6 +203,7 @@ struct CamerasJob::State {
         failure.rethrow();
     }
 
+    // Runs one camera; its error is logged and becomes part of its result.
     std::exception_ptr run(std::size_t at) {
         auto& of_camera = result.cameras[at];
         FirstFailure failure;

@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
+// Totals, with members as in a single camera's statistics.
 Json total_json(const CamerasTotal& total) {
     return {{"frames", total.frames},       {"drops", total.drops},
             {"seconds", total.seconds},     {"fps", per_second(static_cast<double>(total.frames), total.seconds)},

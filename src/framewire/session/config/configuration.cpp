@@ -28,6 +28,7 @@ using Kind = DocumentNode::Kind;
 
 constexpr std::string_view listed_zones = "roi", region_picture = "roi-mask";
 
+// Returns the entry of this key; null if there is none.
 const DocumentEntry* entry_of(const DocumentNode& map, std::string_view key) {
     for (const auto& entry : map.entries)
         if (entry.key == key) return &entry;
@@ -46,6 +47,7 @@ class Reader {
 public:
     Reader(Configuration& configuration, const JobOptions& job) : result_(configuration), job_(job) {}
 
+    // Reads the top level: settings of the server first, then the defaults, then each camera.
     void read(const DocumentNode& root) {
         if (root.kind != Kind::map) return problem(root.place, "a map with 'cameras' is needed here");
         for (const auto& entry : root.entries)
@@ -67,6 +69,7 @@ public:
     }
 
 private:
+    // Notes a problem, except while the defaults are applied again to each camera.
     void problem(const TextPlace& place, std::string text) {
         if (!silent_) result_.problems.push_back({place, std::move(text)});
     }
@@ -83,18 +86,21 @@ private:
         }
     }
 
+    // Returns true if the value is a map; otherwise notes a problem.
     bool is_map(const DocumentEntry& entry) {
         if (entry.value.kind == Kind::map) return true;
         problem(entry.place, fmt::format("{} needs 'key: value' lines below it", in_quotes(entry.key)));
         return false;
     }
 
+    // Returns true if the value is a text; otherwise notes a problem.
     bool is_text(const DocumentEntry& entry) {
         if (entry.value.kind == Kind::text) return true;
         problem(entry.place, fmt::format("{} needs one value", in_quotes(entry.key)));
         return false;
     }
 
+    // Returns `others` and the names of the settings, for messages.
     template <class Target>
     static std::vector<std::string_view> names_of(const std::vector<Setting<Target>>& settings,
                                                   std::vector<std::string_view> others) {
@@ -102,6 +108,7 @@ private:
         return others;
     }
 
+    // Notes that a key is not known, with the closest known key or a list of all.
     void unknown(const DocumentEntry& entry, const std::vector<std::string_view>& known) {
         const auto nearest = did_you_mean(entry.key, known);
         problem(entry.place,
@@ -125,6 +132,7 @@ private:
         return false;
     }
 
+    // Reads the defaults once without a camera, so that each of their problems is noted exactly once.
     void check_defaults(const DocumentNode& defaults) {
         CameraSettings settings;
         for (const auto& entry : defaults.entries)
@@ -134,6 +142,7 @@ private:
                 take_camera(entry, settings);
     }
 
+    // Applies one entry of a camera or of the defaults.
     void take_camera(const DocumentEntry& entry, CameraSettings& settings) {
         if (entry.key == "source") return take_source(entry, settings);
         if (entry.key == "filters") return take_filters(entry, settings);
@@ -142,12 +151,14 @@ private:
         unknown(entry, names_of(camera_settings(), names_of(input_settings(), {"source", "filters"})));
     }
 
+    // Applies the source and checks its text and file.
     void take_source(const DocumentEntry& entry, CameraSettings& settings) {
         if (!is_text(entry)) return;
         settings.input.source = entry.value.text;
         attempt(entry.value.place, [&] { check_served_source(entry.value.text); });
     }
 
+    // Applies the chain: one text, or a list whose elements are checked one by one for precise positions.
     void take_filters(const DocumentEntry& entry, CameraSettings& settings) {
         auto texts = entry.value.items;
         if (entry.value.kind != Kind::list) {
@@ -163,6 +174,7 @@ private:
         settings.input.filters = chain;
     }
 
+    // Applies a map of detector settings; it switches detection on.
     void take_detector(const DocumentNode& map, CameraSettings& settings) {
         settings.detects = true;
         auto& detector = settings.detector;
@@ -178,6 +190,7 @@ private:
         attempt(map.place, [&] { detector_of(detector, ""); });
     }
 
+    // Applies one region of interest, or a list of them.
     void take_zones(const DocumentEntry& entry, DetectorSettings& detector) {
         auto zones = entry.value.items;
         if (entry.value.kind != Kind::list) zones = {entry.value};
@@ -187,6 +200,7 @@ private:
         }
     }
 
+    // Applies a parameter of detector_fields().
     void take_parameter(const DocumentEntry& entry, DetectorSettings& detector) {
         std::vector<std::string_view> known{listed_zones, region_picture};
         for (const auto& info : detector_fields().infos()) {
@@ -200,6 +214,7 @@ private:
         unknown(entry, known);
     }
 
+    // Reads one camera. Defaults are applied for the keys that the camera does not have.
     void read_camera(const DocumentEntry& camera, const DocumentNode* defaults) {
         CameraSettings settings;
         if (!net::is_stream_name(camera.key)) attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
@@ -224,6 +239,7 @@ private:
 
     Configuration& result_;
     const JobOptions& job_;
+    // true while defaults are applied, whose problems have been noted before
     bool silent_ = false;
 };
 

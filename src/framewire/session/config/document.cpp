@@ -14,6 +14,7 @@
 namespace framewire::session {
 namespace {
 
+// yaml-cpp counts from 0.
 TextPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
 // Builds nodes from parser events. Aliases are rejected, because a small text could expand to a huge document.
@@ -25,6 +26,7 @@ public:
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
+    // An empty value, as in `key:` without text.
     void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         refuse(place_of(mark), "an alias (*name) is not read here");
@@ -46,6 +48,7 @@ public:
     void OnMapEnd() override { end(); }
 
 private:
+    // A list or map whose end has not been parsed yet.
     struct Open {
         DocumentNode node;
         // for a map: the entry whose value comes next
@@ -56,15 +59,18 @@ private:
         fail(ErrorCode::config, "{}:{}:{}: {}", name_, place.line, place.column, why);
     }
 
+    // Rejects tags. yaml-cpp reports "?" for plain and "!" for quoted scalars, which are allowed.
     void require_plain(const YAML::Mark& mark, const std::string& tag) const {
         if (!tag.empty() && tag != "?" && tag != "!")
             refuse(place_of(mark), fmt::format("a tag ({}) is not read here", in_quotes(tag)));
     }
 
+    // Returns true if the next scalar is a key of the innermost open map.
     bool takes_key() const {
         return !open_.empty() && open_.back().node.kind == DocumentNode::Kind::map && !open_.back().entry;
     }
 
+    // Starts an entry of the innermost map; keys must be unique.
     void take_key(const TextPlace& place, const std::string& key) {
         for (const auto& entry : open_.back().node.entries)
             if (entry.key == key)
@@ -74,6 +80,7 @@ private:
         open_.back().entry = DocumentEntry{key, place, {}};
     }
 
+    // Opens a list or map.
     void begin(const YAML::Mark& mark, const std::string& tag, DocumentNode::Kind kind) {
         require_plain(mark, tag);
         if (takes_key()) refuse(place_of(mark), "a key is a text");
@@ -82,12 +89,14 @@ private:
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
     }
 
+    // Closes the innermost list or map and adds it to the one around it.
     void end() {
         auto node = std::move(open_.back().node);
         open_.pop_back();
         put(std::move(node));
     }
 
+    // Adds a complete value to the innermost list or map; without one it is the document itself.
     void put(DocumentNode node) {
         if (open_.empty()) {
             root_ = std::move(node);

@@ -15,6 +15,7 @@ using Type = ParameterInfo::Type;
 
 constexpr std::string_view no_discovery = "none";
 
+// Returns what is wrong with a broker's address; the message never contains the text.
 std::string problem_with_broker(const std::string& text) {
     try {
         parse_mqtt_address(text);
@@ -24,12 +25,14 @@ std::string problem_with_broker(const std::string& text) {
     return {};
 }
 
+// Returns what is wrong with a discovery prefix.
 std::string problem_with_discovery(const std::string& text) {
     return net::is_stream_name(text) ? std::string()
                                      : "the first level of Home Assistant's topics has 1 to 64 characters of A-Z a-z "
                                        "0-9 . _ -, or is none";
 }
 
+// Settings of the MQTT broker.
 std::vector<Setting<EventOptions>> mqtt_settings() {
     return {
         {{.name = "mqtt",
@@ -79,6 +82,7 @@ std::vector<Setting<EventOptions>> mqtt_settings() {
          [](EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
 }
 
+// Settings of events and motion, followed by those of the broker.
 std::vector<Setting<EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
     std::vector<Setting<EventOptions>> settings = {

@@ -27,6 +27,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
+// Each problem_with function returns what is wrong with a text; empty if it is valid.
 std::string problem_with_time(const std::string& text) {
     return parse_seconds(text) ? std::string()
                                : fmt::format("{} is no time; allowed are {}", in_quotes(text), allowed_seconds);
@@ -59,6 +60,7 @@ std::function<std::string(const std::string&)> problem_of(Read read) {
     };
 }
 
+// Splits a list at its commas; empty elements are kept.
 std::vector<std::string> split_names(const std::string& text) {
     std::vector<std::string> names(1);
     for (const char letter : text) {
@@ -70,6 +72,7 @@ std::vector<std::string> split_names(const std::string& text) {
     return names;
 }
 
+// Returns true if the text can be a host name: letters, digits, - and ., at most 253 characters.
 bool is_host_name(const std::string& text) {
     constexpr std::size_t longest = 253;
     return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char letter) {
@@ -93,11 +96,13 @@ std::string problem_with_patience(const std::string& text) {
                                          in_quotes(text), problem);
 }
 
+// Converts a checked text to the time for which reconnecting is tried.
 std::chrono::milliseconds patience_of(const std::string& text) {
     if (text == for_ever) return SourceOptions::for_ever;
     return std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
 }
 
+// Settings of a camera: one per encoder parameter, then those of the stream, the recording and control requests.
 std::vector<Setting<CameraSettings>> make_camera_settings() {
     std::vector<Setting<CameraSettings>> settings;
     for (const auto& info : delta::encoder_fields().infos())

@@ -25,18 +25,21 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view w
     return text.substr(word.size() + 1);
 }
 
+// The text comes from a viewer, so it is made printable for the message.
 [[noreturn]] void refuse_control(std::string_view text) {
     fail(ErrorCode::usage,
          "'{}' is no order; allowed are 'adjust brightness=10:contrast=1.5:saturation=1:gain=1' and 'filter 2 off'",
          printable(text));
 }
 
+// Parses values with the `adjust` filter, which also checks their ranges.
 Adjustment adjustment_of(std::string_view values) {
     const auto chain = parse_chain(fmt::format("adjust={}", values));
     if (chain.calls.size() != 1) fail(ErrorCode::usage, "'{}' is more than an adjustment", printable(values));
     return adjustment_from(chain.calls.front().values);
 }
 
+// Parses "2 off"; `text` is the whole request, for messages.
 FilterOrder filter_order_of(std::string_view text, std::string_view words) {
     FilterOrder order;
     if (take_number(words, order.number) != std::errc{} || (words != " on" && words != " off")) refuse_control(text);
@@ -85,6 +88,7 @@ std::string to_json(const Controls& controls) {
     return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
+// Reads a server's answer, which a viewer does not trust either: sizes, types and ranges are checked.
 Controls parse_controls(std::string_view json) try {
     if (json.size() > max_controls_bytes)
         fail(ErrorCode::usage, "a panel's state of {} bytes; {} are allowed", json.size(), max_controls_bytes);

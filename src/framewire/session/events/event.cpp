@@ -12,6 +12,7 @@
 namespace framewire::session {
 namespace {
 
+// Milliseconds since the Unix epoch.
 std::int64_t milliseconds_of(WallTime time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
@@ -30,6 +31,7 @@ std::string to_utc_text(WallTime time) {
                        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, whole_ms % second_ms);
 }
 
+// Names of streams and ids contain no characters that JSON escapes.
 SharedEvent objects_event(const std::string& camera, const std::string& id, WallTime time, const SeenFrame& frame) {
     return std::make_shared<Event>(Event{
         Event::Type::objects, camera, false,
@@ -46,6 +48,7 @@ SharedEvent motion_event(const std::string& camera, const std::string& id, WallT
                           camera, on ? "ON" : "OFF", frame, to_utc_text(time))});
 }
 
+// Used for spool files, which may be damaged: anything unexpected is rejected without an exception.
 std::optional<Event> read_event(std::string_view json) {
     if (json.size() > max_event_bytes || json.find('\n') != json.npos) return std::nullopt;
     const auto object = nlohmann::json::parse(json, nullptr, false);

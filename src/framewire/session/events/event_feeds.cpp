@@ -6,6 +6,7 @@ namespace framewire::session {
 
 using net::http::Feed;
 
+// All feeds exist from the start, so finding one needs no lock.
 EventFeeds::EventFeeds(std::span<const std::string> cameras) {
     feeds_[""];
     for (const auto& camera : cameras) feeds_[camera];
@@ -26,6 +27,7 @@ EventFeeds::FeedPointer EventFeeds::messages(const std::string& camera) const {
     return found ? found->messages : nullptr;
 }
 
+// The message shares the event's JSON; the framed form is built only if a client of server-sent events needs it.
 void EventFeeds::tell(const SharedEvent& event) {
     const Feed::Part message(event, &event->json);
     Feed::Part framed;

@@ -66,6 +66,7 @@ struct EventHub::State {
         return signal.ended;
     }
 
+    // Ends the thread after it has handled all queued frames.
     void stop() {
         {
             const std::lock_guard lock(signal.mutex);

@@ -49,6 +49,7 @@ WatchedCamera::WatchedCamera(const std::string& name, const EventOptions& option
 
 void WatchedCamera::begin() { tell_motion(std::chrono::system_clock::now()); }
 
+// The event carries the wall time of the capture: the present minus the age of the frame.
 void WatchedCamera::take(const SeenFrames::Frame& frame) {
     const auto age = Clock::now() - frame.time.captured;
     const auto time = std::chrono::system_clock::now() - std::chrono::duration_cast<WallTime::duration>(age);

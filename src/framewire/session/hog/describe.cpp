@@ -75,10 +75,12 @@ struct Described {
 
 }  // namespace
 
+// State of the job. The output is opened last, after everything else succeeded.
 struct DescribeJob::State {
     explicit State(const DescribeOptions& asked);
 
     void run();
+    // Writes the descriptors of one frame and, for selected frames, the step pictures.
     void send(InputFrame& frame, const Described& found);
 
     DescribeOptions options;

@@ -14,6 +14,7 @@
 namespace framewire::session {
 namespace {
 
+// Rejects a source that is not a folder.
 JobFiles checked_files_of(const DescribeOptions& options) {
     if (!is_folder(options.input.source))
         fail(ErrorCode::usage, "-o {} is a folder, for the images of a folder; {} is none, so that a .npy is needed",
@@ -70,6 +71,7 @@ void DescribeFolderJob::State::run() {
         result);
 }
 
+// Makes a new plan if the image's shape differs from the previous one.
 void DescribeFolderJob::State::start(InputFrame& frame, Found& found) {
     auto& picture = frame.result();
     auto& executor = job.input().executor();
@@ -83,6 +85,7 @@ void DescribeFolderJob::State::start(InputFrame& frame, Found& found) {
     hog->start(picture, found.descriptors);
 }
 
+// Writes the image's file and, for selected images, the step pictures.
 void DescribeFolderJob::State::send(InputFrame& frame, const FrameTime& time, Found& found) {
     const OutputFileOptions files{.stop = job.stop(), .replace = options.job.replace};
     const auto& image = job.input().images()[static_cast<std::size_t>(time.index)];

@@ -21,6 +21,7 @@ const ParameterFields<TrainOptions>& train_fields() {
 }
 namespace {
 
+// Lists a folder; images are loaded when the training needs them.
 TrainingImages images_of(const std::string& folder, const std::stop_token& stop) {
     return {images_in(folder), [stop](const std::string& path) {
                 const auto source = open_source(path, {.stop = stop});
@@ -62,6 +63,7 @@ TrainJob::State::State(const TrainOptions& asked)
       executor(BackendChoice::cpu, options.threads) {
     files_of(options).require_different();
     window_shape(options.window);
+    // Opened and dropped: an unwritable path is reported before the training.
     const OutputFile can_be_written(options.output, files());
     if (!options.curve.empty()) curve_file.emplace(options.curve, files());
 }

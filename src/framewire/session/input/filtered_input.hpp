@@ -172,18 +172,31 @@ private:
     std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
     void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const OwnPicture>& own);
+    // Sets the frame's time by the requested rate, if there is one, and counts the frame.
     void set_time(FrameTime& time);
+    // Checks the memory and pixel limits of the input.
     FrameLimits checked_limits(const InputOptions& input) const;
+    // Plans the filters before a change of the rate; empty if there are none.
     std::optional<BeforeRate> make_before();
+    // Plans the filters after it, or all filters.
     ChainPlan make_plan(const Chain& after);
+    // The chain in force: filters that are on, and the panel's own `adjust`.
     Chain chain_now() const;
+    // Setting of the chain's first `adjust`.
     static std::optional<Adjustment> first_adjust(const Chain& chain);
+    // Callback of the panel: stores a setting for the chain's `adjust`.
     bool set_in_chain(const Adjustment& settings);
+    // Passes a setting to the plans.
     bool tell_plans(const Adjustment& settings);
+    // Makes new plans, without memory of earlier frames.
     void plan_anew();
+    // Applies the requests taken so far before a frame is filtered; returns the masks in force.
     std::shared_ptr<const HiddenZones> follow_orders(InputFrame& frame);
+    // Counts a request that changes what may be seen.
     void count_change();
+    // Shape of the frames that enter the filters after a change of the rate.
     const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
+    // Filters a frame of a chain that changes the rate.
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
     // Progress of the reading of a time range.

@@ -64,6 +64,7 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
     fail(ErrorCode::source_lost, "{} holds no picture", path);
 }
 
+// capture() and filter() may fail on different threads at the same time.
 void FolderInput::note_failure(ErrorCode code, const std::string& why) {
     log_error("{}", why);
     const std::lock_guard lock(failures_mutex_);
@@ -77,6 +78,7 @@ void FolderInput::require_whole() const {
              first_failure_->what());
 }
 
+// Consecutive images of equal shape share the plan.
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     const auto& shape = frame.captured.shape();
     if (!plan_ || plan_->input_shape() != shape) {

@@ -50,6 +50,7 @@ std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detect
     return bytes_of(cost_of(chain, frame), frame, detects);
 }
 
+// Errors point at the filter with the largest image, with the numbers that were compared.
 void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& frame) {
     if (!limits.max_pixels && !limits.max_memory_bytes) return;
     const auto cost = cost_of(chain, frame);

@@ -13,6 +13,7 @@
 namespace framewire::session {
 namespace {
 
+// Parses InputOptions::matrix; empty if it is not set.
 std::optional<YuvMatrix> asked_matrix(const std::string& name) {
     static constexpr NamedValue<YuvMatrix> matrices[] = {
         {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
@@ -21,6 +22,7 @@ std::optional<YuvMatrix> asked_matrix(const std::string& name) {
     fail(ErrorCode::usage, "matrix '{}' is not known; allowed are bt601, bt709 and bt2020", name);
 }
 
+// Parses InputOptions::range; true for full range, empty if it is not set.
 std::optional<bool> asked_range(const std::string& name) {
     if (name.empty()) return std::nullopt;
     if (name != "limited" && name != "full")
@@ -28,6 +30,7 @@ std::optional<bool> asked_range(const std::string& name) {
     return name == "full";
 }
 
+// Translates the options of a job into those of a source.
 SourceOptions source_options(const InputOptions& input, bool replace_truth, std::stop_token stop) {
     SourceOptions options{.stop = std::move(stop),
                           .reconnect = input.reconnect,

@@ -22,6 +22,7 @@ net::ClientOptions client_options(const StreamAccess& access, const SourceOption
     return client;
 }
 
+// Adapts a viewer's connection to the interface of sources.
 class StreamSource final : public Source {
 public:
     StreamSource(const net::StreamAddress& address, const StreamAccess& access, const SourceOptions& options)

@@ -24,14 +24,15 @@ namespace framewire::session {
 /// Stages that a job adds to the frame ring.
 ///
 /// `Found` holds the results for one frame; its wait() returns when they are available. Each slot of the ring has one
-/// InputFrame and one `Found`, which are reused. A slot belongs to one stage at a time. Each stage runs on one thread,
-/// except `work`, which runs on the worker pool:
+/// InputFrame and one `Found`, which are reused. A slot belongs to one stage at a time, and each stage runs on one
+/// thread, except work on the worker pool:
 ///
-///     begin                       once, before the first frame
-///     capture -> filter -> start  processing thread, in frame order
-///     work or Found::wait()       worker pool, several frames in parallel
-///     send                        thread that called run(), in frame order
-///     finish, describe            once, after the last frame
+///     begin                   once, before the first frame
+///     capture of the input    capture thread, in frame order
+///     filter, then start      processing thread, in frame order
+///     work or Found::wait()   worker pool, several frames in parallel; the sending thread if `waiters` is 0
+///     send                    thread that called run(), in frame order
+///     finish, describe        once, after the last frame
 template <class Found>
 struct FrameStages {
     /// Which results of the filters are used.

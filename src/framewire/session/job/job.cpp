@@ -6,6 +6,7 @@
 
 namespace framewire::session {
 
+// Conflicts between files are reported before the statistics file is opened.
 Job::Job(const JobOptions& options, const JobFiles& files)
     : options_(options),
       on_stop_(options_.stop, [this] { stop_.request_stop(); }),

@@ -52,6 +52,7 @@ private:
     std::string text_;
 };
 
+// Options of the source and its filters.
 void add_input(CommandLineText& line, const InputOptions& input) {
     line.option("-f", input.filters);
     line.option("--matrix", input.matrix);
@@ -66,6 +67,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.flag("--panel", input.panel);
 }
 
+// Options of the detector that differ from the defaults.
 void add_detector(CommandLineText& line, const DetectorOptions& detector) {
     line.flag("--detect");
     line.differences(detector_fields(), detector.parameters, "detect-threshold");
@@ -75,6 +77,7 @@ void add_detector(CommandLineText& line, const DetectorOptions& detector) {
     if (const auto* picture = std::get_if<std::string>(&detector.region)) line.option("--roi-mask", *picture);
 }
 
+// Returns an `adjust` call with the values that are not neutral.
 std::string adjust_text(const Adjustment& set) {
     const Adjustment nothing;
     std::string values;
@@ -88,6 +91,7 @@ std::string adjust_text(const Adjustment& set) {
     return values.empty() ? "adjust" : "adjust=" + values;
 }
 
+// Returns a shell comment that lists the zones.
 std::string zones_text(const LiveZones& zones) {
     std::string text;
     for (const auto& [kind, area] : zones.zones)

@@ -53,7 +53,7 @@ struct LiveCameraState {
 
 /// A served camera as the page and the API see it: queries and control requests. Thread-safe. Requests throw
 /// Error{usage} that says what is allowed, and Error{config} if the camera or the server does not accept such a
-/// request. A request returns when its effect is in force in what viewers see.
+/// request. A request for chain, controls, threshold or zones returns when it is in force in what viewers see.
 class LiveCamera {
 public:
     virtual ~LiveCamera() = default;
@@ -85,8 +85,8 @@ public:
     virtual void set_chain(const std::string& text) = 0;
     /// Switches a filter or sets the picture controls.
     virtual void control(const ControlOrder& order) = 0;
-    /// Carries out a request that `make` derives from the current adjustment, atomically: two such requests that change
-    /// different fields at the same time both take effect.
+    /// Carries out a request that `make` derives from the current adjustment. A ServedCamera does so atomically: two
+    /// such requests that change different fields at the same time both take effect.
     virtual void control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
         control(make(state().controls.adjustment));
     }

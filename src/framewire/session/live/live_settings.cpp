@@ -30,6 +30,7 @@ delta::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
     return encoder;
 }
 
+// Persisted settings that no longer fit are dropped; they do not prevent the server from starting.
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
     const auto& name = asked.server.stream;
     if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {

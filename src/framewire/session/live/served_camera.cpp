@@ -13,6 +13,7 @@
 namespace framewire::session {
 namespace {
 
+// Viewers are shown file names without the folder.
 std::string file_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 // Describes a relayed stream in the same form; it has no controls of its own.
@@ -57,6 +58,7 @@ BroadcastOptions ServedCamera::options(const BroadcastOptions& all) const {
     return options_with(all, ordered_);
 }
 
+// First attempt: the settings of the last job. If those failed too: the camera's original options.
 bool ServedCamera::give_up_orders(const std::string& why) {
     const std::lock_guard lock(orders_mutex_);
     auto before = ordered_ == accepted_ ? LiveSettings{} : accepted_;
@@ -151,6 +153,7 @@ LiveSettings ServedCamera::settings_now() const {
     return settings;
 }
 
+// The state is read under the locks, and text and command line are made after they are released.
 LiveCameraState ServedCamera::state() const {
     LiveSettings ordered;
     BroadcastStanding standing;
@@ -196,6 +199,7 @@ net::StreamMetrics ServedCamera::viewers() const {
     return total;
 }
 
+// Copies under the shared lock, so that the job cannot be destroyed meanwhile.
 std::optional<LiveCamera::Picture> ServedCamera::picture() const {
     const std::shared_lock lock(job_mutex_);
     const auto copy_of = [&](const auto& job, const Shape& shape) -> std::optional<Picture> {

@@ -91,12 +91,20 @@ private:
     // Carries out one request and waits until it is in force. `order` gets the job and says who applies it.
     template <class Order>
     void carry_out(const Order& order);
+    // Waits until a request is in force in job `job_number` or in the job after it. Throws if it does not come into
+    // force.
     void wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number);
+    // Throws if the camera accepts no control requests.
     void require_settable() const;
+    // Waits for a job if one is being restarted. Throws if there is none.
     void require_job(std::unique_lock<std::mutex>& orders);
+    // Settings as ordered, updated by what viewers changed in the running job. Call it with orders_mutex_ locked.
     LiveSettings settings_now() const;
+    // Continues a requested recording in a new file of the new job.
     void go_on_recording(BroadcastJob& job);
+    // Returns a new path in the recording folder.
     std::string new_file(std::string_view ending) const;
+    // Returns the command line that serves the camera with these settings.
     std::string command(const LiveSettings& ordered) const;
 
     std::string name_;

@@ -87,6 +87,7 @@ void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t 
     if (outcome == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_order_text);
 }
 
+// A chain that needs another frame size or rate restarts the job.
 void ServedCamera::set_chain(const std::string& text) {
     carry_out([&](BroadcastJob& job) {
         check_ordered_chain(text);
@@ -108,6 +109,7 @@ void ServedCamera::control_by(const std::function<ControlOrder(const Adjustment&
     });
 }
 
+// Another mode, or a threshold above the signalled bound, restarts the job.
 void ServedCamera::set_threshold(std::optional<int> threshold, std::optional<delta::Mode> mode) {
     carry_out([&](BroadcastJob& job) {
         auto wanted = ordered_;

@@ -23,6 +23,7 @@ std::pair<int, int> scaled(int begin, int length, int from, int to) {
     return {static_cast<int>(std::int64_t{begin} * to / from), static_cast<int>((end * to + from - 1) / from)};
 }
 
+// Bounding boxes that share at least one pixel touch.
 bool touches(const Component& object, const Zone& area) {
     return object.x < area.x + area.width && area.x < object.x + object.width && object.y < area.y + area.height &&
            area.y < object.y + object.height;
@@ -37,6 +38,7 @@ LiveZone::Kind parse_zone_kind(std::string_view text) {
     fail(ErrorCode::usage, "{} is no kind of a zone; privacy, mosaic and detect are allowed", in_quotes(text));
 }
 
+// The comparisons avoid sums, which could overflow.
 void check_zones(std::span<const LiveZone> zones, const Shape& picture) {
     if (zones.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", zones.size(), max_live_zones);
     for (const auto& [kind, area] : zones) {

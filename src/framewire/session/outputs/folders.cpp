@@ -24,6 +24,7 @@ void make_folder(const std::string& folder) {
     if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", folder, failed.message());
 }
 
+// Detects collisions such as a.png and a.jpg.
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending) {
     std::vector<std::string> outputs;

@@ -19,6 +19,7 @@
 namespace framewire::session {
 namespace {
 
+// Reads and checks the model.
 WindowModel model_for(const PeopleOptions& options) {
     auto model = read_window_model(options.model, options.window, options.asked, options.job.stop);
     // checked before the first image is read
@@ -26,6 +27,7 @@ WindowModel model_for(const PeopleOptions& options) {
     return model;
 }
 
+// Returns one path per image for the annotated images; empty if there are none.
 std::vector<std::string> annotated_of(const std::vector<std::string>& images, const PeopleOptions& options) {
     const auto& folder = options.annotate;
     if (folder.empty()) return {};
@@ -113,6 +115,7 @@ void PeopleFolderJob::State::prepare(const Shape& shape) {
     prepared = shape;
 }
 
+// The detector's memory is used for one image at a time, so this waits for the result.
 void PeopleFolderJob::State::start(InputFrame& frame, const FrameTime& time, FoundPeople& found) {
     auto& picture = frame.result();
     prepare(picture.shape());

@@ -11,6 +11,7 @@
 
 namespace framewire::session {
 
+// The detector runs on the executor's backend; boxes and scores are drawn on the host.
 struct PeopleJob::State {
     explicit State(const PeopleOptions& options);
 
@@ -57,6 +58,7 @@ void PeopleJob::State::run() {
         result);
 }
 
+// Writes the record before the boxes are drawn into the frame.
 void PeopleJob::State::send(InputFrame& frame, const FrameTime& time, const DetectedPeople& people) {
     found.take(people, detector.parameters().capacity);
     records.write(found, job.input().shape(), time);

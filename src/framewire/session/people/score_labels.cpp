@@ -14,6 +14,7 @@
 namespace framewire::session {
 namespace {
 
+// Height of the digits in pixels.
 constexpr int font_px = 12;
 
 }  // namespace

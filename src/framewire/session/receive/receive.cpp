@@ -21,6 +21,7 @@ JobFiles files_of(const ReceiveOptions& options) {
     return JobFiles().sink("-o", options.recording).statistics(options.job.statistics_path);
 }
 
+// One thread receives, draws and records; other threads read `now` and send requests through `remote`.
 struct ReceiveJob::State {
     explicit State(const ReceiveOptions& options);
 
@@ -80,6 +81,7 @@ ReceiveJob::State::State(const ReceiveOptions& options)
                              .source_threshold = result.stream.threshold});
 }
 
+// The shape of the pictures may change, so the picture of changes is made again then.
 void ReceiveJob::State::make_changes() {
     if (changes_kind)
         changes = std::make_unique<ChangesPicture>(*changes_kind, result.stream.shape, job.options().threads);
@@ -108,6 +110,7 @@ void ReceiveJob::State::run() {
     if (frames == 0 && !job.stopped()) fail(ErrorCode::source_lost, "{} ended before its first picture", url);
 }
 
+// Receives states. A state is a new frame, or a refinement of the frame before, which is shown but not recorded.
 void ReceiveJob::State::receive() {
     const auto& limit = job.options().frames;
     auto& statistics = job.statistics();
@@ -153,6 +156,7 @@ net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& optio
     return of_client;
 }
 
+// Publishes the state for other threads.
 void ReceiveJob::State::take_state(bool new_frame) {
     const auto counts = client.counts();
     const std::lock_guard lock(mutex);

@@ -21,6 +21,7 @@ bool same(const net::StreamInfo& a, const net::StreamInfo& b) {
     return a.shape == b.shape && a.mode == b.mode && a.threshold == b.threshold;
 }
 
+// A relay has the same limits and patience as a camera that is served.
 net::ClientOptions upstream_of(const BroadcastOptions& options) {
     auto upstream = options.upstream;
     upstream.max_pixels = options.input.max_pixels.value_or(FrameLimits::served_pixels);
@@ -87,11 +88,13 @@ struct RelayJob::State {
           stream(info, executor),
           served(listener(options).add(options.server.stream, stream)) {}
 
+    // Lets queries see a loss at once.
     net::ClientOptions noting_loss(net::ClientOptions upstream) {
         upstream.on_loss = [this](const std::string&) { up = false; };
         return upstream;
     }
 
+    // Returns the shared listener, or opens one of the relay's own.
     net::Listener& listener(const BroadcastOptions& options) {
         if (options.listener) return *options.listener;
         return own_listener.emplace(options.server, job.stop());

@@ -15,6 +15,7 @@
 namespace framewire::session {
 namespace {
 
+// Returns the path of a step's video, or the pattern of its images.
 std::string path_of_step(const DetectStepsOptions& options, std::string_view name) {
     const bool pictures = options.format == "png" || options.format == "jpg";
     const std::string path =

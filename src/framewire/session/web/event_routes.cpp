@@ -25,6 +25,7 @@ Response events_of(const EventFeeds& feeds, const Request& request,
 
 }  // namespace
 
+// One route for both forms: a WebSocket handshake gets messages, any other request gets server-sent events.
 void add_event_routes(net::http::Site& site, const EventFeeds& events) {
     for (const bool websocket : {false, true}) {
         const auto form = websocket ? &EventFeeds::messages : &EventFeeds::server_sent;

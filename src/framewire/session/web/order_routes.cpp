@@ -41,6 +41,7 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
 
 }  // namespace
 
+// PUT sets a value, POST starts an action. The site checks access before the handler runs.
 void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
     const auto add = [&](Method method, const char* what, Order order) {
         site.add({.method = method,

@@ -24,6 +24,7 @@ Response jpeg(ShownCamera& shown) { return file_response(shown, "image/jpeg", &C
 
 Response png(ShownCamera& shown) { return file_response(shown, "image/png", &CameraPictures::png); }
 
+// Motion JPEG never ends by itself; the answer lasts as long as the client and the camera.
 Response mjpeg(ShownCamera& shown) {
     return {.content_type = std::string(Mjpeg::content_type), .feed = shown.mjpeg.feed()};
 }
@@ -38,6 +39,7 @@ Response action(ShownCamera& shown, const Request& request) {
 
 }  // namespace
 
+// The routes without a camera's name show the first camera.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
     using net::http::Access;
     const auto add = [&](const char* pattern, Response (*answer)(ShownCamera&)) {

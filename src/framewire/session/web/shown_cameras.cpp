@@ -17,6 +17,7 @@ ShownCameras::ShownCameras(const SiteParts& parts) : parts_(parts) {
 ShownCamera& ShownCameras::of(const net::http::Request& request) const {
     const auto named = request.parameters.find("camera");
     if (named == request.parameters.end()) return *all_.front();
+    // Collected for the message, in case no camera has the name.
     std::vector<std::string> names;
     for (const auto& shown : all_) {
         if (shown->camera->name() == named->second) return *shown;

@@ -5,6 +5,7 @@
 namespace framewire::session::web {
 
 std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
+    // Handlers share the cameras, so they live as long as the site.
     const auto cameras = std::make_shared<ShownCameras>(parts);
     auto site = std::make_shared<net::http::Site>();
     add_file_routes(*site);

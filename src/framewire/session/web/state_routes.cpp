@@ -16,6 +16,7 @@ using net::http::json_response;
 using net::http::Request;
 using net::http::Response;
 
+// Makes an answer with a text body.
 Response text_response(std::string text, std::string type, int status = 200) {
     return {.status = status,
             .content_type = std::move(type),
@@ -47,6 +48,7 @@ Response server(const SiteParts& parts, bool let_in) {
 
 }  // namespace
 
+// Health, readiness and the kind of the server are public; everything else needs a viewer's access.
 void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
     const auto add = [&](const char* pattern, Access access, net::http::Handler handler) {
         site.add({.pattern = pattern, .access = access, .handler = std::move(handler)});

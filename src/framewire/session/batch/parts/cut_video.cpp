@@ -23,6 +23,7 @@ struct CutOutput {
     bool is_film;
 };
 
+// Lists the outputs of the whole piece, still without parts.
 std::vector<CutOutput> outputs_to_join(const Piece& whole) {
     std::vector<CutOutput> outputs;
     for (const auto& output : whole.files.outputs())

@@ -17,6 +17,7 @@
 namespace framewire::session {
 namespace {
 
+// Adds the dependencies of a background model: none for a picture, the first frame, or all frames.
 void add_background(LookBack& back, const BackgroundModel& background) {
     if (std::holds_alternative<FirstFrame>(background))
         back.first_frame = true;

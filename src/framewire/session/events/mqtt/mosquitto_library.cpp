@@ -6,6 +6,7 @@
 namespace framewire::session {
 namespace {
 
+// Resolves every function at once, so that a library that lacks one is reported at the first use.
 MosquittoLibrary load() {
     const LateLibrary library("libmosquitto.so.1");
     const auto begin = library.function<decltype(mosquitto_lib_init)>("mosquitto_lib_init");

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
 
+// Appends the expected form to the reason.
 [[noreturn]] void refuse_address(std::string_view why) {
     fail(ErrorCode::usage, "{}; needed is mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
 }
@@ -50,6 +51,7 @@ bool is_prefix(std::string_view prefix) {
     }
 }
 
+// Parses HOST[:PORT]; an IPv6 address is in brackets.
 net::Address address_of(std::string_view host, std::uint16_t usual_port) {
     const bool has_port = host.find(':') != host.npos && !host.ends_with(']');
     try {
@@ -71,6 +73,7 @@ MqttAddress parse_mqtt_address(std::string_view text) {
     if (!result.tls && !text.starts_with(plain)) refuse_address("this is no address of an MQTT broker");
     text.remove_prefix(result.tls ? secure.size() : plain.size());
 
+    // The first slash ends the authority, so a slash in a password must be written as %2F.
     const auto slash = text.find('/');
     auto authority = text.substr(0, slash);
     if (slash != text.npos) {

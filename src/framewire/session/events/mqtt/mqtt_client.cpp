@@ -22,6 +22,7 @@ namespace {
 constexpr int quality_of_service = 1;
 constexpr int keepalive_seconds = 15;
 
+// Returns the password from the file or the address. A file has one line without zero bytes.
 std::string password_of(const MqttOptions& options) {
     if (options.password_file.empty()) return options.broker.password;
     auto text = net::read_secret_file(options.password_file);
@@ -45,6 +46,7 @@ std::string_view refusal_in_words(int code) {
 
 }  // namespace
 
+// Owns the library's client.
 struct MqttClient::Handle {
     explicit Handle(mosquitto* made) : pointer(made) {}
     ~Handle() { mosquitto_library().destroy(pointer); }
@@ -78,6 +80,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
     else if (broker_.tls)
         check(library.set_tls(made, options.authority_file.c_str(), nullptr, nullptr, nullptr, nullptr),
               options.authority_file);
+    // The library calls these from within connect(), turn() and publish(), on the thread that called them.
     library.on_answer(made, [](mosquitto*, void* self, int code) {
         auto& client = *static_cast<MqttClient*>(self);
         client.accepted_ = code == 0;
@@ -138,6 +141,7 @@ bool MqttClient::turn(int wake, std::chrono::milliseconds longest) {
     return status == MOSQ_ERR_SUCCESS || failed(status);
 }
 
+// Only errors that no further attempt can change mean that the message is lost.
 std::optional<int> MqttClient::publish(const MqttMessage& message) {
     int number = 0;
     const auto status = mosquitto_library().publish(handle_->pointer, &number, message.topic.c_str(),

@@ -86,11 +86,13 @@ struct MqttPublisher::State {
     std::jthread thread;
 };
 
+// Over when the deadline was set and everything was delivered, or it has passed.
 bool MqttPublisher::State::is_over() const {
     const std::lock_guard lock(mutex);
     return deadline && (spool.size() == 0 || Clock::now() >= *deadline);
 }
 
+// Time until the deadline, as the longest wait.
 std::chrono::milliseconds MqttPublisher::State::time_left() const {
     const std::lock_guard lock(mutex);
     if (!deadline) return longest_turn;
@@ -98,6 +100,7 @@ std::chrono::milliseconds MqttPublisher::State::time_left() const {
                     std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()));
 }
 
+// Pauses double while connecting fails. A connection that lasted for 10 s resets them.
 void MqttPublisher::State::run() {
     auto pause = first_retry_pause;
     while (!is_over()) {
@@ -219,6 +222,7 @@ void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
                 lost ? "was lost" : "is not to be had", problem);
 }
 
+// Reports at the end what was not delivered.
 void MqttPublisher::State::tell_what_is_left() const {
     const std::lock_guard lock(mutex);
     if (spool.dropped() > 0)

@@ -14,6 +14,7 @@ std::string motion_topic(const std::string& prefix, const std::string& camera) {
     return fmt::format("{}/{}/motion", prefix, camera);
 }
 
+// Replaces the characters that discovery topics must not contain.
 std::string plain_name(std::string text) {
     std::ranges::replace_if(
         text, [](char c) { return c == '.' || c == '/'; }, '_');

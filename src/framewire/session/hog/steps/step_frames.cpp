@@ -14,6 +14,7 @@ StepFrames::StepFrames(std::string_view text) {
              "frames {} {}; allowed are numbers from 0 and ranges of them, {} frames at most: 0,10,20-29",
              in_quotes(text), why, most);
     };
+    // Counted before the ranges are stored, so that a huge range is rejected at once.
     std::int64_t count = 0;
     for (auto rest = text;;) {
         const auto one = rest.substr(0, rest.find(','));

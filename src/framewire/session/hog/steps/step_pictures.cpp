@@ -24,6 +24,7 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
     for (const auto& [name, image] : hog_step_pictures(
              hog_steps(frame, parameters.signed_gradients, parameters.gradient), parameters.signed_gradients))
         write_png(path_of(folder, name), image.view(), files);
+    // The strokes show the cells' histograms before normalisation.
     auto plain = parameters;
     plain.norm = HogNorm::none;
     FrameHog hog(plain, frame.shape(), executor);

@@ -118,6 +118,7 @@ Json to_json(const LiveZones& zones) {
     return {{"size", {zones.drawn_on.width, zones.drawn_on.height}}, {"zones", std::move(all)}};
 }
 
+// Settings that were not changed are left out.
 Json to_json(const LiveSettings& settings) {
     Json json = Json::object();
     if (settings.chain) json["chain"] = *settings.chain;
@@ -140,6 +141,7 @@ delta::Mode mode_of(const Place& place) {
     place.refuse(fmt::format("{} is no mode; exact, lossless and bounded are allowed", in_quotes(text)));
 }
 
+// Zones must lie inside the frame on which they were drawn.
 LiveZones zones_of(const Place& place) {
     constexpr int most = std::numeric_limits<int>::max();
     place.require_keys({"size", "zones"});
@@ -158,6 +160,7 @@ LiveZones zones_of(const Place& place) {
     return zones;
 }
 
+// adjust_terms() checks the ranges of the factors.
 Adjustment adjustment_at(const Place& place) {
     place.require_keys({"brightness", "contrast", "saturation", "gain"});
     const Adjustment adjustment{.brightness = place.at("brightness").number(-255, 255),
@@ -168,6 +171,7 @@ Adjustment adjustment_at(const Place& place) {
     return adjustment;
 }
 
+// All members are optional.
 LiveSettings settings_of(const Place& place) {
     place.require_keys({"chain", "filters", "adjust", "threshold", "mode", "zones"});
     LiveSettings settings;
@@ -235,6 +239,7 @@ OrderedOfCameras read_state(const std::string& path) {
     return parse_state(text, path);
 }
 
+// OutputFile writes NAME.part and renames it.
 void write_state(const std::string& path, const std::string& json) {
     OutputFile file(path, {.replace = true});
     file.write(json.data(), json.size());

@@ -28,6 +28,7 @@ StateKeeper::~StateKeeper() {
     keep();
 }
 
+// Polls the settings; writing happens only if they changed.
 void StateKeeper::work(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopping;

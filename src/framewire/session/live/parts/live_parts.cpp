@@ -36,6 +36,7 @@ void LiveParts::start_recording(const std::function<std::shared_ptr<LiveRecordin
     recording_ = std::move(recording);
 }
 
+// The file is completed without the lock, because that may take a while.
 void LiveParts::stop_recording() {
     std::shared_ptr<LiveRecording> ended;
     {

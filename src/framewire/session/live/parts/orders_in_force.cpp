@@ -21,6 +21,7 @@ void OrdersInForce::end() {
     changed_.notify_all();
 }
 
+// A request that came into force counts even if the stream ended afterwards.
 OrdersInForce::Outcome OrdersInForce::wait_for(std::uint64_t orders) const {
     std::unique_lock lock(mutex_);
     const auto is_sent = [&] { return any_sent_ && sent_ >= orders; };

@@ -10,10 +10,13 @@ using ShownJson = nlohmann::ordered_json;
 // Source names are arbitrary bytes from the command line; invalid UTF-8 is replaced, not refused.
 std::string written(const ShownJson& json) { return json.dump(-1, ' ', false, ShownJson::error_handler_t::replace); }
 
+// Returns null for an empty text.
 ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }
 
+// A size is [width, height].
 ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
 
+// Member names are part of the API: openapi.json describes them.
 ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
     const auto& set = state.controls.adjustment;
     auto filters = ShownJson::array(), zones = ShownJson::array();
@@ -51,6 +54,7 @@ ShownJson camera_json(const LiveCameraState& state, const std::string& base_path
             {"command", state.command}};
 }
 
+// Traffic of one camera, or of all cameras together.
 ShownJson viewers_json(const net::StreamMetrics& viewers) {
     return {{"viewers", viewers.viewers},
             {"viewers_total", viewers.viewers_total},
@@ -63,6 +67,7 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
             {"other_bytes", viewers.other_bytes}};
 }
 
+// Durations of a stage in milliseconds.
 ShownJson times_json(const TimeSummary& times) {
     return {{"mean", times.mean_ms},
             {"median", times.median_ms},
@@ -71,6 +76,7 @@ ShownJson times_json(const TimeSummary& times) {
             {"max", times.max_ms}};
 }
 
+// Statistics of one camera. `delta` and `rate` are null if the camera has no such statistics.
 ShownJson figures_json(const StatisticsSnapshot& figures) {
     ShownJson json{{"frames", figures.frames},
                    {"fps", figures.fps},

@@ -15,6 +15,7 @@ namespace {
 
 using OrderJson = nlohmann::ordered_json;
 
+// Members of a control request that are real numbers.
 constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> factors{
     {{"contrast", &Adjustment::contrast}, {"saturation", &Adjustment::saturation}, {"gain", &Adjustment::gain}}};
 
@@ -25,6 +26,7 @@ Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
         if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed is a number", name, value.type_name());
         values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
     }
+    // Takes only the values that were named; the others stay as they are now.
     const auto given = std::get<Adjustment>(parse_control("adjust " + values));
     if (json.contains("brightness")) now.brightness = given.brightness;
     for (const auto& [name, member] : factors)
@@ -64,6 +66,7 @@ ThresholdOrder read_threshold_order(std::string_view body) {
     check_names(json, "the order", {"threshold", "mode"});
     ThresholdOrder order;
     if (json.contains("threshold")) {
+        // Wider than the encoder's range, so that the encoder's own message is shown.
         constexpr int beyond = 100'000;
         order.threshold = integer_of(json, "threshold", -beyond, beyond);
         check_of_encoder("threshold", fmt::to_string(*order.threshold));

@@ -37,11 +37,13 @@ private:
     std::vector<std::set<std::string>> names_;
 };
 
+// Throws with the value, if it is a number, or its type.
 [[noreturn]] void refuse(std::string_view name, const OrderJson& value, std::string_view allowed) {
     fail(ErrorCode::usage, "{} is {}; allowed is {}", name,
          value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);
 }
 
+// Returns a member, which must exist.
 const OrderJson& member(const OrderJson& object, std::string_view name) {
     const auto at = object.find(name);
     if (at == object.end()) fail(ErrorCode::usage, "'{}' is missing", name);
@@ -50,6 +52,7 @@ const OrderJson& member(const OrderJson& object, std::string_view name) {
 
 }  // namespace
 
+// The library accepts repeated names and any depth; the callback rejects both while parsing.
 OrderJson read_object(std::string_view body) try {
     Watcher watcher;
     auto json = OrderJson::parse(body, [&](int depth, OrderJson::parse_event_t event, OrderJson& value) {
@@ -82,6 +85,7 @@ int integer_of(const OrderJson& object, std::string_view name, int minimum, int 
     const auto& value = member(object, name);
     const auto allowed = fmt::format("a whole number from {} to {}", minimum, maximum);
     if (!value.is_number_integer()) refuse(name, value, allowed);
+    // Unsigned values above the signed range would become negative in get<std::int64_t>().
     const bool too_large =
         value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::max(maximum, 0));
     if (too_large || value.get<std::int64_t>() < minimum || value.get<std::int64_t>() > maximum)

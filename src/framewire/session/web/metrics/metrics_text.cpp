@@ -11,6 +11,7 @@
 namespace framewire::session::web {
 namespace {
 
+// Stages of the frame ring, in the order of StatisticsSnapshot::stages.
 constexpr std::array<std::string_view, 3> stage_names{"read", "process", "send"};
 
 // A camera's state, read once for all lines.
@@ -31,6 +32,7 @@ public:
         fmt::format_to(std::back_inserter(text_), "# HELP framewire_{0} {1}\n# TYPE framewire_{0} {2}\n", name, help,
                        type);
     }
+    // Adds a line; `ending` is the suffix of a histogram's series.
     template <class Number>
     void line(std::string_view labels, Number value, std::string_view ending = "") {
         fmt::format_to(std::back_inserter(text_), "framewire_{}{}{} {}\n", name_, ending,
@@ -43,6 +45,7 @@ private:
     std::string text_;
 };
 
+// Label that selects a camera.
 std::string of_camera(const CameraFigures& camera) { return fmt::format("camera=\"{}\"", camera.name); }
 
 // Adds a metric with one line per camera.
@@ -77,6 +80,7 @@ void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
     }
 }
 
+// Metrics of the encoder and of the source.
 void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
     each(lines, cameras, "frames_dropped_total", "counter", "Frames that came too late to be processed.",
          [](const auto& camera) { return camera.figures.drops; });
@@ -98,6 +102,7 @@ void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }
 
+// Metrics of the viewers and their traffic.
 void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
     each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",

@@ -13,6 +13,7 @@ std::string CameraPictures::as_png(HostView<const std::uint8_t> image) {
     return {bytes.begin(), bytes.end()};
 }
 
+// The version may advance between the check and the copy; then the newer picture is encoded, with its own version.
 CameraPictures::File CameraPictures::newest(Newest& kind) {
     const std::lock_guard lock(kind.mutex);
     if (kind.file && camera_->picture_version() == kind.version) return kind.file;

@@ -40,6 +40,7 @@ struct Mjpeg::Wanted {
     }
 };
 
+// The feed keeps only the newest picture per client, so a slow client skips pictures.
 Mjpeg::Mjpeg(const LiveCamera& camera, CameraPictures& pictures)
     : camera_(&camera),
       pictures_(&pictures),
@@ -79,6 +80,7 @@ void Mjpeg::show(std::uint64_t version) {
     feed_->publish(part);
 }
 
+// Sleeps on a condition without clients; otherwise polls the camera's version.
 void Mjpeg::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
     while (!stop.stop_requested()) {

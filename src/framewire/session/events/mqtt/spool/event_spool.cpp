@@ -14,6 +14,7 @@ constexpr std::chrono::seconds pause_after_failure{10};
 
 }  // namespace
 
+// Rewrites the file at the start, which removes forgotten events and damaged lines.
 EventSpool::EventSpool(std::size_t limit, const std::string& path) : limit_(limit) {
     if (path.empty()) return;
     file_.emplace(path);

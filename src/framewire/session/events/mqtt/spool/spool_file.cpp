@@ -22,6 +22,7 @@ constexpr std::string_view first_line = "framewire events 1\n";
 constexpr std::size_t longest_number = 21, longest_line = max_event_bytes + longest_number + 3;
 constexpr mode_t owner_alone = 0600;
 
+// Writes everything, or returns false.
 bool write_whole(int file, std::string_view text) {
     while (!text.empty()) {
         const auto written = ::write(file, text.data(), text.size());
@@ -113,6 +114,7 @@ SpoolFile::Read SpoolFile::read(std::size_t limit) {
     return read;
 }
 
+// Writes a new file, locks and syncs it, and renames it over the old one; the old lock ends with its descriptor.
 void SpoolFile::write_anew(const WaitingEvents& waiting) {
     const auto unfinished = path_ + ".new";
     ::unlink(unfinished.c_str());
