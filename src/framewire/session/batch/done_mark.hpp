@@ -20,6 +20,7 @@ struct Making {
 
 /// State of a piece of work before a run.
 struct PieceState {
+    /// Result of comparing the markers with the present files.
     enum class Is {
         /// Its outputs do not exist.
         missing,

@@ -124,7 +124,7 @@ struct BroadcastJob::State {
     void set_zones(const std::vector<LiveZone>& zones);
     // Starts a recording with the next frame.
     void start_recording(const std::string& path);
-    // Completes stream, recordings and statistics, and tells the requests that wait that no frame follows.
+    // Completes stream, recordings and statistics, and ends the wait of pending requests.
     void finish(FirstFailure& failure, Ending ending);
 
     int asked_packing_threads, wait_for_viewers;

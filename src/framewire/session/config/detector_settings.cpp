@@ -6,6 +6,7 @@
 
 namespace framewire::session {
 
+// A region is given as rectangles or as a picture, not both.
 DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes) {
     DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}};
     if (!settings.zones.empty() && !settings.region_path.empty())

@@ -17,6 +17,7 @@ using WallTime = std::chrono::system_clock::time_point;
 
 /// An event of one camera, ready to be sent.
 struct Event {
+    /// Kind of event; each has its own topics and JSON members.
     enum class Type {
         /// The objects in a frame, or that there are none any more.
         objects,

@@ -33,6 +33,7 @@ std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, 
     return std::filesystem::path(options.steps_folder) / name;
 }
 
+// The CPU has no streams: its threads work on a frame together, or each on a frame of its own.
 int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");

@@ -60,8 +60,9 @@ public:
     explicit TrainJob(const TrainOptions& options);
     ~TrainJob();
 
-    /// Images with and without the object. They are read on demand.
+    /// Images with the object. They are read when the training needs them.
     const TrainingImages& positives() const;
+    /// Images without the object.
     const TrainingImages& negatives() const;
 
     /// Trains and writes the model; may be called once. Empty if it was stopped. Throws as cross_validate() and

@@ -52,6 +52,7 @@ public:
     /// Executor of the filters, also for the job's own stages.
     Executor& executor() { return executor_; }
     const Executor& executor() const { return executor_; }
+    /// Backend of the executor.
     Backend backend() const { return executor_.backend(); }
     /// Shape of filtered frames.
     const Shape& shape() const { return shape_; }
@@ -132,6 +133,7 @@ public:
     /// Returns true if the input ended before frames of another size; opened() is the source for a job that continues
     /// with them.
     bool is_at_new_size() const { return source_->is_at_new_size(); }
+    /// The open source, for a job that continues with it.
     const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
 
     /// See Source::require_whole().
@@ -146,6 +148,7 @@ public:
     void naming_errors(InputFrame&, const FrameTime&, Body&& body) const {
         std::forward<Body>(body)();
     }
+    /// Does nothing; see FolderInput::count_sent().
     void count_sent(InputFrame&, Statistics&) const {}
 
 private:

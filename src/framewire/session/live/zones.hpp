@@ -13,6 +13,7 @@ namespace framewire::session {
 
 /// A rectangle of the source's frame with a special meaning, drawn by a user.
 struct LiveZone {
+    /// Purpose of a zone.
     enum class Kind {
         /// Privacy mask: black in everything that leaves the program: streams, recordings and snapshots.
         privacy,

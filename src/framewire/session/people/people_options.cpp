@@ -5,6 +5,7 @@
 
 namespace framewire::session {
 
+// A folder of images has a folder of annotated images; any other source has one sink.
 JobFiles files_of(const PeopleOptions& options) {
     require_one_standard_output({options.output, options.annotate}, "-o and --annotate");
     auto files = JobFiles()

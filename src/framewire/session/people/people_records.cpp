@@ -7,6 +7,7 @@
 
 namespace framewire::session {
 
+// Updates the totals together with the file, so that both agree after a failure.
 void PeopleRecords::write(const FoundPeople& people, const Shape& frame, const FrameTime& time,
                           std::string_view source) {
     file_.write(

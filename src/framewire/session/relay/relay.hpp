@@ -47,8 +47,9 @@ public:
     std::int64_t reconnects() const;
     /// Traffic to viewers so far.
     net::StreamMetrics viewers() const;
-    /// As the functions of BroadcastJob.
+    /// Version of the picture that viewers see; 0 before the first.
     std::uint64_t picture_version() const;
+    /// Copies that picture to `to`, a view of info().shape, and returns its version.
     std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
 
     /// Forwards until the stream ends; may be called once. Throws Error{source_lost} if the stream was lost or came

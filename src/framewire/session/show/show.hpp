@@ -47,6 +47,7 @@ public:
 
     /// Describes the source. shape() describes the filtered frames.
     const SourceInfo& source() const;
+    /// Backend of the filters.
     Backend backend() const;
     /// Shape of filtered frames.
     const Shape& shape() const;
@@ -62,18 +63,22 @@ public:
 
     // Playback control while the job runs, from any thread; see Playback.
     PlaybackState state() const;
+    /// Pauses or continues.
     void set_paused(bool paused);
+    /// Sets the speed, see Playback::set_speed().
     void set_speed(double speed);
     /// Shows the next frame and pauses.
     void step();
     /// Shows the frame before the last one and pauses. If the source's rate varies, shows the frame about one nominal
     /// frame duration earlier.
     void step_back();
-    /// Seek to a time or by a difference. Return false for a live source, which cannot seek.
+    /// Seeks to a time, at most to the last frame. Returns false for a live source, which cannot seek.
     bool seek(double seconds);
+    /// Seeks relative to the current position; negative values go back. Returns false for a live source.
     bool seek_by(double seconds);
-    /// As the functions of FilteredInput; during a pause the current frame is filtered and shown again.
+    /// State of picture controls and filter switches, see FilteredInput::controls().
     Controls controls() const;
+    /// Carries out a control request; during a pause the current frame is filtered and shown again.
     void control(const ControlOrder& order);
 
 private:

@@ -25,6 +25,7 @@ std::string path_of_step(const DetectStepsOptions& options, std::string_view nam
 
 }  // namespace
 
+// The steps need a detector of their own on the CPU, whatever backend the job uses.
 DetectSteps::DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame,
                          Rational rate, int threads, const SinkOptions& sinks, const std::stop_token& stop)
     : executor_(BackendChoice::cpu, threads),

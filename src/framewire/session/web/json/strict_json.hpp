@@ -16,10 +16,11 @@ nlohmann::ordered_json read_object(std::string_view body);
 void check_names(const nlohmann::ordered_json& object, std::string_view what,
                  std::initializer_list<std::string_view> allowed);
 
-/// Return a member of an object; integers must be in minimum..maximum. Throw Error{usage} if it is missing or has
-/// another type.
+/// Returns a member that is true or false. Throws Error{usage} if it is missing or has another type.
 bool flag_of(const nlohmann::ordered_json& object, std::string_view name);
+/// Returns a whole number from `minimum` to `maximum`, with the same errors.
 int integer_of(const nlohmann::ordered_json& object, std::string_view name, int minimum, int maximum);
+/// Returns a text, with the same errors.
 std::string text_of(const nlohmann::ordered_json& object, std::string_view name);
 
 }  // namespace framewire::session::web

@@ -20,8 +20,9 @@ public:
     /// Keeps the camera alive.
     explicit CameraPictures(std::shared_ptr<LiveCamera> camera) : camera_(std::move(camera)) {}
 
-    /// Each returns the newest picture and throws Error{config} before the first frame.
+    /// Returns the newest picture as JPEG. Throws Error{config} before the first frame, as png() does.
     File jpeg() { return newest(jpeg_); }
+    /// Returns the newest picture as PNG, losslessly compressed.
     File png() { return newest(png_); }
 
 private:

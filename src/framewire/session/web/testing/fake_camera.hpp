@@ -59,6 +59,7 @@ public:
     }
     std::uint64_t picture_version() const override { return version_; }
 
+    // Control requests only change the reported state. The chain "bad" is refused.
     void set_chain(const std::string& text) override {
         if (text == "bad") fail(ErrorCode::usage, "there is no filter 'bad'");
         state_.chain = text;

@@ -41,8 +41,9 @@ public:
 
     /// Replaces the file by one with these events, atomically. Throws Error{io} and then leaves the old file unchanged.
     void write_anew(const WaitingEvents& waiting);
-    /// Append one line. Return false if that fails; then the file must be rewritten.
+    /// Appends the line of an event. Returns false if that fails; then the file must be rewritten.
     bool add(std::uint64_t number, std::string_view json);
+    /// Appends the line that forgets an event, with the same result.
     bool forget(std::uint64_t number);
 
     /// Size of the file.
