@@ -24,7 +24,7 @@ struct AccessOptions {
 struct Access {
     /// Token file in use; empty: there is no token.
     std::string token_file{};
-    /// True if the token was just created, so that the user should be told once.
+    /// True if the token was just created and must be shown to the user once.
     bool token_made = false;
     /// Fingerprint of the certificate; empty: no TLS.
     std::string fingerprint{};

@@ -125,7 +125,7 @@ struct BatchJob::State {
 
     State(const BatchOptions& asked, std::vector<Piece> pieces);
 
-    // What determines the outputs of a piece.
+    // Returns everything that determines the outputs of a piece.
     Making making_of(const Piece& piece) const {
         return {options.version, options.made_with, paths_of(piece.files.inputs()), paths_of(piece.files.outputs())};
     }

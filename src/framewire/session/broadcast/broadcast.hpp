@@ -28,7 +28,7 @@ namespace framewire::session {
 /// Options of a BroadcastJob.
 struct BroadcastOptions {
     JobOptions job{};
-    /// Filters show its public_name() and viewers are sent it as the stream's name for people.
+    /// Source and filters. Filters and viewers see only the source's public_name().
     InputOptions input{};
     delta::EncoderParameters encoder{};
     /// Optional. Limits the bytes of delta frames per viewer, by the frames' own times: `encoder`'s threshold is then

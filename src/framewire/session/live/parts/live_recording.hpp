@@ -15,7 +15,7 @@ namespace framewire::session {
 /// A recording that is started and ended while a stream is sent. One thread adds frames, another may end it.
 class LiveRecording {
 public:
-    /// Opens the file. Throws Error{io}. `pool` compresses and must outlive the recording.
+    /// Opens the file. Throws Error{io}. `pool` must outlive the recording.
     LiveRecording(const std::string& path, const fwd::Recording& recording, const OutputFileOptions& options,
                   const ThreadPool& pool);
 
