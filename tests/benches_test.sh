@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds the benches to compiling, which nothing else builds, and to what they check: nothing is timed here. In the gate other
-# tests run meanwhile, of which many wait more than they compute. Reports the way GoogleTest does.
+# Checks that the benches compile, which no other target builds, and that their own checks pass; nothing is timed. Other
+# tests run at the same time, many of which wait more than they compute. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
 build=build/dev
 work=$(mktemp -d)
@@ -20,7 +20,7 @@ ninja -C $build framewire framewire-bench opencv-detection-curve train-models >"
 report Compile $?
 [ $result -eq 0 ] || exit 1
 
-# The subcommand hands everything on, and each group of the usage text is there.
+# The subcommand passes every argument on, and the usage text has each group.
 $build/framewire bench --help >"$work/log" 2>&1 && $build/framewire bench --list >>"$work/log" 2>&1
 status=$?
 for group in operations ladders peers jobs limits proofs; do
@@ -42,8 +42,8 @@ cp $build/framewire "$work/"
 [ $? -eq 78 ] && grep -q "framewire-bench" "$work/log"
 report MissingProgramIsToldOf $?
 
-# Whether the build's own words are: refused without optimisation, of type Debug, and with sanitizers.
-flaw_of() { # FLAGS...: what a program compiled so says of itself
+# Checks the build's own warnings: it refuses a build without optimisation, of type Debug, or with sanitizers.
+flaw_of() { # FLAGS...: prints what a program compiled with these flags reports about itself
     echo '#include "kit/build.hpp"
 #include <cstdio>
 int main() { std::puts(framewire::bench::build_flaw().c_str()); }' >"$work/flaw.cpp"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The gate's own arithmetic: what scripts/count-tests.sh makes of programs that pass, fail, skip, die, hang or do nothing.
+# Tests the gate's own arithmetic: what scripts/count-tests.sh reports for programs that pass, fail, skip, crash, hang
+# or do nothing.
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -10,7 +11,7 @@ kind no-clip   ^no such (clip|picture)$
 no-clip        */A.C/*
 no-clip        A.C
 END
-check() { # name, lines the program writes, its exit status, wanted last line, wanted exit status, wanted words, its part
+check() { # name, lines that the program prints, its exit status, expected last line, expected exit status, expected words, its shard
     local output status
     printf '#!/bin/sh\ncat <<END\n%b\nEND\n%s\n' "$2" "$3" >"$folder/program_tests"
     chmod +x "$folder/program_tests"

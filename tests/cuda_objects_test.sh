@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compiles the CUDA sources of the libraries for the preset `release`: their kernels, no host code. Its oldest and newest GPU are
-# tried with every source, and all of them with what the sources tell apart (cmake/FramewireCuda.cmake says why that tells for all).
+# Compiles the kernels, not the host code, of the libraries' CUDA sources for the preset `release`. Every source is
+# compiled for the oldest and the newest GPU of the preset; sources with architecture-dependent code are compiled for
+# all of its GPUs (cmake/FramewireCuda.cmake says why this is enough).
 cd "$(dirname "$0")/.." || exit 1
 build=build/cuda-objects
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 result=0
-report() { # name, status of what was tried: reports one test the way GoogleTest does
+report() { # name, status of the compilation: reports one test the way GoogleTest does
     if [ "$2" -eq 0 ]; then
         echo "[       OK ] CudaObjects.$1 (0 ms)"
     else
@@ -16,13 +17,14 @@ report() { # name, status of what was tried: reports one test the way GoogleTest
     fi
 }
 
-# What lets the preset take one intermediate code: sources tell GPUs apart in functions that cmake/all_gpus.cu calls, no more.
+# The preset may use one intermediate code because sources depend on the architecture only in functions that
+# cmake/all_gpus.cu calls.
 guard='__CUDA_ARCH__ >= 800$'
 {
     grep -rnE '__CUDA_ARCH__' src --include='*.cu' --include='*.cuh' --include='*.hpp' |
         grep -vE "#ifn?def __CUDA_ARCH__\$|#if !defined\(__CUDA_ARCH__\) \|\| $guard"
     grep -rlE "$guard" src | while read -r file; do
-        # The name before the last parenthesis that opens in a line with __device__ before each guard.
+        # Prints the name before the last opening parenthesis of the __device__ line before each guard.
         awk -v guard="$guard" '/__device__/ { line = $0 } $0 ~ guard { print line }' "$file" |
             grep -oE '[a-z_]+\(' | grep -v '^__' | while read -r called; do
             grep -qF "$called" cmake/all_gpus.cu || grep -qF "${called%(}<" cmake/all_gpus.cu ||

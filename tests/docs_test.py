@@ -15,9 +15,9 @@ PAGES = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-st
                        text=True, check=True).stdout.split()
 TEXTS = {page: open(page, encoding="utf-8").read() for page in PAGES if os.path.exists(page)}
 
-# Words at most, by page or by folder.
+# Maximum number of words, by page or by folder.
 LENGTHS = {"README.md": 900, "docs/with/": 300, "docs/decisions/": 400, "CONTRIBUTING.md": 900}
-# A command of another program, or one that stands for a subcommand, has options of its own.
+# Commands of other programs, and placeholders for a subcommand, have options of their own.
 SUBCOMMANDS = ("run", "serve", "check", "view", "show", "detect", "hog", "filters", "sources", "devices")
 
 

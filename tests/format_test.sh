@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds all sources to .clang-format. Reports the way GoogleTest does.
+# Checks that all sources are formatted with .clang-format. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
 if scripts/format.sh --check 2>&1; then
     echo "[       OK ] Format.SourcesAreAsClangFormatHasThem (0 ms)"

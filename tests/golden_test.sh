@@ -20,8 +20,7 @@ fi
 export options="$*"
 
 framewire() { ${TEST_UNDER:-} "$program" "$@"; }
-# The subcommands as the lines of the file have them.
-# shellcheck disable=SC2086  # a list of words
+# The subcommands as results.txt writes them. shellcheck disable=SC2086  # a list of words
 {
     run() { framewire run "$@" --backend "$backend" --log-level warning $options; }
     detect() { framewire detect "$@" --backend "$backend" --log-level warning $options; }
@@ -29,7 +28,7 @@ framewire() { ${TEST_UNDER:-} "$program" "$@"; }
     serve() { framewire serve "$@" --listen 127.0.0.1:0 --backend "$backend" --log-level warning $options; }
 }
 
-hash_of_outputs() { # as results.txt describes it; a job that writes nothing, or an empty file, fails
+hash_of_outputs() { # as results.txt describes it; fails if a job writes nothing or an empty file
     local files sums file
     mapfile -t files < <(find . -path './out*' -type f ! -path '*/.framewire/*' | sort)
     [ ${#files[@]} -gt 0 ] || { echo "there is no output out.*" && return 1; }
@@ -41,7 +40,7 @@ hash_of_outputs() { # as results.txt describes it; a job that writes nothing, or
     echo "${sums:0:16}"
 }
 
-skip_reason() { # KIND: why jobs of that kind do not run here; nothing if they do
+skip_reason() { # KIND: prints why jobs of that kind do not run here; nothing if they do
     case $1 in
         ffmpeg) [ -e "$work/has-ffmpeg" ] || echo "this build has no FFmpeg" ;;
         font) [ -e "$work/inputs/font.ttf" ] || echo "no font DejaVu Sans on this machine" ;;
@@ -49,7 +48,7 @@ skip_reason() { # KIND: why jobs of that kind do not run here; nothing if they d
     esac
 }
 
-run_job() { # NUMBER LINE: runs and reports the job of one line of the file; leaves its hash in $work/NUMBER
+run_job() { # NUMBER LINE: runs and reports the job of one line of results.txt; writes its hash to $work/NUMBER
     local number=$1 kind recorded command reason hash began_us=${EPOCHREALTIME/./}
     read -r kind recorded command <<<"$2"
     local folder=$work/job-$number outcome='      OK' message=
@@ -60,7 +59,7 @@ run_job() { # NUMBER LINE: runs and reports the job of one line of the file; lea
     else
         mkdir "$folder"
         ln -s "$work"/inputs/* "$folder"
-        # Not in a condition, where `set -e` would have no effect.
+        # Not inside a condition, where `set -e` would have no effect.
         hash=$(
             exec 2>"$folder.log"
             set -e
@@ -94,7 +93,7 @@ version=$(framewire --version)
 grep -q '^FFmpeg: not built in' <<<"$version" || touch "$work/has-ffmpeg"
 grep -q 'this CPU runs AVX3_DL' <<<"$version" && touch "$work/has-avx3_dl"
 font=${FRAMEWIRE_TEST_FONT:-$(fc-match --format='%{file}' 'DejaVu Sans:style=Book' 2>/dev/null)}
-# fontconfig names another font where DejaVu Sans is missing.
+# fontconfig names another font if DejaVu Sans is missing.
 case $font in */DejaVuSans.ttf | */test-font.ttf) ln -s "$(realpath "$font")" "$work/inputs/font.ttf" ;; esac
 
 status=0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Keeps includes pointing one way: a layer may include itself and the layers below it, as docs/architecture.md has them.
+# Checks the direction of includes: a layer may include itself and the layers below it, as docs/architecture.md defines
+# them.
 cd "$(dirname "$0")/.." || exit 1
 declare -A below=(
     [core]="core"
@@ -15,7 +16,7 @@ declare -A below=(
     [session]="core cuda colour filters delta detect hog pipeline media net session"
 )
 result=0
-check() { # name, condition text: reports one test the way GoogleTest does
+check() { # name, findings: reports one test the way GoogleTest does, which fails if there are findings
     if [ -z "$2" ]; then
         echo "[       OK ] Layering.$1 (0 ms)"
     else
@@ -31,19 +32,19 @@ for layer in "${!below[@]}"; do
 done
 known=$(printf '%s\n' "${!below[@]}" | sort)
 check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) <(echo "$known"))"
-# cuda_runtime.h stays behind the cuda folder's sources and check.hpp, and check.hpp out of other headers.
+# Only sources of the cuda folder and check.hpp include cuda_runtime.h, and no other header includes check.hpp.
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
-# A stream's handle is lent by Stream::queue() for one call: a graph records on another one.
+# Stream::queue() lends a stream's handle for one call: a graph records on another stream.
 check OnlyTheCudaFolderNamesHandlesOfStreams "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
 check KernelsAreLaunchedByLaunch "$(grep -rn '<<<' src bench --include='*.cu' --include='*.cuh')"
 check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch|EventRecord|GraphLaunch)' src/framewire | grep -v '^src/framewire/cuda/')"
-# Sessions speak to a Connection: sockets stay in net/tcp and in the listener that joins the two.
+# Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
-# Boost, which takes long to compile and is one kind of network, stays where connections are made of it.
+# Boost is slow to compile and is one kind of network, so only the code that creates connections includes it.
 check BoostInItsPlaces "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|listener.cpp)")"
-# What takes long to compile of the program's libraries is behind one file each.
+# Libraries of the program that are slow to compile are included in one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/command_line/command_line.cpp$')"
 check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"
-# Jobs do not print: what people read is the program's affair.
+# Jobs do not print: printing for people is the program's task.
 check SessionsDoNotPrint "$(grep -rnE '\b(fmt::print|std::printf|std::cout|std::cerr)\b' src/framewire/session | grep -v '_test.cpp')"
 exit $result

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds everything with shared libraries and without CUDA (preset shared), installs it, and runs the consumers and the program
-# from there, moved elsewhere. Not part of the gate, for it compiles what the gate compiles once more.
+# Builds everything with shared libraries and without CUDA (preset shared), installs it, moves the installation, and
+# runs the consumers and the program from there. Not part of the gate, as it compiles everything a second time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset shared >/dev/null

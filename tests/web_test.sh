@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What runs in browsers: the stream's module and session in node, and the page in Debian's Chromium against the real server.
-# Reports the way GoogleTest does. Files of tests to run may be named; all is without any.
+# Tests of the browser code: the stream's module and session in node, and the page in Debian's Chromium against the real
+# server. Reports the way GoogleTest does. The arguments may name test files to run; default: all.
 cd "$(dirname "$0")/.." || exit 1
 [ $# -gt 0 ] || set -- web/stream/tests/*.test.js web/tests/*.test.js
-# One file after the other: each takes what cores there are.
+# One file after the other, as each uses all available cores.
 status=0
 for file; do
     timeout --kill-after=5 600 node --test-reporter=./web/tests/kit/gtest_reporter.js --test-reporter-destination=stdout "$file" || status=1

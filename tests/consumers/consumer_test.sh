@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Installs framewire into a folder, and builds and runs programs of a project that finds it there with find_package; there too
-# every installed header is compiled by itself. Then with pkg-config, and whether what helps users was installed.
+# Installs framewire into a folder, then builds and runs the programs of a project that finds it there with
+# find_package; that project also compiles every installed header by itself. Then does the same with pkg-config, and
+# checks that completions, the manual page and the like are installed.
 cd "$(dirname "$0")/../.." || exit 1
 build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
-# As ccache wants it for precompiled headers, which take longest to hash; -fpch-deps names what is in them, as it needs to know.
+# The ccache settings that precompiled headers need, as they take longest to hash; ccache also needs -fpch-deps, which
+# lists what they contain.
 launcher="env;CCACHE_DEPEND=1;CCACHE_INODECACHE=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
 attempt() {
     cmake --install "$build" --prefix "$folder/prefix" &&
@@ -30,7 +32,7 @@ installed() {
         fish/vendor_completions.d/framewire.fish doc/framewire/LICENSE; do
         test -s "$folder/prefix/share/$file" || { echo "share/$file was not installed"; return 1; }
     done
-    # As bash finds it: by the name of the program.
+    # bash finds the completion by the program's name.
     bash --norc -c "source '$folder/prefix/share/bash-completion/completions/framewire' && complete -p framewire"
 }
 result=0

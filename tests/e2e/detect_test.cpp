@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr int width = 320, height = 180, frames = 90;
 const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
 
-// Runs on the CPU, so that what is expected does not depend on the machine.
+// Runs on the CPU, so that the expected results do not depend on the machine.
 Result detect(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"detect", "--backend", "cpu", "--frames", std::to_string(frames)});
     return run_framewire(std::move(arguments));
@@ -38,7 +38,7 @@ std::size_t objects_in(const std::vector<Json>& lines) {
     return count;
 }
 
-TEST(Detect, FindsWhatMovesInTheSyntheticRoom) {
+TEST(Detect, FindsMovingObjectsInTheSyntheticRoom) {
     const TemporaryFolder folder;
     const auto result = detect({"-i", room + ":truth=" + folder / "truth.jsonl", "-o", folder / "boxes.jsonl"});
     ASSERT_EQ(result.code, 0) << result.err;
@@ -65,7 +65,7 @@ TEST(Detect, FindsWhatMovesInTheSyntheticRoom) {
     EXPECT_GE(found, there * 95 / 100) << "of " << there;
 }
 
-TEST(Detect, FormatsTellTheSame) {
+TEST(Detect, AllFormatsHoldTheSameBoxes) {
     const auto lines = lines_of(detect({"-i", room}).out);
     const auto count = objects_in(lines);
     ASSERT_GT(count, 50u);
@@ -109,7 +109,7 @@ TEST(Detect, WritesMasksAndAnnotatedFrames) {
     EXPECT_EQ(stats["filters"][0]["objects"], objects_in(lines));
 }
 
-TEST(Detect, WritesStepsAndLabels) {
+TEST(Detect, WritesStepImagesAndLabels) {
     const TemporaryFolder folder;
     const auto result =
         detect({"-i", room, "-o", folder / "boxes.jsonl", "--mask", folder / "mask.gray", "--steps", folder / "steps",
@@ -126,7 +126,7 @@ TEST(Detect, WritesStepsAndLabels) {
     const auto labels = contents(folder / "labels.npy");
     EXPECT_NE(labels.find("'descr': '<i4'"), std::string::npos);
     EXPECT_NE(labels.find("'shape': (90, 180, 320)"), std::string::npos);
-    // As many pixels have an object's number as the records say.
+    // The number of pixels with an object's label equals the area in its record.
     const auto lines = lines_of(contents(folder / "boxes.jsonl"));
     constexpr std::size_t pixels = std::size_t{width} * height;
     ASSERT_GT(labels.size(), frames * pixels * sizeof(std::int32_t));
@@ -141,12 +141,12 @@ TEST(Detect, WritesStepsAndLabels) {
         }
         ASSERT_EQ(counted, areas) << "frame " << frame;
     }
-    // Steps are not drawn over: boxes come later.
+    // Step images have no boxes drawn on them: boxes are drawn later.
     EXPECT_EQ(run_framewire({"detect", "-i", room, "-o", folder / "again.jsonl", "--steps", folder / "steps"}).code, 74)
         << "they are there already";
 }
 
-TEST(Detect, TellsWhatStepsTake) {
+TEST(Detect, ReportsTheTimePerStep) {
     const TemporaryFolder folder;
     const auto result = detect(
         {"-i", room, "-f", "gray,mean=5", "-o", folder / "boxes.jsonl", "--stats", folder / "stats.json", "--times"});
@@ -169,9 +169,9 @@ TEST(Detect, TellsWhatStepsTake) {
     EXPECT_EQ(Json::parse(contents(folder / "stats.json")).count("read_ms"), 1u);
 }
 
-TEST(Detect, LooksOnlyWhereAsked) {
+TEST(Detect, DetectsOnlyInsideTheRegionOfInterest) {
     const TemporaryFolder folder;
-    // The right half, as a rectangle and as a picture.
+    // The right half, once as a rectangle and once as a mask image.
     const auto by_zone = detect({"-i", room, "--roi", "160,0,160,180"});
     ASSERT_EQ(
         run_framewire({"run", "--backend", "cpu", "-i", "lavfi:color=white:size=160x180:rate=1,pad=320:180:160:0:black",
@@ -187,7 +187,7 @@ TEST(Detect, LooksOnlyWhereAsked) {
         for (const auto& object : line["objects"]) EXPECT_GE(object["box"][0], 160);
 }
 
-TEST(Detect, AGivenPictureOfTheFirstFrameIsTheFirstFrame) {
+TEST(Detect, AcceptsTheFirstFrameAsBackgroundImage) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", room, "-o", folder / "room.png", "--frames", "1"}).code,
               0);
@@ -197,7 +197,7 @@ TEST(Detect, AGivenPictureOfTheFirstFrameIsTheFirstFrame) {
     EXPECT_EQ(given.out, first.out);
 }
 
-TEST(Detect, OtherBackgroundsFindSomething) {
+TEST(Detect, EveryBackgroundModelFindsObjects) {
     for (const char* background : {"first", "mean:0.05", "mixture", "mixture:history=100:shadows=1"}) {
         const auto result = detect({"-i", room, "--background", background});
         EXPECT_EQ(result.code, 0) << result.err;
@@ -205,14 +205,14 @@ TEST(Detect, OtherBackgroundsFindSomething) {
     }
 }
 
-TEST(Detect, FiltersComeBefore) {
+TEST(Detect, AppliesFiltersBeforeDetection) {
     const auto plain = detect({"-i", room}), dark = detect({"-i", room, "-f", "adjust=brightness=-255"});
     EXPECT_EQ(dark.code, 0) << dark.err;
     EXPECT_GT(objects_in(lines_of(plain.out)), 0u);
     EXPECT_EQ(objects_in(lines_of(dark.out)), 0u) << "in a black picture nothing moves";
 }
 
-TEST(Detect, ServedBoxesAreDrawnByViewers) {
+TEST(Detect, ViewersDrawServedBoxes) {
     const TemporaryFolder folder;
     Program server(framewire({"serve", "--backend", "cpu", "-i", room, "--frames", "60", "--mode", "lossless", "--rate",
                               "max", "--wait", "2", "--listen", "127.0.0.1:0", "--detect"}));
@@ -244,7 +244,7 @@ struct DetectRefused {
 
 class DetectRefusal : public testing::TestWithParam<DetectRefused> {};
 
-TEST_P(DetectRefusal, SaysWhyAndLeavesNothing) {
+TEST_P(DetectRefusal, ReportsTheReasonAndLeavesNoFile) {
     const TemporaryFolder folder;
     auto arguments = GetParam().arguments;
     if (std::ranges::find(arguments, "-o") == arguments.end())

@@ -1,4 +1,4 @@
-// Filters that have a twin in FFmpeg or ImageMagick, which are the judges.
+// Filters with an equivalent in FFmpeg or ImageMagick, compared with these programs.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -17,7 +17,7 @@ Result run(std::vector<std::string> arguments) {
     return run_framewire(std::move(arguments));
 }
 
-// The hashes of a video's frames, with their times.
+// Returns the hashes of a video's frames, with their times.
 std::string frames_of(const std::string& path) {
     return printed_by(
         "ffmpeg -nostdin -v error -i " + path +
@@ -42,14 +42,14 @@ protected:
     std::string in_ = folder_ / "in.mkv", ours_ = folder_ / "ours.mkv", theirs_ = folder_ / "theirs.mkv";
 };
 
-TEST_F(Filters, OtherRatesLeaveOutAndRepeatTheSameFrames) {
+TEST_F(Filters, RateConversionDropsAndRepeatsTheSameFrames) {
     for (const std::string rate : {"4", "30000/1001"}) {
         make("fps=" + rate, "-vf fps=" + rate);
         EXPECT_EQ(frames_of(ours_), frames_of(theirs_)) << rate;
     }
 }
 
-TEST_F(Filters, OriginalAndResultLieSideBySide) {
+TEST_F(Filters, ShowsOriginalAndResultSideBySide) {
     for (const auto& [mode, stack] : {std::pair{"left", "[a][c]hstack"},
                                       {"right", "[c][a]hstack"},
                                       {"above", "[a][c]vstack"},
@@ -59,7 +59,7 @@ TEST_F(Filters, OriginalAndResultLieSideBySide) {
     }
 }
 
-TEST_F(Filters, ScaledPicturesAreLikeFfmpegs) {
+TEST_F(Filters, ScaledFramesAreCloseToFfmpeg) {
     for (const auto& [method, size] :
          {std::pair{"area", "80:60"}, {"bilinear", "250:-2"}, {"bicubic", "80:60"}, {"lanczos", "250:-2"}}) {
         make("scale=" + std::string(size) + ":" + method,
@@ -68,8 +68,8 @@ TEST_F(Filters, ScaledPicturesAreLikeFfmpegs) {
     }
 }
 
-// Whole pictures made of those that were interlaced: like the originals, and much more so than with combs.
-TEST_F(Filters, DeinterlacedPicturesAreLikeTheOriginals) {
+// Deinterlaced frames are close to the originals, and much closer than the interlaced ones.
+TEST_F(Filters, DeinterlacedFramesAreCloseToTheOriginals) {
     const auto combs = folder_ / "combs.mkv", originals = folder_ / "originals.mkv";
     ASSERT_TRUE(ffmpeg("-i " + in_ + " -vf format=yuv444p,tinterlace=interleave_top -c:v ffv1 " + combs));
     ASSERT_TRUE(ffmpeg("-i " + in_ + " -vf \"select='not(mod(n,2))',format=yuv444p\" -fps_mode passthrough -c:v ffv1 " +
@@ -78,7 +78,7 @@ TEST_F(Filters, DeinterlacedPicturesAreLikeTheOriginals) {
     EXPECT_GT(psnr(ours_, originals, "y"), psnr(combs, originals, "y") + 4);
 }
 
-TEST(Pictures, AreTurnedAsImageMagickTurnsThem) {
+TEST(Pictures, AreRotatedLikeImageMagick) {
     const TemporaryFolder folder;
     ASSERT_EQ(run({"-i", "synth:size=50x30", "--frames", "1", "-o", folder / "flat.png"}).code, 0);
     for (const std::string orientation : {"TopRight", "BottomRight", "RightTop", "LeftBottom", "RightBottom"}) {

@@ -2,9 +2,9 @@
 
 namespace framewire::e2e {
 
-// Absolute paths of this build. Only places.cpp is compiled with them, so that the rest is the same in any folder, as
-// ccache wants it.
+// Absolute paths of this build. Only places.cpp is compiled with them, so that ccache can share all other objects
+// between folders.
 extern const char* const program_path;        ///< framewire
-extern const char* const test_programs_path;  ///< the folder of test-camera and its like
+extern const char* const test_programs_path;  ///< the folder of test-camera and similar programs
 
 }  // namespace framewire::e2e

@@ -18,9 +18,9 @@ namespace framewire::e2e {
 namespace {
 
 using Time = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds pause{5}, longer_pause{20};  // between two looks
+constexpr std::chrono::milliseconds pause{5}, longer_pause{20};  // between two polls
 
-// In the child: `descriptor` becomes the file, or the child ends.
+// In the child: redirects `descriptor` to the file, or ends the child.
 void redirect(int descriptor, const char* path, int flags) {
     const int file = open(path, flags, 0600);
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
@@ -65,7 +65,7 @@ Program::Program(std::vector<std::string> arguments, const std::string& input, b
             dup2(unread[1], STDOUT_FILENO);
             close(unread[1]);
         }
-        std::signal(SIGHUP, SIG_DFL);  // else the program leaves it ignored where nohup began the tests
+        std::signal(SIGHUP, SIG_DFL);  // otherwise the program keeps it ignored if nohup started the tests
         execvp(raw[0], raw.data());
         _exit(127);
     }

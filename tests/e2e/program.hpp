@@ -11,7 +11,7 @@
 
 namespace framewire::e2e {
 
-/// A folder of its own under the system's temporary one, gone with the object.
+/// A folder below the system's temporary one, removed with the object.
 class TemporaryFolder {
 public:
     TemporaryFolder();
@@ -21,24 +21,24 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
     std::string operator/(const std::string& name) const { return path_ / name; }
-    /// Names of all there is in it, sorted.
+    /// Returns the names of all its entries, sorted.
     std::vector<std::string> names() const;
 
 private:
     std::filesystem::path path_;
 };
 
-/// What a program that ended left.
+/// The result of a program that has ended.
 struct Result {
     int code = -1;  ///< exit code; 128+n when signal n killed it
     std::string out, err;
 };
 
-/// A program that runs, killed with the object when it has not ended by then.
+/// A running program, killed with the object if it has not ended by then.
 class Program {
 public:
-    /// Starts arguments[0], standard input from `input` (a path). `closed_output` gives it a standard output nobody
-    /// reads.
+    /// Starts arguments[0] with standard input from the path `input`. `closed_output` gives it a standard output that
+    /// nobody reads.
     explicit Program(std::vector<std::string> arguments, const std::string& input = "/dev/null",
                      bool closed_output = false);
     ~Program();
@@ -47,15 +47,15 @@ public:
 
     pid_t id() const { return process_; }
     void signal(int number) const;
-    /// What it has written to standard error so far.
+    /// Returns what it has written to standard error so far.
     std::string err() const;
-    /// Waits until standard error holds `text`; false when the program ended or `deadline` passed before.
+    /// Waits until standard error holds `text`; returns false if the program ends or `deadline` passes first.
     bool wait_for_err(std::string_view text, std::chrono::seconds deadline = std::chrono::seconds(180));
-    /// How many frames its --progress json told of last; 0 before the first.
+    /// Returns the number of frames that its --progress json last reported; 0 before the first report.
     int frames_told() const;
-    /// Waits until it told of so many; false when it ended or three minutes passed before.
+    /// Waits until it has reported this many frames; returns false if it ends or three minutes pass first.
     bool wait_for_frames(int frames);
-    /// Waits for its end; a program that has not ended after `deadline` is killed and reported as a failure.
+    /// Waits for the program to end; kills it after `deadline` and reports a test failure.
     Result wait(std::chrono::seconds deadline = std::chrono::seconds(300));
 
 private:
@@ -67,17 +67,17 @@ private:
     bool ended_ = false;
 };
 
-/// The framewire program with these arguments, as a command line.
+/// Returns the command line of the framewire program with these arguments.
 std::vector<std::string> framewire(std::vector<std::string> arguments);
 /// Runs the framewire program to its end.
 Result run_framewire(std::vector<std::string> arguments, const std::string& input = "/dev/null");
 
-/// Looks at a condition until it holds; returns false after three minutes.
+/// Polls a condition until it holds; returns false after three minutes.
 bool becomes_true(const std::function<bool()>& condition);
 
-/// The bytes of a file; a test failure when it cannot be read.
+/// Returns the bytes of a file; a test failure if it cannot be read.
 std::string contents(const std::filesystem::path& path);
-/// How many frames ffprobe decodes from a file; -1 when it finds no video.
+/// Returns the number of frames that ffprobe decodes from a file; -1 if it finds no video.
 int frames_in(const std::string& path);
 
 }  // namespace framewire::e2e

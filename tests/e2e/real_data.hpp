@@ -10,8 +10,8 @@
 
 namespace framewire::e2e {
 
-/// Where a picture or clip of the real world is: in the folder that FRAMEWIRE_REAL_DATA names, or in shared/data beside
-/// the checkout. They are no part of the project.
+/// Returns the path of a real picture or clip: in the folder that FRAMEWIRE_REAL_DATA names, or in shared/data beside
+/// the checkout. These files are not part of the project.
 inline std::string real_data(const std::string& name) {
     const auto* folder = std::getenv("FRAMEWIRE_REAL_DATA");
     return (std::filesystem::path(folder ? folder : std::string(kit::sources_path) + "/../shared/data") / name)
@@ -20,6 +20,6 @@ inline std::string real_data(const std::string& name) {
 
 }  // namespace framewire::e2e
 
-/// Ends a test on a machine without this path of real_data(): it is skipped.
+/// Skips a test on a machine without this path of real_data().
 #define FRAMEWIRE_NEEDS_REAL(path) \
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << (path) << ", a file of the real world"

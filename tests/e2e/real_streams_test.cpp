@@ -1,5 +1,5 @@
-// What the difference stream promises, on clips of the real world, where they are there: each byte that viewers see is
-// within the threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
+// Checks the bound of the difference stream on real clips, if present: each byte that a viewer sees is within the
+// threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
 #include "e2e/real_data.hpp"
 #include "framewire/delta/plain/promise.hpp"
 #include "framewire/media/media.hpp"
@@ -23,7 +23,7 @@ using delta::Mode;
 
 constexpr int frames = 3;
 
-// Files that FFmpeg knows by their endings, below a folder, by name.
+// Returns the files below a folder whose extensions FFmpeg knows, by name.
 std::vector<std::string> clips_below(const std::string& folder) {
     std::vector<std::string> clips;
     for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -45,7 +45,7 @@ std::vector<HostImage> first_frames(const std::string& clip) {
     return film;
 }
 
-// What is in the middle of them.
+// Returns the middle `width` x `height` pixels of each frame.
 std::vector<HostImage> window_of(const std::vector<HostImage>& film, int width, int height) {
     const auto& whole = film.front().shape();
     const Shape shape{1, std::min(height, whole.height), std::min(width, whole.width), whole.channels};
@@ -63,7 +63,7 @@ std::vector<HostImage> window_of(const std::vector<HostImage>& film, int width, 
 
 class RealStreams : public testing::Test {
 protected:
-    // Frame after frame, the thresholds by turns.
+    // Sends one frame after the other, cycling through the thresholds.
     void send(const std::vector<HostImage>& film, Mode mode, int effort, std::vector<int> thresholds, bool plainly) {
         delta::plain::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
         for (const auto& frame : film) promise.check(frame.view(), plainly);
@@ -76,8 +76,9 @@ protected:
     std::size_t streams_ = 0, frames_ = 0, at_their_bound_ = 0;
 };
 
-// Each clip within other thresholds, and the middle of it within some more, by the plain decoder, too.
-TEST_F(RealStreams, AreWithinTheirBound) {
+// Sends each clip with some thresholds, and its middle with additional ones, for which the reference decoder runs as
+// well.
+TEST_F(RealStreams, StayWithinTheBound) {
     std::vector<std::string> clips;
     for (const auto* name : {"codec_video", "moving_objects"}) {
         const auto folder = real_data(name);

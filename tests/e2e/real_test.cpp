@@ -1,4 +1,4 @@
-// Clips and pictures of the real world, where they are there. FFmpeg and what people marked by hand are the judges.
+// Real clips and pictures, if present, compared with FFmpeg and with hand-made annotations.
 #include "e2e/program.hpp"
 #include "e2e/real_data.hpp"
 #include "e2e/shell.hpp"
@@ -14,7 +14,7 @@ namespace real_test {
 
 namespace fs = std::filesystem;
 
-// The first files by name of each folder within one.
+// Returns the first files by name of each folder in a folder.
 std::vector<std::string> some_of(const std::string& folder, std::size_t most) {
     std::vector<std::string> all;
     for (const auto& kind : fs::directory_iterator(folder)) {
@@ -27,7 +27,7 @@ std::vector<std::string> some_of(const std::string& folder, std::size_t most) {
     return all;
 }
 
-TEST(RealClips, AreReadAsFfmpegReadsThem) {
+TEST(RealClips, AreReadLikeFfmpeg) {
     const auto clips = real_data("codec_video");
     FRAMEWIRE_NEEDS_REAL(clips);
     const TemporaryFolder folder;
@@ -46,7 +46,7 @@ TEST(RealClips, AreReadAsFfmpegReadsThem) {
     EXPECT_GT(compared, 5);
 }
 
-TEST(RealClips, ThatAreBrokenSaySo) {
+TEST(RealClips, BrokenClipsAreReported) {
     const auto broken = real_data("malformed");
     FRAMEWIRE_NEEDS_REAL(broken);
     const TemporaryFolder folder;
@@ -62,7 +62,7 @@ TEST(RealClips, ThatAreBrokenSaySo) {
     }
 }
 
-// How well what was found is what is there: 2 * both / (found + there).
+// Compares the found pixels with the annotated ones: 2 * both / (found + annotated).
 class Score {
 public:
     void add(bool found, bool is_there) {
@@ -76,14 +76,14 @@ private:
     std::int64_t both_ = 0, found_ = 0, there_ = 0;
 };
 
-// The gray values of a picture, as FFmpeg reads it.
+// Returns the gray values of a picture, as FFmpeg reads it.
 std::string gray_values(const TemporaryFolder& folder, const std::string& path) {
     EXPECT_TRUE(ffmpeg("-i " + path + " -f rawvideo -pix_fmt gray " + (folder / "values"))) << path;
     return contents(folder / "values");
 }
 
 // docs/decisions/documents.md has these figures.
-TEST(RealPages, InkIsFoundByTheMethodForDocuments) {
+TEST(RealPages, DocumentMethodFindsInk) {
     const auto pages = real_data("documents");
     FRAMEWIRE_NEEDS_REAL(pages);
     const TemporaryFolder folder;
@@ -108,8 +108,8 @@ TEST(RealPages, InkIsFoundByTheMethodForDocuments) {
     EXPECT_GT(document, mean_f("sauvola"));
 }
 
-// As shipped, on a scene that no default was chosen on.
-TEST(RealScenes, WhatMovesIsFound) {
+// With the default settings, on a scene that was not used to choose any default.
+TEST(RealScenes, MovingObjectsAreFound) {
     const auto scene = real_data("moving_objects/cdnet_highway_0370-0569");
     FRAMEWIRE_NEEDS_REAL(scene);
     const TemporaryFolder folder;

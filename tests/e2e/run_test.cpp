@@ -17,7 +17,7 @@ using testing::Values;
 const std::string small_synth = "synth:size=64x48:fps=30:seed=1";
 constexpr std::size_t small_bytes = 64 * 48 * 3;
 
-// Runs on the CPU, so that what is expected does not depend on the machine.
+// Runs on the CPU, so that the expected results do not depend on the machine.
 Result run(std::vector<std::string> arguments, const std::string& input = "/dev/null") {
     arguments.insert(arguments.begin(), {"run", "--backend", "cpu"});
     return run_framewire(std::move(arguments), input);
@@ -25,7 +25,7 @@ Result run(std::vector<std::string> arguments, const std::string& input = "/dev/
 
 class RunKind : public testing::TestWithParam<const char*> {};
 
-TEST_P(RunKind, PlaysWithEveryFrame) {
+TEST_P(RunKind, IsPlayableWithEveryFrame) {
     const TemporaryFolder folder;
     const auto output = folder / ("out" + std::string(GetParam()));
     const auto result = run({"-i", small_synth, "-f", "gray", "-o", output, "--frames", "12"});
@@ -36,7 +36,7 @@ TEST_P(RunKind, PlaysWithEveryFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Endings, RunKind, Values(".mp4", ".mkv", ".avi", ".y4m", ".m3u8"));
 
-TEST(Run, RawOutputsHoldTheBytesAlone) {
+TEST(Run, RawOutputsHoldOnlyTheBytes) {
     const TemporaryFolder folder;
     EXPECT_EQ(run({"-i", small_synth, "-o", folder / "out.bgr", "--frames", "3"}).code, 0);
     EXPECT_EQ(run({"-i", small_synth, "-f", "gray=channels=1", "-o", folder / "out.gray", "--frames", "3"}).code, 0);
@@ -50,8 +50,8 @@ TEST(Run, RawOutputsHoldTheBytesAlone) {
     }
 }
 
-// The same words give the same bytes, where a filter has a twin in FFmpeg that only moves pixels.
-TEST(Run, MovesPixelsAsFfmpegDoes) {
+// Filters that only move pixels give the same bytes as the FFmpeg filters of the same name.
+TEST(Run, MovesPixelsLikeFfmpeg) {
     const TemporaryFolder folder;
     ASSERT_EQ(run({"-i", small_synth, "-o", folder / "in.bgr", "--frames", "2"}).code, 0);
     for (const auto& [ours, ffmpegs] : {std::pair{"crop=30:20:5:7", "crop=30:20:5:7"},
@@ -73,7 +73,7 @@ TEST(Run, MovesPixelsAsFfmpegDoes) {
     }
 }
 
-TEST(Run, ScalesAsTheSizeSays) {
+TEST(Run, ScalesToTheGivenSize) {
     const TemporaryFolder folder;
     ASSERT_EQ(
         run({"-i", small_synth, "-f", "scale=w=40:h=-2,rotate=90", "-o", folder / "out.bgr", "--frames", "2"}).code, 0);
@@ -94,7 +94,7 @@ TEST(Run, WritesOneImageOrMany) {
     for (const auto& name : folder.names()) EXPECT_EQ(frames_in(folder / name), 1) << name;
 }
 
-TEST(Run, LosslessFileGivesBackTheSameBytes) {
+TEST(Run, LosslessFileRestoresTheSameBytes) {
     const TemporaryFolder folder;
     EXPECT_EQ(run({"-i", small_synth, "-o", folder / "a.mkv", "--frames", "5"}).code, 0);
     EXPECT_EQ(run({"-i", folder / "a.mkv", "-o", folder / "a.bgr"}).code, 0);
@@ -109,7 +109,7 @@ TEST(Run, ReadsFfmpegsTestSources) {
     EXPECT_EQ(frames_in(folder / "out.mkv"), 25);
 }
 
-TEST(Run, PipesY4mBothWaysWithWordsOnStandardErrorOnly) {
+TEST(Run, PipesY4mWithMessagesOnStandardErrorOnly) {
     const TemporaryFolder folder;
     const auto first = run({"-i", small_synth, "-o", "-", "--frames", "5"});
     EXPECT_EQ(first.code, 0) << first.err;
@@ -121,7 +121,7 @@ TEST(Run, PipesY4mBothWaysWithWordsOnStandardErrorOnly) {
     EXPECT_EQ(second.out.size(), first.out.size());
 }
 
-TEST(Run, WritesItsFigures) {
+TEST(Run, WritesStatistics) {
     const TemporaryFolder folder;
     const auto result = run(
         {"-i", small_synth, "-f", "gray", "-o", folder / "out.bgr", "--frames", "7", "--stats", folder / "stats.json"});
@@ -143,7 +143,7 @@ TEST(Run, WritesItsFigures) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"out.bgr", "stats.json"}));
 }
 
-TEST(Run, PlaysAtTheRateThatIsAskedFor) {
+TEST(Run, PlaysAtTheRequestedRate) {
     const TemporaryFolder folder;
     const std::string source = "synth:size=64x48:fps=20:frames=20";
     const auto seconds = [&](const std::string& rate, const std::string& output) {
@@ -162,7 +162,7 @@ TEST(Run, PlaysAtTheRateThatIsAskedFor) {
     EXPECT_EQ(probed.out, "5/1,20\n");
 }
 
-TEST(Run, TellsItsProgressAsJson) {
+TEST(Run, ReportsProgressAsJson) {
     const TemporaryFolder folder;
     const auto result =
         run({"-i", small_synth, "-o", folder / "out.bgr", "--frames", "7", "--progress", "json", "--log-level", "off"});
@@ -174,16 +174,16 @@ TEST(Run, TellsItsProgressAsJson) {
 
 struct Refusal {
     const char* name;
-    std::vector<std::string> arguments;  // OUT stands for an output in a fresh folder
+    std::vector<std::string> arguments;  // OUT is replaced by an output in a fresh folder
     int code;
-    const char* words;  // that standard error holds
+    const char* words;  // expected in standard error
 };
 
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
 
 class RunRefusal : public testing::TestWithParam<Refusal> {};
 
-TEST_P(RunRefusal, SaysWhyAndLeavesNoFile) {
+TEST_P(RunRefusal, ReportsTheReasonAndLeavesNoFile) {
     const TemporaryFolder folder;
     auto arguments = GetParam().arguments;
     for (auto& argument : arguments)
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Run, AskingForCudaWithoutItIsRefused) {
     auto devices = Json::parse(run_framewire({"devices", "--json"}).out);
-    // With a GPU there is nothing to refuse; the loopback tests run on it then.
+    // Nothing is refused on a machine with a GPU; the loopback tests use it there.
     if (!devices["cuda"]["gpus"].empty()) GTEST_SKIP() << "this machine has a GPU";
     const TemporaryFolder folder;
     const auto result = run_framewire({"run", "--backend", "cuda", "-i", synth, "-o", folder / "out.mkv"});
@@ -253,7 +253,7 @@ TEST(Run, WritesRawBytesToStandardOutput) {
 
 class RunSignal : public testing::TestWithParam<int> {};
 
-TEST_P(RunSignal, LeavesAWholeFile) {
+TEST_P(RunSignal, LeavesACompleteFile) {
     const TemporaryFolder folder;
     Program program(framewire({"run", "--backend", "cpu", "-i", "synth:size=320x240:fps=30:seed=1", "-o",
                                folder / "out.mp4", "--progress", "json", "--stats", folder / "stats.json"}));
@@ -269,7 +269,7 @@ TEST_P(RunSignal, LeavesAWholeFile) {
 
 INSTANTIATE_TEST_SUITE_P(Both, RunSignal, Values(SIGINT, SIGTERM));
 
-TEST(Run, WritesWhatCouldBeReadOfATruncatedFile) {
+TEST(Run, WritesTheReadablePartOfATruncatedFile) {
     const TemporaryFolder folder;
     ASSERT_EQ(run({"-i", small_synth, "-o", folder / "whole.y4m", "--frames", "10"}).code, 0);
     auto bytes = contents(folder / "whole.y4m");
@@ -282,7 +282,7 @@ TEST(Run, WritesWhatCouldBeReadOfATruncatedFile) {
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["frames"], 9);
 }
 
-TEST(Run, AReaderThatGoesAwayIsAnOutputError) {
+TEST(Run, AClosedPipeIsAnOutputError) {
     const auto result =
         Program(framewire({"run", "--backend", "cpu", "-i", small_synth, "-o", "-"}), "/dev/null", true).wait();
     EXPECT_EQ(result.code, 74) << result.err;

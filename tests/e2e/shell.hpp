@@ -7,7 +7,7 @@
 
 namespace framewire::e2e {
 
-/// What a command of the shell prints, both ways; for judges such as ffprobe.
+/// Returns what a shell command prints on standard output and standard error; for tools such as ffprobe.
 inline std::string printed_by(const std::string& command) {
     std::string text;
     auto* pipe = ::popen(("timeout 120 " + command + " 2>&1").c_str(), "r");
@@ -18,17 +18,17 @@ inline std::string printed_by(const std::string& command) {
     return text;
 }
 
-/// Runs FFmpeg's own program; true when it succeeded.
+/// Runs FFmpeg's own program; returns true if it succeeds.
 inline bool ffmpeg(const std::string& arguments) {
     return printed_by("ffmpeg -nostdin -v error -y " + arguments + " || echo failed").empty();
 }
 
-/// What ffprobe says of a file: `entries` as its -show_entries, `more` options; a line for each.
+/// Returns what ffprobe prints for a file, one line per entry: `entries` are its -show_entries, `more` further options.
 inline std::string probed(const std::string& path, const std::string& entries, const std::string& more = "") {
     return printed_by("ffprobe -v error " + more + " -show_entries " + entries + " -of csv=p=0 '" + path + "'");
 }
 
-/// What FFmpeg's filter psnr says of two videos, compared frame by frame.
+/// Returns the summary of FFmpeg's psnr filter for two videos, compared frame by frame.
 inline std::string psnr_words(const std::string& path, const std::string& other) {
     const auto said =
         printed_by("ffmpeg -nostdin -hide_banner -nostats -i '" + path + "' -i '" + other +
@@ -37,7 +37,7 @@ inline std::string psnr_words(const std::string& path, const std::string& other)
     return line == said.npos ? "" : said.substr(line);
 }
 
-/// Of psnr_words() the dB of "y", "u", "v" or "average"; -1 where there are none.
+/// Returns the dB of "y", "u", "v" or "average" in psnr_words(); -1 if missing.
 inline double decibels(const std::string& words, const std::string& plane) {
     const auto at = words.find(plane + ":");
     return at == words.npos ? -1 : std::strtod(words.c_str() + at + plane.size() + 1, nullptr);

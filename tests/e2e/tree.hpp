@@ -6,13 +6,14 @@
 
 namespace framewire::e2e {
 
-/// Files by their names, with their bytes.
+/// File contents by file name.
 using Tree = std::map<std::string, std::string>;
 
-/// Every file below a folder, hidden ones too; names as seen from it.
+/// Returns every file below a folder, including hidden ones; names are relative to it.
 Tree tree(const std::filesystem::path& folder);
 
-/// A line for each file that is in one of both only, or has other bytes in the second; empty where both are the same.
+/// Returns one line per file that is in only one of both trees or has other bytes in the second; empty if both are
+/// equal.
 std::string differences(const Tree& first, const Tree& second);
 
 }  // namespace framewire::e2e

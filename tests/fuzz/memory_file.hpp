@@ -10,11 +10,11 @@
 
 namespace framewire::fuzz {
 
-/// Bytes as a file with a path, in memory, gone with the object: for readers that open what they read.
+/// An in-memory file with a path, removed with the object: for readers that open their input by path.
 class MemoryFile {
 public:
     MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-        // A machine without room for a fuzzer's few bytes is no finding.
+        // Failing to store a few bytes is a problem of the machine, not a finding.
         if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) std::exit(1);
     }
     ~MemoryFile() { ::close(descriptor_); }

@@ -1,5 +1,5 @@
-// Every file of corpus/NAME/ through the fuzzer NAME, in builds without libFuzzer: what fuzzers begin with, and what
-// they once found.
+// Runs every file of corpus/NAME/ through the fuzzer NAME in builds without libFuzzer: the fuzzers' seeds and their
+// earlier findings.
 
 #include "kit/sources.hpp"
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// The build gives FRAMEWIRE_FUZZERS, a FRAMEWIRE_FUZZER(name) for each.
+// The build defines FRAMEWIRE_FUZZERS as one FRAMEWIRE_FUZZER(name) per fuzzer.
 #define FRAMEWIRE_FUZZER(name) extern "C" int name##_input(const std::uint8_t* data, std::size_t size);
 FRAMEWIRE_FUZZERS
 #undef FRAMEWIRE_FUZZER
@@ -48,7 +48,7 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.path; }
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
     for (const auto& fuzzer : fuzzers) {
-        std::error_code none;  // EveryFuzzerHasOne says so
+        std::error_code none;  // EveryFuzzerHasACorpus reports a missing folder
         for (const auto& entry : fs::directory_iterator(corpus / fuzzer.name, none))
             cases.push_back({fuzzer, entry.path()});
     }
@@ -56,7 +56,7 @@ std::vector<Case> all_cases() {
     return cases;
 }
 
-TEST(Corpus, EveryFuzzerHasOne) {
+TEST(Corpus, EveryFuzzerHasACorpus) {
     std::set<std::string> with_files, of_fuzzers;
     for (const auto& one : all_cases()) with_files.insert(one.fuzzer.name);
     for (const auto& fuzzer : fuzzers) of_fuzzers.insert(fuzzer.name);
@@ -67,10 +67,10 @@ TEST(Corpus, EveryFuzzerHasOne) {
 
 class Replay : public testing::TestWithParam<Case> {};
 
-TEST_P(Replay, IsTakenOrRefused) {
+TEST_P(Replay, IsAcceptedOrRefused) {
     std::ifstream file(GetParam().path, std::ios::binary);
     ASSERT_TRUE(file);
-    // On the heap and of just its size, so that sanitizers see a byte read too many.
+    // Copied to a heap block of the exact size, so that sanitizers detect reads beyond its end.
     const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
     const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
     GetParam().fuzzer.run(data.data(), data.size());

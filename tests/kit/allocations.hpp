@@ -4,11 +4,11 @@
 
 namespace framewire::kit {
 
-/// How often operator new was called in this program so far, by any thread. Tests that a frame path does not allocate
-/// compare it before and after.
+/// Returns the number of calls to operator new in this program so far, by all threads. Tests compare it before and
+/// after to show that a frame path does not allocate.
 std::int64_t allocations();
 
-/// How many bytes all those calls asked for together, whether they were freed since or not.
+/// Returns the total number of bytes that these calls requested, whether freed since or not.
 std::int64_t allocated_bytes();
 
 }  // namespace framewire::kit

@@ -10,7 +10,7 @@
 
 namespace framewire::kit {
 
-/// Takes all log lines of `least` and above while it lives, by any thread.
+/// Captures all log lines of level `least` and above during its lifetime, from all threads.
 class CapturedLog {
 public:
     explicit CapturedLog(LogLevel least = LogLevel::info)
@@ -36,7 +36,8 @@ private:
         std::mutex mutex;
         std::string text;
     };
-    // On the heap: ThreadSanitizer takes a mutex on the stack for the one that another test had in that place.
+    // On the heap: ThreadSanitizer confuses a mutex on the stack with the one that an earlier test had at the same
+    // address.
     std::unique_ptr<Lines> lines_ = std::make_unique<Lines>();
     LogOutput before_;
 };

@@ -5,7 +5,7 @@
 
 namespace framewire::kit {
 
-/// Looks at what other threads do until the condition holds; returns false after a minute. For EXPECT_TRUE.
+/// Polls a condition that other threads make true; returns false after a minute. For EXPECT_TRUE.
 template <class Condition>
 bool eventually(Condition condition) {
     constexpr std::chrono::milliseconds between_looks{2};

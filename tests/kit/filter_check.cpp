@@ -5,7 +5,7 @@
 namespace framewire::kit {
 namespace {
 
-// What a filter reads and what it must give, in whatever layout and by whichever instructions.
+// The inputs of a filter and its expected output, which do not depend on the layout or the instruction set.
 struct Expected {
     Shape shape;
     Fill fill_with;
@@ -23,7 +23,7 @@ struct Expected {
     }
 };
 
-// The images of one case, with their twins on the GPU where the backend is CUDA.
+// The images of one case, with copies on the GPU if the backend is CUDA.
 struct CaseImages {
     GuardedImage in, previous, out;
     std::optional<DeviceTwin> device_in, device_previous, device_out;
@@ -39,7 +39,7 @@ struct CaseImages {
         }
     }
 
-    // The second image is the previous one, or the original, where the filter needs one of them.
+    // The second image is the previous one or the original, if the filter needs either.
     template <MemorySpace space>
     static FilterImages<space> images_for(const FilterInfo& info, View<const std::uint8_t, space> in,
                                           View<const std::uint8_t, space> second, View<std::uint8_t, space> out) {
@@ -93,9 +93,9 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
 
 void check_filter(Backend backend, const FilterCheck& check) {
     const auto values = with_defaults(check.info, check.values);
-    // The formula takes longest, so it is asked once for all that must agree with it.
+    // The reference is the slowest part, so it runs once for all results that must equal it.
     const auto check_all = [&](const Shape& shape, Fill fill_with, const std::vector<Layout>& in_layouts) {
-        if (testing::Test::HasFailure()) return;  // the first one says enough
+        if (testing::Test::HasFailure()) return;  // one failure is enough
         const Expected expected(check, values, shape, fill_with);
         for_each_instruction_set(backend, [&](const std::string& instruction_set) {
             SCOPED_TRACE(instruction_set);

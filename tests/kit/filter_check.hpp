@@ -13,22 +13,23 @@
 
 namespace framewire::kit {
 
-/// A filter under test: its parameters as a chain would give them and its formula.
+/// A filter under test: its parameters, as in a chain, and its reference.
 struct FilterCheck {
     FilterInfo info;
-    std::initializer_list<std::pair<std::string, std::string>> values;  ///< what differs from the defaults
+    std::initializer_list<std::pair<std::string, std::string>> values;  ///< parameters that differ from the defaults
     int channels = 3;                                                   ///< of the input
     std::function<void(const FilterImages<MemorySpace::host>&)> reference;
     int tolerance = 0;
-    std::vector<Shape> shapes{};  ///< in place of the usual ones and the HD one, where the reference takes long
+    std::vector<Shape>
+        shapes{};  ///< if not empty, used instead of the usual shapes and the HD one; for slow references
 };
 
-/// Runs the filter over instruction sets x sizes x batches x layouts x fills on one backend and compares whole images
-/// with the reference: guard bytes around the output intact, inputs unchanged, the same bytes on a second run. Reports
-/// GoogleTest failures.
+/// Runs the filter on one backend with every instruction set, size, batch, layout and fill, and compares whole images
+/// with the reference: guard bytes around the output are intact, inputs are unchanged, and a second run gives the same
+/// bytes. Reports GoogleTest failures.
 void check_filter(Backend backend, const FilterCheck& check);
 
-/// For INSTANTIATE_TEST_SUITE_P: one test a backend, named after it.
+/// For INSTANTIATE_TEST_SUITE_P: one test per backend, named after it.
 class BackendTest : public ::testing::TestWithParam<Backend> {
 protected:
     void SetUp() override {

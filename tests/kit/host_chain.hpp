@@ -6,7 +6,7 @@
 
 namespace framewire::kit {
 
-/// A chain for images on the host whatever the backend, one after the other.
+/// Runs a chain on host images one by one, whatever the backend.
 class HostChain {
 public:
     HostChain(const Chain& chain, const Shape& shape, Executor& executor)

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t guard_bytes = 256;
 
-// Comes again every 256 bytes.
+// The pattern repeats every 256 bytes.
 std::uint8_t guard_at(std::int64_t index) { return static_cast<std::uint8_t>(0xA5 ^ (index * 31)); }
 
 template <class Body>
@@ -81,7 +81,7 @@ void fill(HostView<std::uint8_t> image, Fill fill, std::uint64_t salt) {
             });
         case Fill::noise: {
             std::mt19937_64 random(seed() * 0x9E3779B97F4A7C15u + salt);
-            // Eight bytes of each number: many tests make more noise than they do with it.
+            // Takes eight bytes from each random number: many tests spend most of their time generating noise.
             return for_each_row(image, [&](std::uint8_t* row, int, int) {
                 for (std::int64_t x = 0; x < image.shape().row_bytes(); x += 8) {
                     const auto bytes = random();
@@ -200,7 +200,8 @@ std::optional<std::string> first_difference(HostView<const std::uint8_t> got, Ho
 }
 
 bool brief() {
-    static const bool brief = std::getenv("FRAMEWIRE_TEST_BRIEF") != nullptr;  // asked for each pixel by some
+    static const bool brief =
+        std::getenv("FRAMEWIRE_TEST_BRIEF") != nullptr;  // cached, as some tests ask for each pixel
     return brief;
 }
 

@@ -24,7 +24,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-// A corridor one pixel wide, walls one pixel wide, inwards to the middle.
+// A corridor one pixel wide with walls one pixel wide, spiralling inwards to the middle.
 void fill_spiral(HostView<std::uint8_t> mask) {
     set_where(mask, [](auto...) { return false; });
     const int width = mask.shape().width, height = mask.shape().height;
@@ -34,7 +34,7 @@ void fill_spiral(HostView<std::uint8_t> mask) {
         const auto is_inside = [&](int at_x, int at_y) {
             return at_x >= 0 && at_x < width && at_y >= 0 && at_y < height;
         };
-        // A step is free when neither its pixel nor the one beyond is set already.
+        // A step is free if neither its pixel nor the one after it is set.
         const auto is_free = [&] {
             return is_inside(x + dx, y + dy) && !is_set(x + dx, y + dy) &&
                    !(is_inside(x + 2 * dx, y + 2 * dy) && is_set(x + 2 * dx, y + 2 * dy));

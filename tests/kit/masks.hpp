@@ -6,19 +6,20 @@
 #include <string>
 #include <vector>
 
-// Masks to label: images of one channel of 0 and 255.
+// Masks for labelling: single-channel images of 0 and 255.
 
 namespace framewire::kit {
 
-/// The report's random components (moving-object report, figure 13): up to `count` squares of 20x20 pixels at random
-/// places in each frame, none touching another. Stops where 1000 tries in a row find no free place; returns how many
-/// the last frame got. The same squares for the same seed everywhere.
+/// Draws the report's random components (moving-object report, figure 13): up to `count` squares of 20x20 pixels at
+/// random positions in each frame, none of which touch. Stops after 1000 consecutive positions that are not free;
+/// returns the number of squares in the last frame. The same seed gives the same squares everywhere.
 int fill_squares(HostView<std::uint8_t> mask, int count, std::uint64_t seed);
 
-/// Sets pixels at random, each with probability `density`, in grains of `grain` x `grain` pixels.
+/// Sets pixels at random with probability `density`, in grains of `grain` x `grain` pixels.
 void fill_grains(HostView<std::uint8_t> mask, double density, int grain, std::uint64_t seed);
 
-/// `count` discs a frame, of radius 6 to 17 at random places, overlapping or not: what morphology leaves.
+/// Draws `count` discs per frame, of radius 6 to 17 at random positions, which may overlap: typical results of
+/// morphology.
 void fill_discs(HostView<std::uint8_t> mask, int count, std::uint64_t seed);
 
 /// Masks that are hard to label.

@@ -12,7 +12,7 @@
 namespace framewire {
 namespace binarize_test {
 
-// Gray images of every kind of histogram: one value, two, few, hills, noise, and hills with gaps.
+// Gray images with histograms of every kind: one value, two, few, hills, noise, and hills with gaps.
 void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
     const auto below = [&](unsigned limit) { return static_cast<int>(random() % limit); };
     const int values = 1 + kind % 6, spread = kind % 4 * below(30), gap = 1 + kind % 3;
@@ -26,7 +26,7 @@ void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
         }
 }
 
-TEST(BinarizeAndOpenCv, OtsusThresholdIsTheSameOnManyImages) {
+TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameOnManyImages) {
     auto& executor = kit::executor(Backend::cpu);
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (int kind = 0; kind < 1000; ++kind) {
@@ -44,8 +44,8 @@ TEST(BinarizeAndOpenCv, OtsusThresholdIsTheSameOnManyImages) {
     }
 }
 
-// One pixel in 2^23 is just the share at which OpenCV begins to take a class into account.
-TEST(BinarizeAndOpenCv, OtsuWithASinglePixelInEightMillion) {
+// One pixel in 2^23 is the smallest share at which OpenCV considers a class.
+TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameForOnePixelInEightMillion) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int width : {4096, 4095, 4097}) {
         const Shape shape{1, 2048, width, 1};

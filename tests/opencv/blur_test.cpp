@@ -33,7 +33,7 @@ void expect_close(const Plan& plan, Peer&& peer, const Shape& shape, int toleran
     EXPECT_EQ(kit::first_difference(out.view(), want.view(), tolerance), std::nullopt);
 }
 
-TEST(MeanAndOpenCv, WithinOneOfBlur) {
+TEST(MeanAndOpenCv, IsWithinOneOfBlur) {
     for (const int channels : {1, 3})
         for (const auto& border : borders)
             for (const int size : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 63, 127, 128, 255}) {
@@ -49,7 +49,7 @@ TEST(MeanAndOpenCv, WithinOneOfBlur) {
             }
 }
 
-// Peer: from an image, a size, a sigma (0: the peer's own) and OpenCV's border.
+// The peer takes an image, a size, a sigma (0: the peer's default) and OpenCV's border.
 template <class Peer>
 void expect_gaussian(GaussianParameters parameters, const BorderPair& border, const Shape& shape, Peer&& peer,
                      int tolerance) {
@@ -67,11 +67,11 @@ void gaussian_blur(const cv::Mat& in, cv::Mat& out, int size, double sigma, int 
     cv::GaussianBlur(in, out, {size, size}, sigma, sigma, border);
 }
 
-// In floating point: on bytes OpenCV's weights have 8 bits, which puts it off by more than one for some sigmas. Odd
-// sizes only: the kernels it makes for even ones are no samples of a Gaussian (their two middle weights are too large).
+// In floating point: on bytes OpenCV's weights have 8 bits, which makes it differ by more than one for some sigmas. Odd
+// sizes only: OpenCV's kernels of even size are not samples of a Gaussian (their two middle weights are too large).
 TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
     const auto float_filter = [](const cv::Mat& in, cv::Mat& out, int size, double sigma, int border) {
-        // OpenCV has a table of its own for small sizes where sigma is left out.
+        // OpenCV has its own table for small sizes without a sigma.
         const auto kernel = cv::getGaussianKernel(size, sigma == 0 ? default_gaussian_sigma(size) : sigma, CV_64F);
         cv::Mat exact, filtered;
         in.convertTo(exact, CV_64F);
@@ -85,7 +85,7 @@ TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
                     expect_gaussian({.size = size, .sigma = sigma}, border, {1, 211, 307, channels}, float_filter, 1);
 }
 
-// Larger ones with finer weights find OpenCV off by two here and there.
+// For larger sizes, the finer weights differ from OpenCV's by two in places.
 TEST(GaussianAndOpenCv, FineRoundingOfSmallSizesIsWithinOneOfGaussianBlur) {
     for (const int channels : {1, 3})
         for (const auto& border : borders)
@@ -98,7 +98,7 @@ TEST(GaussianAndOpenCv, FineRoundingOfSmallSizesIsWithinOneOfGaussianBlur) {
                     1);
 }
 
-TEST(GaussianAndOpenCv, OpencvRoundingEqualsGaussianBlurForEverySize) {
+TEST(GaussianAndOpenCv, OpenCvRoundingEqualsGaussianBlurForEverySize) {
     for (int size = 1; size <= 255; size += size < 65 ? 2 : 14)
         for (const double sigma : {0.0, 0.3, 0.8, 2.0, 30.0, size / 6.0})
             for (const int channels : {1, 3})
@@ -106,7 +106,7 @@ TEST(GaussianAndOpenCv, OpencvRoundingEqualsGaussianBlurForEverySize) {
                                 borders[size / 2 % 3], {1, 67, 131, channels}, gaussian_blur, 0);
 }
 
-TEST(GaussianAndOpenCv, OpencvRoundingEqualsGaussianBlurForEveryShapeAndBorder) {
+TEST(GaussianAndOpenCv, OpenCvRoundingEqualsGaussianBlurForEveryShapeAndBorder) {
     for (const auto& border : borders)
         for (const int size : {3, 5, 7, 15, 31})
             for (const int channels : {1, 3})

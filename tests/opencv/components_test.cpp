@@ -13,7 +13,7 @@
 namespace framewire {
 namespace components_test {
 
-// Labels equal up to numbering, boxes and areas exact, and centroids, which OpenCV gives as doubles.
+// Labels are equal up to numbering, boxes and areas are exact, and centroids equal OpenCV's doubles.
 void compare(const std::string& name, int connectivity, HostImage& image) {
     SCOPED_TRACE(fmt::format("{}, {} neighbours, seed {}", name, connectivity, kit::seed()));
     const auto& shape = image.shape();
@@ -58,7 +58,7 @@ void compare(const std::string& name, int connectivity, HostImage& image) {
     }
 }
 
-TEST(ComponentsAndOpenCv, NoiseOfEveryDensity) {
+TEST(ComponentsAndOpenCv, AgreeOnNoiseOfEveryDensity) {
     HostImage image({1, 231, 317, 1});
     for (const int connectivity : {4, 8})
         for (const int grain : {1, 4})
@@ -69,7 +69,7 @@ TEST(ComponentsAndOpenCv, NoiseOfEveryDensity) {
             }
 }
 
-TEST(ComponentsAndOpenCv, Patterns) {
+TEST(ComponentsAndOpenCv, AgreeOnPatterns) {
     for (const auto& shape : {Shape{1, 240, 320, 1}, Shape{1, 97, 131, 1}, Shape{1, 1, 200, 1}, Shape{1, 200, 1, 1}})
         for (const int connectivity : {4, 8})
             for (const auto pattern : kit::all_patterns) {
@@ -80,7 +80,7 @@ TEST(ComponentsAndOpenCv, Patterns) {
             }
 }
 
-TEST(ComponentsAndOpenCv, DiscsAtHd) {
+TEST(ComponentsAndOpenCv, AgreeOnDiscsAtHd) {
     HostImage image({1, 1080, 1920, 1});
     for (const int connectivity : {4, 8}) {
         kit::fill_discs(image.view(), 600, kit::seed());

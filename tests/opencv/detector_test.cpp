@@ -22,7 +22,7 @@ namespace detector_test {
 
 using Box = std::array<int, 5>;  // x, y, width, height, area
 
-// From the records that `detect --method report` writes.
+// Reads the records that `detect --method report` writes.
 std::vector<std::vector<Box>> boxes_by_job(const std::string& source, const DetectorParameters& parameters) {
     const testing::TemporaryFolder folder;
     const auto records = folder / "boxes.jsonl";
@@ -84,7 +84,7 @@ TEST(DetectorAndOpenCv, ReportMethodFindsTheSameBoxesInASyntheticClip) {
 }
 
 TEST(DetectorAndOpenCv, ReportMethodFindsTheSameBoxesInARealClip) {
-    // The clip is too large to lie with the tests; scripts/deps.sh installs it.
+    // The clip is too large to be part of the tests; scripts/deps.sh installs it.
     const std::string clip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
     FRAMEWIRE_NEEDS(std::filesystem::exists(clip), "there is no " + clip + " (Debian: opencv-doc)");
     expect_the_same_boxes(clip, {.background = FirstFrame{}}, 1000);

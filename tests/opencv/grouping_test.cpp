@@ -30,9 +30,9 @@ std::vector<Detection> by_opencv(const std::vector<Detection>& boxes, int neighb
     return groups;
 }
 
-// Crowds of boxes of all sizes around some places, as windows above a threshold lie. OpenCV does not group with a
+// Clusters of boxes of all sizes around some positions, as windows above a threshold lie. OpenCV does not group with a
 // threshold of 0.
-TEST(GroupingAndOpenCv, TheSameGroups) {
+TEST(GroupingAndOpenCv, GroupsAreTheSame) {
     std::mt19937_64 random(kit::seed());
     const auto between = [&](int first, int last) {
         return first + static_cast<int>(random() % static_cast<unsigned>(last - first + 1));

@@ -15,8 +15,8 @@
 namespace framewire {
 namespace hog_test {
 
-// Nearly all of one gray value, of which the gamma leaves everything as it is, and flat at the border, where both have
-// ways of their own. Few pixels are darker and few brighter.
+// Nearly all pixels have one gray value, which the gamma does not change, and the border, which the two treat
+// differently, is flat. A few pixels are darker or brighter.
 cv::Mat picture(int width, int height) {
     cv::Mat picture(height, width, CV_8UC1, cv::Scalar(101));
     cv::circle(picture, {width / 2, height / 3}, width / 10, cv::Scalar(20), cv::FILLED);
@@ -25,8 +25,8 @@ cv::Mat picture(int width, int height) {
     return picture;
 }
 
-// Its descriptor of a picture, in our order: OpenCV goes through the columns of blocks, and in a block through the
-// columns of cells.
+// Returns OpenCV's descriptor of a picture in our order: OpenCV stores blocks by columns, and the cells of a block by
+// columns.
 std::vector<float> opencvs(const cv::HOGDescriptor& theirs, const cv::Mat& picture, const HogShape& shape, int block) {
     std::vector<float> columns;
     theirs.compute(picture, columns);
@@ -41,9 +41,9 @@ std::vector<float> opencvs(const cv::HOGDescriptor& theirs, const cv::Mat& pictu
     return rows;
 }
 
-// The descriptor of the picture turned by 180 degrees, as one of the picture.
+// Converts the descriptor of the picture rotated by 180 degrees into that of the picture.
 std::vector<float> turned_back(std::vector<float> descriptor, int bins, bool signed_gradients) {
-    // All cells of all blocks the other way round, and directions turned with them.
+    // Reverses the cells of all blocks and rotates their directions.
     std::ranges::reverse(descriptor);
     for (auto cell = descriptor.begin(); cell != descriptor.end(); cell += bins) {
         std::reverse(cell, cell + bins);
@@ -52,9 +52,9 @@ std::vector<float> turned_back(std::vector<float> descriptor, int bins, bool sig
     return descriptor;
 }
 
-// OpenCV's votes count most half a pixel off the block's middle; those of the picture upside down half a pixel off the
-// other way. Its norm adds something to a block's length, which counts only where there is hardly anything, and its
-// directions are within 0.3 degrees.
+// OpenCV counts most votes half a pixel off the block's middle, and for the rotated picture half a pixel off the other
+// way, so the sum of both is compared. Its norm adds a constant to a block's length, which only matters for nearly flat
+// blocks, and its directions are within 0.3 degrees.
 void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     SCOPED_TRACE(fmt::format("cells of {}, blocks of {}, {} bins, signed {}", cell, block, bins, signed_gradients));
     const int width = cell * 10, height = cell * 16;
@@ -74,7 +74,7 @@ void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     cv::HOGDescriptor theirs({width, height}, {cell * block, cell * block}, {cell, cell}, {cell, cell}, bins);
     theirs.gammaCorrection = false;
     theirs.signedGradient = signed_gradients;
-    theirs.L2HysThreshold = 1;  // holds nothing, so that its norm is plain L2
+    theirs.L2HysThreshold = 1;  // clips nothing, so that its norm is plain L2
     cv::Mat turned;
     cv::flip(image, turned, -1);
     const auto one = opencvs(theirs, image, of, block),
@@ -102,7 +102,7 @@ void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     EXPECT_GT(compared, of.rows * of.columns / 8);
 }
 
-TEST(HogAndOpenCv, CentralGradientsAreItsDescriptor) {
+TEST(HogAndOpenCv, CentralGradientsMatchItsDescriptor) {
     expect_opencvs(8, 2, 9, false);
     expect_opencvs(8, 2, 12, true);
     expect_opencvs(8, 3, 9, false);

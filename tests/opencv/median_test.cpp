@@ -12,7 +12,7 @@
 namespace framewire {
 namespace median_test {
 
-// Smooth shading, hard edges and sensor noise, as a camera has them.
+// Smooth shading, hard edges and sensor noise, as from a camera.
 void fill_scene(HostView<std::uint8_t> image) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const auto& shape = image.shape();
@@ -38,14 +38,14 @@ void expect_same(const Shape& shape, int size, bool scene) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(MedianAndOpenCv, EverySizeIsTheSame) {
+TEST(MedianAndOpenCv, EverySizeGivesTheSameBytes) {
     for (int size = 3; size <= 255; size += size < 35 ? 2 : 22)
         for (const int channels : {3, 1})
             for (const bool scene : {false, true}) expect_same({1, 217, 331, channels}, size, scene);
     expect_same({1, 217, 331, 3}, 255, true);
 }
 
-TEST(MedianAndOpenCv, FramesLargerThanABlock) {
+TEST(MedianAndOpenCv, FramesLargerThanABlockGiveTheSameBytes) {
     for (const int size : {3, 5, 9, 25}) expect_same({1, 720, 1283, 3}, size, true);
     for (const int size : {5, 11, 13}) expect_same({1, 300, 4099, 1}, size, true);
 }

@@ -13,8 +13,8 @@
 namespace framewire {
 namespace mixture_test {
 
-// A still room with sensor noise in slowly changing light, in front of which objects pass with their shadows, and a
-// part that flickers between two colours.
+// A static room with sensor noise in slowly changing light, in which objects pass with their shadows, and a part that
+// flickers between two colours.
 void draw(HostView<std::uint8_t> image, int frame, std::mt19937& random) {
     std::normal_distribution<float> noise(0, 3);
     const auto& shape = image.shape();
@@ -34,10 +34,10 @@ void draw(HostView<std::uint8_t> image, int frame, std::mt19937& random) {
         }
 }
 
-// The method is one, the numbers differ: means are off by 1/256 at most, variances by 1/256, weights by 1/65536 where
-// OpenCV keeps floats, all of them for a while after being rounded. A verdict changes only where the squared distance
-// is that near a threshold: seen are 3 of 10000 pixels and fewer, most of them where it flickers and weights come close
-// to each other; ten times that is allowed.
+// Both use the same method, but OpenCV keeps floats: each rounding moves our means by at most 1/256, variances by 1/256
+// and weights by 1/65536, and such an error lasts for a while. A verdict differs only if the squared distance is that
+// close to a threshold: at most 3 of 10000 pixels were seen, most of them in the flickering part, where weights come
+// close to each other. The test allows ten times as many.
 TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
     for (const int channels : {3, 1}) {
         const Shape shape{1, 120, 203, channels};
@@ -54,7 +54,7 @@ TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
             unpack_mask(shadows.view(), dark.view());
             cv::Mat mask;
             peer->apply(cv::Mat(shape.height, shape.width, CV_8UC(channels), image.view().data()), mask);
-            // Up to its fifth frame OpenCV takes what a pixel has just begun for the thing whose shadow it is.
+            // Until its fifth frame, OpenCV takes a pixel's first component for the object that casts the shadow.
             if (frame < 5) continue;
             for (int y = 0; y < shape.height; ++y)
                 for (int x = 0; x < shape.width; ++x) {

@@ -11,8 +11,8 @@
 namespace framewire {
 namespace mosaic_test {
 
-// cv::mean of each cell is a double of the exact sum: rounded half up it is the cell's colour.
-TEST(MosaicAndOpenCv, CellsAreTheMeansOfOpenCv) {
+// cv::mean of a cell is a double computed from the exact sum: rounded half up it equals the cell's colour.
+TEST(MosaicAndOpenCv, CellsEqualTheMeansOfOpenCv) {
     const Shape shape{1, 211, 307, 3};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::noise);

@@ -24,9 +24,9 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
     return product(a, b.data()) / std::sqrt(product(a, a.data()) * product(b, b.data()));
 }
 
-// What OpenCV computes of a picture, saved as the weights of its detector, must lie as our own descriptor of it does.
-// The two differ in how a pixel votes, not in where.
-TEST(WindowModelFileAndOpenCv, HogDescriptorsWeightsLieAsOurDescriptorDoes) {
+// An OpenCV descriptor of a picture, saved as the weights of OpenCV's detector, must have the same order as our
+// descriptor of the picture. The two differ in how a pixel votes, not in where.
+TEST(WindowModelFileAndOpenCv, HogDescriptorWeightsHaveTheOrderOfOurDescriptor) {
     const TemporaryFolder folder;
     cv::HOGDescriptor theirs({48, 96}, {24, 24}, {8, 8}, {8, 8}, 12);
     theirs.signedGradient = true;
@@ -65,7 +65,7 @@ struct Trained {
 
 class OpenCvSvm : public ::testing::TestWithParam<Trained> {};
 
-TEST_P(OpenCvSvm, ScoresAsOpenCvDoes) {
+TEST_P(OpenCvSvm, ScoresMatchOpenCv) {
     const TemporaryFolder folder;
     const auto& [name, type, found, other] = GetParam();
     WindowModel like{.hog = {.cell = 8, .bins = 4, .norm = HogNorm::l2, .block = 1}, .width_px = 16, .height_px = 24};

@@ -1,4 +1,4 @@
-// Serves the synthetic camera and watches it, through the installed headers and libraries alone.
+// Serves the synthetic camera and views it, using only the installed headers and libraries.
 
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"

@@ -1,4 +1,4 @@
-// Filters a picture and encodes what changed, through the installed headers and libraries alone.
+// Filters an image and encodes its changes, using only the installed headers and libraries.
 
 #include "framewire/delta/delta.hpp"
 #include "framewire/filters/gray/gray.hpp"

@@ -1,5 +1,4 @@
-// Broadcasts the synthetic camera and receives it, as the program does, through the installed headers and libraries
-// alone.
+// Broadcasts the synthetic camera and receives it as the program does, using only the installed headers and libraries.
 
 #include "framewire/session/broadcast/broadcast.hpp"
 #include "framewire/session/receive/receive.hpp"

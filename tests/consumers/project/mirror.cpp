@@ -1,4 +1,4 @@
-// Sends a picture to a viewer, with the network's library alone, and takes the log lines.
+// Sends an image to a viewer, using only the network library, and captures the log lines.
 
 #include "framewire/core/log.hpp"
 #include "framewire/net/client.hpp"

@@ -1,4 +1,4 @@
-// Records the synthetic camera and reads it back, with the media library alone.
+// Records the synthetic camera and reads it back, using only the media library.
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/media/media.hpp"

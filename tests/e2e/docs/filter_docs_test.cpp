@@ -27,7 +27,7 @@ std::string page(std::vector<std::string> arguments) {
     return result.out;
 }
 
-TEST(FilterDocs, PagesSayWhatTheRegistrySays) {
+TEST(FilterDocs, PagesMatchTheRegistry) {
     EXPECT_EQ(contents(docs / "README.md"), page({})) << how_to_mend;
     for (const auto& filter : filter_registry()) {
         const auto name = std::string(filter.name);
@@ -35,7 +35,7 @@ TEST(FilterDocs, PagesSayWhatTheRegistrySays) {
     }
 }
 
-TEST(FilterDocs, EveryPageHasItsPictureAndNoPictureIsLarge) {
+TEST(FilterDocs, EveryPageHasASmallPicture) {
     constexpr std::uintmax_t largest_bytes = 60'000;
     std::set<std::string> wanted{"before.jpg"}, found;
     for (const auto& filter : filter_registry()) wanted.insert(std::string(filter.name) + ".jpg");
@@ -47,7 +47,7 @@ TEST(FilterDocs, EveryPageHasItsPictureAndNoPictureIsLarge) {
     EXPECT_EQ(found, wanted) << how_to_mend;
 }
 
-TEST(FilterDocs, ExamplesAreChainsOfTheirFilter) {
+TEST(FilterDocs, ExamplesUseTheFilterOfTheirPage) {
     for (const auto& filter : filter_registry())
         for (const auto example : filter.examples) {
             const auto chain = parse_chain(example);

@@ -13,7 +13,7 @@ namespace source_docs_test {
 
 using Json = nlohmann::json;
 
-TEST(SourceDocs, SayWhatTheRegistrySays) {
+TEST(SourceDocs, MatchTheRegistry) {
     const auto page = contents(std::string(kit::sources_path) + "/docs/sources.md");
     const std::string begin = "<!-- framewire sources --markdown -->\n", end = "<!-- end -->\n";
     const auto first = page.find(begin), last = page.find(end);
@@ -53,7 +53,7 @@ TEST(Program, ListsSources) {
         EXPECT_NE(help.find(prefix), std::string::npos) << help;
 }
 
-TEST(Program, OptionsOfParametersSayWhatIsAllowed) {
+TEST(Program, ParameterOptionsStateTheAllowedValues) {
     const auto refusal = [](std::vector<std::string> arguments) {
         arguments.insert(arguments.begin() + 1, {"-i", "synth:size=64x48:frames=1"});
         const auto result = run_framewire(arguments);

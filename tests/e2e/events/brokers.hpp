@@ -11,22 +11,23 @@
 
 namespace framewire::e2e {
 
-/// Whether there are Mosquitto with its programs and a NATS server.
+/// Returns true if Mosquitto, its client programs and a NATS server are installed.
 bool brokers_are_installed();
 
-/// A real broker on a loopback port of its own, which keeps what it knows in a folder: killed and started anew it goes
-/// on with that.
+/// A real broker on its own loopback port that persists its state in a folder; after a kill and a restart it continues
+/// with that state.
 class Broker {
 public:
     virtual ~Broker() = default;
 
     int port() const { return port_; }
     std::string url(const std::string& prefix) const;
-    /// Starts it and waits until it listens; a test failure where it does not.
+    /// Starts the broker and waits until it listens; a test failure if it does not.
     void start();
-    /// kill -9.
+    /// Kills the broker with SIGKILL.
     void kill();
-    /// Whether its files have a subscription of that topic: else it would not know it after a kill.
+    /// Returns true if the broker's files hold a subscription to this topic; without one it would not know the
+    /// subscription after a kill.
     virtual bool keeps(const std::string& topic) const = 0;
 
 protected:
@@ -40,10 +41,10 @@ private:
     std::optional<Program> program_;
 };
 
-/// Eclipse Mosquitto, which writes each change to its file at once.
+/// Eclipse Mosquitto, configured to write each change to its file immediately.
 class Mosquitto final : public Broker {
 public:
-    /// More lines of its configuration, of the one listener.
+    /// `more` is appended to the configuration of the only listener.
     explicit Mosquitto(const std::string& more = "allow_anonymous true\n");
     bool keeps(const std::string& topic) const override;
 
@@ -61,7 +62,8 @@ private:
     std::vector<std::string> command() const override;
 };
 
-/// Debian's mosquitto_sub with a session that the broker keeps, quality of service 1. What it was sent is in a file.
+/// Debian's mosquitto_sub with a persistent session and quality of service 1. A file collects the messages that it
+/// received.
 class Subscriber {
 public:
     Subscriber(const Broker& broker, const std::string& topic, const std::vector<std::string>& more = {});
@@ -70,11 +72,11 @@ public:
         std::string topic, payload;
     };
     std::vector<Message> messages() const;
-    /// Of messages that are events.
+    /// Returns the received messages that are events.
     std::vector<nlohmann::json> events() const;
-    /// Waits until there are so many messages; false after three minutes.
+    /// Waits until this many messages have arrived; returns false after three minutes.
     bool wait_for(std::size_t messages) const;
-    /// Waits until events with so many different identities are there.
+    /// Waits until events with this many different identities have arrived.
     bool wait_for_events(std::size_t events) const;
 
 private:
@@ -82,7 +84,7 @@ private:
     std::optional<Program> program_;
 };
 
-/// The one message that a broker keeps of a topic; empty where there is none within ten seconds.
+/// Returns the retained message of a topic; empty if none arrives within ten seconds.
 std::string retained(const Broker& broker, const std::string& topic, const std::vector<std::string>& more = {});
 
 }  // namespace framewire::e2e

@@ -1,4 +1,4 @@
-// Events to real brokers: what they are told, and that nothing is lost over their deaths and that of framewire.
+// Events sent to real brokers: what the brokers receive, and that nothing is lost when they or framewire are killed.
 #include "e2e/events/brokers.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -26,7 +26,7 @@ protected:
     }
 };
 
-// Something moves in it all the time, and the detector finds it from some frame on.
+// A source in which something always moves, and in which the detector finds it from some frame on.
 const std::string busy_room = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
 
 std::vector<std::string> serve(const std::string& broker, std::vector<std::string> more,
@@ -36,14 +36,14 @@ std::vector<std::string> serve(const std::string& broker, std::vector<std::strin
     return framewire(std::move(more));
 }
 
-// Each identity of an event, and how often it came.
+// Counts how often each event identity occurs.
 std::map<std::string, int> counted(const std::vector<Json>& events) {
     std::map<std::string, int> ids;
     for (const auto& event : events) ++ids[event["id"].get<std::string>()];
     return ids;
 }
 
-// The events of each run of framewire are numbered from 1 without gaps; gives how many came twice.
+// Expects the events of each run of framewire to be numbered from 1 without gaps; returns the number of duplicates.
 int expect_all(const std::vector<Json>& events, std::size_t told) {
     const auto ids = counted(events);
     EXPECT_EQ(ids.size(), told);
@@ -61,7 +61,7 @@ int expect_all(const std::vector<Json>& events, std::size_t told) {
     return doubled;
 }
 
-// Events that came more than once left out, the others are in their order.
+// Expects the events to be in order, ignoring repeated ones.
 void expect_in_order(const std::vector<Json>& events) {
     std::set<std::string> seen;
     std::map<std::string, int> last;
@@ -81,7 +81,7 @@ int times_in(const std::string& text, const std::string& words) {
     return times;
 }
 
-// Whole lines of events in a spool file, which is not there at once.
+// Counts the complete lines of events in a spool file, which may not exist yet.
 std::size_t events_in(const std::string& path) {
     std::ifstream file(path);
     std::size_t events = 0;
@@ -89,7 +89,7 @@ std::size_t events_in(const std::string& path) {
     return events;
 }
 
-TEST_F(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
+TEST_F(Mqtt, PublishesEventsMotionAndHomeAssistantDiscovery) {
     const TemporaryFolder folder;
     Mosquitto broker;
     broker.start();
@@ -127,8 +127,8 @@ TEST_F(Mqtt, TellsEventsMotionAndWhatHomeAssistantReads) {
     EXPECT_EQ(retained(broker, "home/cams/door/motion"), "OFF");
 }
 
-// The last will.
-TEST_F(Mqtt, TellsThatItIsGoneWhenItIsKilled) {
+// Tests the last will of MQTT.
+TEST_F(Mqtt, PublishesItsLastWillWhenItIsKilled) {
     Mosquitto broker;
     broker.start();
     Program serving(serve(broker.url("cams"), {}));
@@ -143,12 +143,12 @@ TEST_F(Mqtt, TellsThatItIsGoneWhenItIsKilled) {
 
 constexpr int frames_of_a_death = 10;  // each with an event
 
-// Kills a broker twice while events come, and starts it again: all come.
+// Kills a broker twice while events arrive, and restarts it: no event is lost.
 void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
     const TemporaryFolder folder;
     broker.start();
     const Subscriber all(broker, "cams/#", {"-V", "mqttv311"});
-    // The camera's end is that of a pipe, so that it comes after both deaths, however long they take.
+    // The test ends the camera by closing a pipe, so that the end comes after both kills, however long they take.
     const auto pipe = folder / "camera.y4m";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     Program camera(framewire({"run", "-y", "--backend", "cpu", "--rate", "own", "-i", busy_room, "-o", pipe}));
@@ -175,7 +175,8 @@ void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
     EXPECT_EQ(figures["mqtt"]["dropped"], 0);
     EXPECT_EQ(figures["mqtt"]["connections"], connections);
     EXPECT_TRUE(all.wait_for_events(told)) << counted(all.events()).size() << " of " << told;
-    // A broker that dies between passing one on and acknowledging it gets it again, and so may who hears from it.
+    // If a broker dies between forwarding an event and acknowledging it, it receives the event again, and its
+    // subscriber may, too.
     constexpr int most_doubled_of_a_death = 20;
     const int doubled = expect_all(all.events(), told);
     EXPECT_LE(doubled, 2 * most_doubled_of_a_death);
@@ -193,8 +194,8 @@ TEST_F(Mqtt, LosesNothingWhenNatsIsKilled) {
     kill_and_see(broker, {"--mqtt-discovery", "none"});
 }
 
-// Where framewire is killed while the broker is away, what waits is in the file.
-TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
+// If framewire is killed while the broker is away, the waiting events are in the spool file.
+TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     const TemporaryFolder folder;
     const std::vector<std::string> kept{"--mqtt-spool-file", folder / "spool"};
     constexpr std::size_t waiting = 40;
@@ -222,7 +223,7 @@ TEST_F(Mqtt, GoesOnWithWhatWaitsAfterARestart) {
     expect_in_order(all.events());
 }
 
-TEST_F(Mqtt, DropsTheOldestBeyondTheBound) {
+TEST_F(Mqtt, DropsTheOldestEventsBeyondTheBound) {
     const TemporaryFolder folder;
     Mosquitto broker;
     broker.start();
@@ -245,8 +246,8 @@ TEST_F(Mqtt, DropsTheOldestBeyondTheBound) {
     expect_in_order(all.events());
 }
 
-// Who is not let in is told so, goes on with the stream, and shows the password nowhere.
-TEST_F(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
+// A client that the broker rejects reports it, continues with the stream, and shows the password nowhere.
+TEST_F(Mqtt, ReportsAWrongPasswordWithoutShowingIt) {
     const TemporaryFolder folder;
     EXPECT_EQ(printed_by(fmt::format("mosquitto_passwd -b -c {} bob right-secret", folder / "users")), "");
     Mosquitto broker(fmt::format("allow_anonymous false\npassword_file {}\n", folder / "users"));
@@ -273,7 +274,7 @@ TEST_F(Mqtt, SaysThatAPasswordIsWrongWithoutTellingIt) {
     EXPECT_EQ(right.err().find("secret"), std::string::npos) << right.err();
 }
 
-TEST_F(Mqtt, TrustsOnlyCertificatesThatItShould) {
+TEST_F(Mqtt, TrustsOnlyValidCertificates) {
     const TemporaryFolder folder;
     const auto made =
         printed_by(fmt::format("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "
@@ -294,7 +295,7 @@ TEST_F(Mqtt, TrustsOnlyCertificatesThatItShould) {
     EXPECT_EQ(untrusted.err().find("events are told to"), std::string::npos) << untrusted.err();
 }
 
-TEST_F(Mqtt, OptionsThatDoNotGoTogetherAreRefused) {
+TEST_F(Mqtt, RefusesConflictingOptions) {
     const auto refusal = [](std::vector<std::string> more) {
         more.insert(more.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--frames", "1", "-i",
                                    "synth:size=64x48"});

@@ -1,4 +1,4 @@
-// What goes along with the pictures, judged by ffprobe.
+// Streams and metadata that accompany the video (sound, subtitles, chapters, tags), checked with ffprobe.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 
@@ -19,12 +19,12 @@ Result run(std::vector<std::string> arguments) {
     return run_framewire(std::move(arguments));
 }
 
-// Six seconds with a beep each second, when the picture is white.
+// Six seconds with a beep each second, during which the picture is white.
 const std::string pictures =
     "-f lavfi -i \"color=black:s=64x48:r=25:d=6,drawbox=t=fill:c=white:enable='lt(mod(t,1),0.04)'\"";
 const std::string beeps = "-f lavfi -i \"aevalsrc='sin(2*PI*1000*t)*lt(mod(t,1),0.04)':s=48000:d=6\"";
 
-// With sound, subtitles, chapters and words.
+// Writes a film with sound, subtitles, chapters and tags.
 void make_film(const TemporaryFolder& folder, const std::string& path, const std::string& how) {
     std::ofstream(folder / "words.srt")
         << "1\n00:00:01,000 --> 00:00:02,000\nhello\n\n2\n00:00:03,000 --> 00:00:04,000\nworld\n";
@@ -37,7 +37,7 @@ void make_film(const TemporaryFolder& folder, const std::string& path, const std
                how + " " + path));
 }
 
-// Seconds at which the sound becomes loud.
+// Returns the times in seconds at which the sound becomes loud.
 std::vector<double> beeps_in(const std::string& path) {
     std::istringstream lines(
         printed_by("ffmpeg -nostdin -hide_banner -nostats -i " + path +
@@ -47,7 +47,7 @@ std::vector<double> beeps_in(const std::string& path) {
     return times;
 }
 
-// Seconds of the frames that are white.
+// Returns the times in seconds of the white frames.
 std::vector<double> flashes_in(const std::string& path) {
     std::istringstream lines(printed_by(
         "ffprobe -v error -f lavfi -i 'movie=" + path +
@@ -63,13 +63,13 @@ std::vector<double> flashes_in(const std::string& path) {
 void expect_in_step(const std::string& path, std::size_t count) {
     const auto seen = flashes_in(path), heard = beeps_in(path);
     ASSERT_EQ(seen.size(), count) << path;
-    // The first beep is at the very beginning, before which there is no silence.
+    // The first beep is at the very beginning, with no silence before it.
     for (std::size_t at = 1; at < count; ++at)
         EXPECT_TRUE(std::ranges::any_of(heard, [&](double time) { return std::abs(time - seen[at]) <= 0.04; }))
             << path << ": no beep at " << seen[at];
 }
 
-// Hashes of the subtitles, but of those without words, which MP4 has in between.
+// Returns the hashes of the subtitles, except the empty ones that MP4 stores in between.
 std::vector<std::string> words_in(const std::string& path) {
     std::istringstream lines(probed(path, "packet=size,data_hash", "-select_streams s -show_data_hash md5"));
     std::vector<std::string> words;
@@ -85,7 +85,7 @@ struct Film {
 
 class Companions : public testing::TestWithParam<Film> {};
 
-TEST_P(Companions, GoAlong) {
+TEST_P(Companions, AreCopiedToTheOutput) {
     const TemporaryFolder folder;
     const std::string ending = GetParam().ending;
     make_film(folder, folder / ("in" + ending), GetParam().how);
@@ -97,7 +97,7 @@ TEST_P(Companions, GoAlong) {
     EXPECT_EQ(probed(output, "stream=codec_type,codec_name", "-select_streams a"),
               probed(folder / ("in" + ending), "stream=codec_type,codec_name", "-select_streams a"));
     EXPECT_EQ(words_in(output), words_in(folder / ("in" + ending)));
-    // All of it, but for what sounds before the first picture.
+    // All of the sound, except what precedes the first frame.
     const std::string hashes = "-select_streams a -show_data_hash md5";
     const auto sound = probed(output, "packet=data_hash", hashes);
     const auto all = probed(folder / ("in" + ending), "packet=data_hash", hashes);
@@ -114,14 +114,14 @@ INSTANTIATE_TEST_SUITE_P(Containers, Companions,
                          testing::Values(Film{".mp4", "-c:a aac -c:s mov_text"}, Film{".mkv", "-c:a libopus -c:s srt"},
                                          Film{".mov", "-c:a pcm_s16le -c:s mov_text"}));
 
-TEST(CompanionRules, NoAudioLeavesItOut) {
+TEST(CompanionRules, NoAudioOmitsTheSound) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mkv", "-c:a aac -c:s srt");
     ASSERT_EQ(run({"-i", folder / "in.mkv", "-o", folder / "out.mkv", "--no-audio"}).code, 0);
     EXPECT_EQ(probed(folder / "out.mkv", "stream=codec_type"), "video\nsubtitle\n");
 }
 
-TEST(CompanionRules, WhatAContainerDoesNotTakeIsSaid) {
+TEST(CompanionRules, ReportsWhatAContainerCannotHold) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mkv", "-c:a pcm_s16le -c:s srt");
     const auto made = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
@@ -131,7 +131,7 @@ TEST(CompanionRules, WhatAContainerDoesNotTakeIsSaid) {
     EXPECT_EQ(probed(folder / "out.mp4", "stream=codec_type").substr(0, 6), "video\n");
 }
 
-TEST(CompanionRules, SoundEndsWithThePicturesThatWereAskedFor) {
+TEST(CompanionRules, SoundEndsWithTheLastRequestedFrame) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     ASSERT_EQ(run({"-i", folder / "in.mp4", "-o", folder / "out.mp4", "--frames", "50"}).code, 0);
@@ -139,8 +139,8 @@ TEST(CompanionRules, SoundEndsWithThePicturesThatWereAskedFor) {
     expect_in_step(folder / "out.mp4", 2);
 }
 
-// A video with boxes stands for the clip: it sounds like it.
-TEST(CompanionRules, SoundGoesAlongIntoAnnotatedVideos) {
+// An annotated video replaces the clip, so it keeps the clip's sound.
+TEST(CompanionRules, AnnotatedVideosKeepTheSound) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     const auto detect = [&](std::vector<std::string> more) {
@@ -159,8 +159,8 @@ TEST(CompanionRules, SoundGoesAlongIntoAnnotatedVideos) {
     EXPECT_EQ(detect({"--no-audio"}).code, 2) << "of --annotate";
 }
 
-// As `ffmpeg -ss 1 -t 3` has them.
-TEST(CompanionRules, PartsHaveTheirPartOfTheChapters) {
+// The expected chapters are those of `ffmpeg -ss 1 -t 3`.
+TEST(CompanionRules, TimeRangesKeepTheirChapters) {
     const TemporaryFolder folder;
     for (const std::string ending : {".mp4", ".mkv"}) {
         make_film(folder, folder / ("in" + ending),
@@ -185,7 +185,7 @@ TEST(CompanionRules, PartsHaveTheirPartOfTheChapters) {
     EXPECT_EQ(probed(folder / "out.mkv", "format_tags=title"), "A film\n");
 }
 
-TEST(CompanionRules, PiecesHaveTheirOwnSound) {
+TEST(CompanionRules, SegmentsHaveTheirOwnSound) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     std::filesystem::create_directory(folder / "p");
@@ -200,16 +200,16 @@ TEST(CompanionRules, PiecesHaveTheirOwnSound) {
     EXPECT_EQ(pieces, 3);
 }
 
-// Bytes of the sound as FFmpeg decodes it, of one channel and 16 bits.
+// Returns the number of bytes of the sound as FFmpeg decodes it to one channel of 16 bits.
 std::size_t decoded_sound_bytes(const std::string& path) {
     const auto count = printed_by("ffmpeg -nostdin -v quiet -i '" + path + "' -map 0:a -ac 1 -f s16le - | wc -c");
     return std::strtoul(count.c_str(), nullptr, 10);
 }
 
-// Sound goes along or is said to be left out, and no pair of codec and container ends the job.
+// Sound is copied or reported as left out, and no combination of codec and container ends the job.
 class SoundCodecs : public testing::TestWithParam<const char*> {};
 
-TEST_P(SoundCodecs, GoAlongOrAreSaidToBeLeftOut) {
+TEST_P(SoundCodecs, AreCopiedOrReportedAsLeftOut) {
     const TemporaryFolder folder;
     const std::string codec = GetParam();
     for (const std::string ending : {".mkv", ".ts"}) {
@@ -235,8 +235,8 @@ INSTANTIATE_TEST_SUITE_P(All, SoundCodecs,
                          testing::Values("aac", "mp2", "libmp3lame", "ac3", "eac3", "flac", "libopus", "libvorbis",
                                          "alac", "pcm_s16le", "pcm_s24be", "truehd", "dca", "wavpack"));
 
-// As recorders and DVRs leave them: the clock starts anew in the middle.
-TEST(Splices, SoundFollowsThePicturesAcross) {
+// Recorders and DVRs write such files: the clock restarts in the middle.
+TEST(Splices, SoundStaysInSyncAcrossASplice) {
     const TemporaryFolder folder;
     for (const std::string part : {"1", "2"})
         ASSERT_TRUE(
@@ -265,7 +265,7 @@ TEST(Splices, SoundFollowsThePicturesAcross) {
         }
 }
 
-TEST(Splices, LostPacketsAreDamageAllTheSame) {
+TEST(Splices, LostPacketsAreReportedAsDamage) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25:duration=4 -c:v libx264 -g 25 -f mpegts " +
                        (folder / "a.ts")));
@@ -275,7 +275,7 @@ TEST(Splices, LostPacketsAreDamageAllTheSame) {
     EXPECT_EQ(run({"-i", folder / "lost.ts", "-o", folder / "o.mkv"}).code, 69);
 }
 
-TEST(TimeCode, IsThatOfTheFirstFrame) {
+TEST(TimeCode, BelongsToTheFirstFrame) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i sine=440:d=4 -timecode 10:00:59:20 "
@@ -303,7 +303,7 @@ TEST(TimeCode, IsThatOfTheFirstFrame) {
     }
 }
 
-TEST(CompanionRules, WhatElseAFileHoldsIsSaid) {
+TEST(CompanionRules, ReportsOtherStreamsOfTheFile) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -frames:v 1 " + (folder / "cover.png")));
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -attach " + (folder / "cover.png") +
@@ -315,7 +315,7 @@ TEST(CompanionRules, WhatElseAFileHoldsIsSaid) {
     EXPECT_EQ(probed(folder / "out.mkv", "stream_tags=language", "-select_streams v"), "fre\n");
 }
 
-TEST(Properties, PixelAspectAndColoursStay) {
+TEST(Properties, KeepPixelAspectAndColours) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25:duration=1 -vf setsar=16/15,format=yuv420p "
@@ -327,7 +327,7 @@ TEST(Properties, PixelAspectAndColoursStay) {
     EXPECT_GT(psnr(folder / "out.mp4", folder / "in.mp4", "average"), 38);
 }
 
-// Players show the same shape: the rules of FFmpeg's filters, but for square pixels.
+// Players show the same shape: the rules of FFmpeg's filters, except for square pixels.
 TEST(Properties, PixelAspectFollowsFilters) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25 -frames:v 2 -vf setsar=16/15 -c:v libx264 " +
@@ -355,7 +355,7 @@ TEST(Properties, PixelAspectFollowsFilters) {
     EXPECT_EQ(probed(folder / "square.mp4", "stream=sample_aspect_ratio"), "1:1\n");
 }
 
-TEST(Properties, UnevenTimesStay) {
+TEST(Properties, KeepUnevenTimestamps) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -vf \"select='not(mod(n,7))+not(mod(n,5))'\" "
@@ -376,7 +376,7 @@ TEST(Properties, UnevenTimesStay) {
         }
         EXPECT_EQ(frames, 16) << name;
     }
-    // Pictures so wide that they lie in memory without gaps take a way of their own into y4m.
+    // Images wide enough to be stored without row gaps take a separate path into y4m.
     ASSERT_TRUE(
         ffmpeg("-i " + (folder / "in.mp4") + " -vf scale=256:64 -fps_mode passthrough " + (folder / "256.mp4")));
     for (const auto& [from, to] : {std::pair{"in.mp4", "out.avi"}, {"in.mp4", "out.y4m"}, {"256.mp4", "256.y4m"}}) {
@@ -385,13 +385,13 @@ TEST(Properties, UnevenTimesStay) {
     }
 }
 
-TEST(Properties, TheUsersWordOnColoursCounts) {
+TEST(Properties, UserOptionsOverrideTheColourTags) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i color=red:s=64x48:r=5:d=1 -vf scale=out_color_matrix=bt709:out_range=full,format=yuv420p "
                "-c:v ffv1 " +
                (folder / "in.mkv")));
-    // What FFmpeg's conversion gives by the right reading.
+    // The result of FFmpeg's conversion with the correct matrix and range.
     ASSERT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt709", "--range", "full", "-o", folder / "out.bgr",
                    "--frames", "1"})
                   .code,
@@ -404,7 +404,7 @@ TEST(Properties, TheUsersWordOnColoursCounts) {
     EXPECT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt708", "-o", folder / "no.bgr"}).code, 2);
 }
 
-TEST(Properties, HighDynamicRangeIsRefused) {
+TEST(Properties, RefuseHighDynamicRange) {
     const TemporaryFolder folder;
     for (const auto& [transfer, name] : {std::pair{"smpte2084", "PQ"}, std::pair{"arib-std-b67", "HLG"}}) {
         ASSERT_TRUE(ffmpeg(
@@ -419,7 +419,7 @@ TEST(Properties, HighDynamicRangeIsRefused) {
     }
 }
 
-TEST(Properties, TransparencyOfWebmLiesOnBlack) {
+TEST(Properties, BlendTransparentWebmOntoBlack) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i color=white@0.5:s=64x48:r=5:d=1,format=yuva420p -c:v libvpx-vp9 -crf 10 -b:v 0 " +
                        (folder / "in.webm")));

@@ -1,5 +1,5 @@
-// Damaged videos: what can be decoded is written, the exit status tells of the damage, and every run comes out the
-// same. ffprobe counts what is written.
+// Damaged videos: everything that can be decoded is written, the exit status reports the damage, and every run gives
+// the same result. ffprobe counts the written frames.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 
@@ -16,7 +16,7 @@ struct Clip {
     const char* name;
     const char* file;
     const char* encoding;
-    bool looks_the_same;  // each time; where a decoder notices nothing it may not
+    bool looks_the_same;  // each time; false if the decoder may miss the damage
 };
 
 class DamagedVideo : public ::testing::TestWithParam<Clip> {
@@ -28,7 +28,7 @@ protected:
 
     std::string clip() const { return folder_ / GetParam().file; }
 
-    // One bit in every so many bytes of its middle half.
+    // Flips one bit per `every` bytes in the middle half of the file.
     void damage(std::size_t every) const {
         auto bytes = contents(clip());
         for (auto at = bytes.size() / 4; at < bytes.size() * 3 / 4; at += every)
@@ -44,7 +44,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_P(DamagedVideo, EndsTheSameEachTime) {
+TEST_P(DamagedVideo, GivesTheSameResultInEveryRun) {
     damage(std::filesystem::file_size(clip()) / 24);
     const auto first = run(folder_ / "first.y4m", "2");
     EXPECT_EQ(first.code, 69) << first.err;
@@ -61,9 +61,9 @@ TEST_P(DamagedVideo, EndsTheSameEachTime) {
     }
 }
 
-class DamagedH264 : public DamagedVideo {};  // others may go on behind one wrong bit as if nothing were
+class DamagedH264 : public DamagedVideo {};  // other decoders may continue past a single wrong bit without noticing it
 
-TEST_P(DamagedH264, OneWrongBitIsFoundEachTime) {
+TEST_P(DamagedH264, DetectsOneWrongBitInEveryRun) {
     damage(std::filesystem::file_size(clip()));
     for (int again = 1; again <= 8; ++again) {
         const auto made = run(folder_ / ("out" + std::to_string(again) + ".y4m"), "2");
@@ -71,14 +71,15 @@ TEST_P(DamagedH264, OneWrongBitIsFoundEachTime) {
     }
 }
 
-TEST_P(DamagedVideo, WholeItIsNoError) {
+TEST_P(DamagedVideo, IntactFileIsNoError) {
     const auto made = run(folder_ / "out.y4m", "2");
     EXPECT_EQ(made.code, 0) << made.err;
     EXPECT_EQ(frames_in(folder_ / "out.y4m"), 75);
 }
 
-// Begins with a picture that later ones before it in time refer to frames for that are not there.
-TEST(CutVideo, WithoutWhatIsBeforeItsFirstPictureIsNoError) {
+// The clip starts with a keyframe of an open GOP: the frames after it in the file that precede it in display order
+// refer to frames that the cut removed.
+TEST(CutVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
     const TemporaryFolder folder;
     for (const std::string codec :
          {"libx264 -x264-params open-gop=1", "libx265 -x265-params open-gop=1:log-level=error"}) {

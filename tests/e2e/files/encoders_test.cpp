@@ -1,4 +1,4 @@
-// Which encoder writes what, judged by FFmpeg's own programs.
+// Encoder selection and quality, checked with FFmpeg's own programs.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -18,7 +18,7 @@ Result run(std::vector<std::string> arguments) {
 
 const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 
-TEST(Encoders, TheDefaultIsAsGoodAsFfmpegsAtTheSameSize) {
+TEST(Encoders, DefaultMatchesFfmpegAtTheSameSize) {
     FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-i " + vtest + " -frames:v 60 -c:v ffv1 " + (folder / "in.mkv")));
@@ -44,7 +44,7 @@ struct Choice {
 
 class EncoderChoices : public testing::TestWithParam<Choice> {};
 
-TEST_P(EncoderChoices, AreWhatIsWritten) {
+TEST_P(EncoderChoices, SelectTheWrittenCodec) {
     const TemporaryFolder folder;
     const std::string output = GetParam().output;
     const auto made = run({"-i", "synth:size=128x96:fps=25:seed=1", "--frames", "8", "-o", folder / output});
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderChoices,
                                          Choice{"a.avi:codec=mpeg4", "mpeg4,128,96,yuv420p"},
                                          Choice{"a.mkv:codec=hevc:bitrate=300000", "hevc,128,96,yuv420p"}));
 
-TEST(Encoders, LessQualityIsFewerBytes) {
+TEST(Encoders, LowerQualityGivesFewerBytes) {
     const TemporaryFolder folder;
     for (const auto* crf : {"15", "35"})
         ASSERT_EQ(
@@ -76,11 +76,11 @@ TEST(Encoders, LessQualityIsFewerBytes) {
     EXPECT_LT(2 * std::filesystem::file_size(folder / "35.mp4"), std::filesystem::file_size(folder / "15.mp4"));
 }
 
-TEST(Encoders, ThoseThatThisMachineLacksAreRefused) {
+TEST(Encoders, RefusesEncodersThatThisMachineLacks) {
     const TemporaryFolder folder;
     for (const std::string codec : {"h264_nvenc", "h264_vaapi"}) {
         const auto result = run({"-i", "synth:size=320x240", "--frames", "2", "-o", folder / ("a.mp4:codec=" + codec)});
-        if (result.code == 0) continue;  // a machine that has it
+        if (result.code == 0) continue;  // this machine has the encoder
         EXPECT_EQ(result.code, 78) << result.err;
         EXPECT_NE(result.err.find("the encoder " + codec + " cannot be used on this machine"), std::string::npos)
             << result.err;
@@ -88,8 +88,8 @@ TEST(Encoders, ThoseThatThisMachineLacksAreRefused) {
     }
 }
 
-// ImageMagick is the judge: this FFmpeg does not read moving WebP.
-TEST(Encoders, SeveralFramesMakeAWebpMove) {
+// ImageMagick checks this: the installed FFmpeg does not read animated WebP.
+TEST(Encoders, SeveralFramesMakeAnAnimatedWebp) {
     const TemporaryFolder folder;
     const auto identified = [&](const std::string& name) {
         return printed_by("identify -format '%wx%h %T %n\n' '" + (folder / name) + "'");
@@ -98,7 +98,7 @@ TEST(Encoders, SeveralFramesMakeAWebpMove) {
         ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--frames", "3", "-o", folder / ("a.webp" + how)}).code,
                   0);
         EXPECT_EQ(identified("a.webp").substr(0, 22), "67x45 20 3\n67x45 20 3\n");
-        // Whole pictures: a frame of the file may be what changed.
+        // Compare complete images: a frame of the file may hold only what changed.
         EXPECT_EQ(printed_by("convert '" + (folder / "a.webp") + "' -coalesce '" + (folder / "whole-%d.png") + "'"),
                   "");
         for (const int frame : {0, 2}) {
@@ -117,7 +117,7 @@ TEST(Encoders, SeveralFramesMakeAWebpMove) {
     EXPECT_EQ(contents(folder / "still.webp").find("ANIM"), std::string::npos);
 }
 
-TEST(Encoders, OddSizesStay) {
+TEST(Encoders, KeepsOddSizes) {
     const TemporaryFolder folder;
     for (const auto* name : {"a.mp4", "a.mov", "a.webm", "a.gif", "a.avi", "a.mp4:codec=libx265:preset=ultrafast"}) {
         const auto made = run({"-y", "-i", "synth:size=67x45", "--frames", "3", "-o", folder / name});

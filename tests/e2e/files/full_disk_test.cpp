@@ -1,4 +1,4 @@
-// Outputs on a disk that gets full: a file system of 64 KiB, mounted where only the program under test sees it.
+// Outputs on a disk that fills up: a file system of 64 KiB, mounted where only the program under test sees it.
 
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
@@ -17,8 +17,9 @@ namespace full_disk_test {
 
 constexpr int disk_kib = 64;
 
-// sh -c SCRIPT sh DISK USED_KIB NAMES PROGRAM ARGUMENTS...: mounts the disk, uses up some of it, runs the program, and
-// lists what is on the disk then, for it goes with the last process that sees it. Exits 99 when there is no disk.
+// sh -c SCRIPT sh DISK USED_KIB NAMES PROGRAM ARGUMENTS...: mounts the disk, fills part of it, runs the program, and
+// lists the files on the disk, which disappears with the last process that sees it. Exits with 99 if it cannot mount
+// the disk.
 constexpr const char* on_small_disk = R"(
 disk=$1 used_kib=$2 names=$3
 shift 3
@@ -29,7 +30,8 @@ ls -A "$disk" >"$names"
 exit $code
 )";
 
-// How to have mounts that nobody else sees: as root, or as root of a user namespace; empty where neither is allowed.
+// Returns the command prefix that creates a private mount namespace: as root, or as root of a user namespace; empty if
+// neither is allowed.
 const std::vector<std::string>& own_mounts() {
     static const auto found = [] {
         for (const std::vector<std::string>& way :
@@ -44,16 +46,16 @@ const std::vector<std::string>& own_mounts() {
     return found;
 }
 
-// What stays beside the output's name, as NAME.part: what was whole when the disk got full.
+// What stays beside the output as NAME.part: everything that was complete when the disk filled up.
 enum class Remains {
     nothing,
     lines,
-    recording  // where it had half a second to get so far
+    recording  // if half a second was enough to get that far
 };
 
 struct Case {
     const char* name;
-    std::vector<std::string> arguments;  // DISK stands for the disk, ELSE for a folder with room
+    std::vector<std::string> arguments;  // DISK is replaced by the disk, ELSE by a folder with free space
     const char* output;                  // on the disk
     int free_kib = disk_kib;
     Remains remains = Remains::nothing;
@@ -69,7 +71,7 @@ protected:
     }
 };
 
-TEST_P(FullDisk, IsAnErrorOfItsOwnAndLeavesNothingHalf) {
+TEST_P(FullDisk, HasItsOwnErrorAndLeavesNoPartialFile) {
     const TemporaryFolder disk, elsewhere;
     const auto& one = GetParam();
     auto command = own_mounts();

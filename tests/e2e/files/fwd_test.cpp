@@ -1,4 +1,4 @@
-// Recordings of the difference stream by the program: whole, killed, damaged, and read by every subcommand.
+// Recordings of the difference stream: complete, killed, damaged, and read by every subcommand.
 
 #include "e2e/program.hpp"
 
@@ -40,7 +40,7 @@ int furthest(const std::string& one, const std::string& other) {
     return far;
 }
 
-TEST(FwdFiles, AreReadByEverySubcommand) {
+TEST(FwdFiles, AreReadableByEverySubcommand) {
     const TemporaryFolder folder;
     const auto path = folder / "a.fwd";
     const auto made = run({"-i", camera, "-o", path + ":mode=bounded:threshold=12:key=0.5"});
@@ -61,7 +61,7 @@ TEST(FwdFiles, AreReadByEverySubcommand) {
     EXPECT_TRUE(raw(folder, {"-i", folder / "again.fwd"}) == all);
 }
 
-TEST(FwdFiles, AreCutAtPicturesByJobs) {
+TEST(FwdFiles, AreCutAtKeyframes) {
     const TemporaryFolder folder;
     ASSERT_EQ(run({"-i", "synth:size=64x48:fps=10:frames=60", "-o", folder / "a.fwd:mode=bounded:key=1"}).code, 0);
     const std::vector<std::string> filter{"-i", folder / "a.fwd", "-f", "gray=channels=1,gaussian=5"};
@@ -74,7 +74,7 @@ TEST(FwdFiles, AreCutAtPicturesByJobs) {
     EXPECT_TRUE(contents(folder / "out/a.gray") == contents(folder / "a.gray"));
 }
 
-TEST(FwdFiles, AreGoodToTheirLastFrameAfterAKill) {
+TEST(FwdFiles, AreReadableToTheLastFrameAfterAKill) {
     const std::string source = "synth:size=160x96:fps=100:noise=3";
     std::minstd_rand random(3);
     for (const auto* keys : {":mode=exact", ":mode=bounded"}) {
@@ -104,7 +104,7 @@ TEST(FwdFiles, AreGoodToTheirLastFrameAfterAKill) {
     }
 }
 
-TEST(FwdFiles, DamageIsInTheExitStatusAndTheFigures) {
+TEST(FwdFiles, ReportDamageInExitStatusAndStatistics) {
     const TemporaryFolder folder;
     const auto path = folder / "a.fwd";
     ASSERT_EQ(run({"-i", camera, "-o", path + ":key=0.5"}).code, 0);
@@ -123,7 +123,7 @@ TEST(FwdFiles, DamageIsInTheExitStatusAndTheFigures) {
     EXPECT_NE(contents(folder / "stats.json").find("\"damaged\": "), std::string::npos);
     const auto read = contents(folder / "b.bgr");
     EXPECT_GE(read.size() + frame_bytes, whole.size()) << "one frame is lost at most";
-    // A part of the file that is not damaged is none.
+    // Reading only an undamaged time range reports no damage.
     EXPECT_TRUE(raw(folder, {"-i", path, "--duration", "0.2"}) == whole.substr(0, 6 * frame_bytes));
 }
 

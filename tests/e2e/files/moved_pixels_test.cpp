@@ -1,4 +1,4 @@
-// Frames whose pixels only move go on as they were decoded: FFmpeg's program judges, which moves planes too.
+// Filters that only move pixels keep the decoded planes: results are compared with FFmpeg, which moves planes too.
 
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
@@ -13,7 +13,7 @@
 namespace framewire::e2e {
 namespace moved_pixels_test {
 
-// What follows the first line of a y4m file.
+// Returns what follows the first line of a y4m file.
 std::string pictures_in(const std::string& path) {
     const auto bytes = contents(path);
     return bytes.substr(std::min(bytes.find('\n'), bytes.size()));
@@ -38,7 +38,7 @@ protected:
     std::string clip_ = folder_ / "clip.mp4";
 };
 
-TEST_F(MovedPixels, AreFfmpegsByteForByte) {
+TEST_F(MovedPixels, EqualFfmpegByteForByte) {
     struct Case {
         const char *ours, *ffmpeg;
     };
@@ -56,7 +56,7 @@ TEST_F(MovedPixels, AreFfmpegsByteForByte) {
     }
 }
 
-// The luma of a y4m file of 4:2:0 and even sides, frame after frame.
+// Returns the luma of all frames of a 4:2:0 y4m file with even sides.
 std::string luma_in(const std::string& path, int width, int height) {
     const auto pictures = pictures_in(path);
     const auto line = std::string("\nFRAME").size(), pixels = static_cast<std::size_t>(width * height);
@@ -66,8 +66,9 @@ std::string luma_in(const std::string& path, int width, int height) {
     return luma;
 }
 
-// Turned pictures and mirrored rows have chroma on the other side of their pixels: it is blended. Luma is moved alone.
-TEST_F(MovedPixels, HaveFfmpegsLumaWhereChromaIsBlended) {
+// After a rotation or a mirrored row, the chroma samples lie on the other side of their pixels, so chroma is blended.
+// Luma is only moved.
+TEST_F(MovedPixels, LumaEqualsFfmpegWhenChromaIsBlended) {
     for (const auto& [own, ffmpegs] : {std::pair{"flip", "hflip"},
                                        {"rotate=90", "transpose=clock"},
                                        {"rotate=270", "transpose=cclock"},
@@ -85,8 +86,8 @@ TEST_F(MovedPixels, HaveFfmpegsLumaWhereChromaIsBlended) {
     EXPECT_EQ(frames_in(ours("crop=63:47:3:5", "odd.y4m")), 10);
 }
 
-// Scaled planes come near to FFmpeg's, which scales them too; a picture of half the size has fewer samples of chroma.
-TEST_F(MovedPixels, ScaleLikeFfmpegs) {
+// Scaled planes come close to FFmpeg's, which scales planes too; a picture of half the size has fewer chroma samples.
+TEST_F(MovedPixels, ScalingIsCloseToFfmpeg) {
     for (const auto& [own, ffmpegs] : {std::pair{"scale=64:48:area", "scale=64:48:flags=accurate_rnd+area"},
                                        {"scale=160:120:bicubic", "scale=160:120:flags=accurate_rnd+bicubic"}}) {
         SCOPED_TRACE(own);

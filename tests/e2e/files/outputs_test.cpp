@@ -1,4 +1,4 @@
-// What becomes of outputs: of those that are there already, and of those of runs that do not end well.
+// What happens to outputs that already exist, and to outputs of runs that fail.
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
@@ -28,7 +28,7 @@ using Names = std::vector<std::string>;
 using std::chrono::milliseconds;
 
 const std::string small_synth = "synth:size=64x48:fps=30:seed=1";
-// Comes at its own rate, so that a recording is under way for as long as one wants.
+// A source that produces frames in real time, so that a recording runs for as long as a test needs.
 const std::string paced = "lavfi:testsrc2=size=64x48:rate=200,realtime";
 
 Result run(std::vector<std::string> arguments) {
@@ -41,14 +41,14 @@ void make(const std::string& path, const char* frames = "5") {
     ASSERT_EQ(made.code, 0) << made.err;
 }
 
-// Through a shell, which closes or leads descriptors elsewhere as `redirections` say.
+// Runs the program through a shell, which closes or redirects descriptors as `redirections` says.
 std::vector<std::string> through_shell(const std::string& redirections, std::vector<std::string> arguments) {
     auto command = framewire(std::move(arguments));
     command.insert(command.begin(), {"sh", "-c", "exec \"$0\" \"$@\" " + redirections});
     return command;
 }
 
-TEST(Outputs, ThatAreAnInputAreRefused) {
+TEST(Outputs, RefuseTheInputFileAsOutput) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     const auto before = contents(folder / "a.avi");
@@ -74,7 +74,7 @@ TEST(Outputs, ThatAreAnInputAreRefused) {
     EXPECT_EQ(folder.names(), (Names{"a.avi", "hard.avi", "soft.avi"}));
 }
 
-TEST(Outputs, OfOneNameAreRefused) {
+TEST(Outputs, RefuseTwoOutputsOfOneName) {
     const TemporaryFolder folder;
     const auto result =
         run({"-i", small_synth, "-o", folder / "a.mkv", "--stats", folder / "./a.mkv", "--frames", "2"});
@@ -85,7 +85,7 @@ TEST(Outputs, OfOneNameAreRefused) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Outputs, ThatAreThereAreRefusedKeptOrReplaced) {
+TEST(Outputs, ExistingFilesAreRefusedKeptOrReplaced) {
     const TemporaryFolder folder;
     for (const char* name : {"a.mp4", "a.mkv", "a.m3u8", "a.y4m", "a%02d.png"}) {
         make(folder / name);
@@ -103,7 +103,7 @@ TEST(Outputs, ThatAreThereAreRefusedKeptOrReplaced) {
     EXPECT_EQ(both.code, 2) << both.err;
 }
 
-TEST(Outputs, ReplacedOnesKeepTheirPermissions) {
+TEST(Outputs, ReplacedFilesKeepTheirPermissions) {
     const TemporaryFolder folder;
     make(folder / "a.mp4");
     ASSERT_EQ(::chmod((folder / "a.mp4").c_str(), 0640), 0);
@@ -113,8 +113,8 @@ TEST(Outputs, ReplacedOnesKeepTheirPermissions) {
     EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
-// `script` runs it with a terminal and answers with what it is given.
-TEST(Outputs, AreAskedAboutOnATerminal) {
+// `script` runs the program with a terminal and answers its question.
+TEST(Outputs, PromptOnATerminalBeforeReplacing) {
     const TemporaryFolder folder;
     make(folder / "a.mkv");
     const auto command =
@@ -128,8 +128,8 @@ TEST(Outputs, AreAskedAboutOnATerminal) {
     }
 }
 
-// The shell has made the file, so that it is there already.
-TEST(Outputs, StandardOutputMayBeAFileByAnyName) {
+// The shell creates the file first, so it already exists.
+TEST(Outputs, StandardOutputMayBeAFileOfAnyName) {
     const TemporaryFolder folder;
     for (const char* name : {"-", "/dev/stdout"}) {
         const auto result = Program(through_shell("> " + (folder / "boxes.jsonl"),
@@ -141,7 +141,7 @@ TEST(Outputs, StandardOutputMayBeAFileByAnyName) {
     }
 }
 
-TEST(Outputs, ANumberInAVideosNameIsRefused) {
+TEST(Outputs, RefuseANumberPatternInAVideoName) {
     const TemporaryFolder folder;
     const auto result = run({"-i", small_synth, "-o", folder / "out%d.mp4", "--frames", "2"});
     EXPECT_EQ(result.code, 2) << result.err;
@@ -157,8 +157,8 @@ TEST(Outputs, ANumberInAVideosNameIsRefused) {
 
 class BrokenOff : public testing::TestWithParam<std::tuple<int, const char*>> {};
 
-// SIGHUP is what a program gets when its terminal goes.
-TEST_P(BrokenOff, LeavesWhatItHasAndNeverTakesAFinishedFilesPlace) {
+// A program receives SIGHUP when its terminal closes.
+TEST_P(BrokenOff, KeepsPartialOutputAndNeverReplacesAFinishedFile) {
     const auto [number, ending] = GetParam();
     const TemporaryFolder folder;
     const auto output = folder / ("a" + std::string(ending));
@@ -187,7 +187,7 @@ TEST_P(BrokenOff, LeavesWhatItHasAndNeverTakesAFinishedFilesPlace) {
 INSTANTIATE_TEST_SUITE_P(All, BrokenOff,
                          testing::Combine(testing::Values(SIGINT, SIGHUP), testing::Values(".mp4", ".mkv", ".m3u8")));
 
-TEST(Outputs, AnIgnoredHangupIsObeyed) {
+TEST(Outputs, AnIgnoredHangupStaysIgnored) {
     const TemporaryFolder folder;
     Program program({"sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu",
                      "--progress", "json", "-i", paced, "-o", folder / "a.mkv", "--frames", "300"});
@@ -199,7 +199,7 @@ TEST(Outputs, AnIgnoredHangupIsObeyed) {
 
 // --- kill -9 ---
 
-// What a reader gets of a recording that nobody finished.
+// Returns the number of frames that a reader gets from an unfinished recording.
 int frames_left_in(const std::string& path) {
     const auto probed = Program({"ffprobe", "-v", "quiet", "-select_streams", "v:0", "-count_frames", "-show_entries",
                                  "stream=nb_read_frames", "-of", "csv=p=0", path})
@@ -207,7 +207,7 @@ int frames_left_in(const std::string& path) {
     return probed.out.empty() ? -1 : std::atoi(probed.out.c_str());
 }
 
-// How many frames the program said it had put out a second before it said the last.
+// Returns the number of frames that the program had reported one second before its last report.
 int frames_a_second_before(const std::string& progress) {
     std::istringstream lines(progress);
     std::vector<std::pair<double, int>> said;
@@ -220,7 +220,7 @@ int frames_a_second_before(const std::string& progress) {
     return frames;
 }
 
-// Of a playlist, by its segments' lengths at 200 frames a second.
+// Returns the number of frames of a playlist, from its segments' lengths at 200 frames per second.
 int frames_listed(const std::string& playlist) {
     double seconds = 0;
     for (auto at = playlist.find("#EXTINF:"); at != std::string::npos; at = playlist.find("#EXTINF:", at + 1))
@@ -233,13 +233,13 @@ struct Recording {
     bool viewed;       // by view, else by run
     bool replaces;     // a finished file
     std::unique_ptr<Program> program;
-    std::string finished;  // bytes of what it is to replace
+    std::string finished;  // bytes of the file that it is to replace
 };
 
-constexpr int frames_in_encoder = 64;  // x264's lookahead, its reordering and a frame for each thread
+constexpr int frames_in_encoder = 64;  // x264's lookahead, its reordering and one frame per thread
 
-// Thirty recordings, killed at random moments.
-TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
+// Kills thirty recordings at random moments.
+TEST(Outputs, KilledRunsLeavePlayableFilesAndKeepFinishedOnes) {
     constexpr int rounds = 5;
     std::minstd_rand random(20261122);
     Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--rate", "200", "--listen",
@@ -276,7 +276,7 @@ TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
         for (auto& recording : recordings) {
             const auto path = folder / recording.name;
             const bool hls = path.ends_with(".m3u8");
-            // A playlist that waits for its end is beside the finished one.
+            // A playlist that is not finished lies beside the finished one.
             const auto left = hls && !recording.replaces ? path : path + ".part";
             const auto listed = hls && std::filesystem::exists(left) ? contents(left) : std::string();
             recording.program->signal(SIGKILL);
@@ -290,11 +290,11 @@ TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
                 const int finished = frames_a_second_before(result.err) - frames_in_encoder;
                 EXPECT_GE(frames_left_in(left), finished) << recording.name << "\n" << result.err;
             } else if (!listed.empty()) {
-                // A viewer that is slow skips states, so that its seconds hold fewer frames.
+                // A slow viewer skips states, so its seconds hold fewer frames.
                 EXPECT_GE(frames_left_in(left), recording.viewed ? 1 : frames_listed(listed)) << recording.name;
             }
         }
-        // The next runs name what was left, and clean it.
+        // The next runs report what was left behind, and remove it.
         for (auto& recording : recordings) {
             const auto path = folder / recording.name;
             const bool left = std::filesystem::exists(path + ".part");
@@ -311,7 +311,7 @@ TEST(Outputs, OfKilledRunsPlayAndFinishedOnesStay) {
 
 // --- descriptors and pipes ---
 
-TEST(Outputs, ClosedDescriptorsAreNoFiles) {
+TEST(Outputs, ClosedDescriptorsAreNotReusedAsFiles) {
     const TemporaryFolder folder;
     const auto input = Program(through_shell("<&-", {"run", "-i", "-", "-o", folder / "a.mkv"})).wait();
     EXPECT_EQ(input.code, 69) << input.err;
@@ -327,7 +327,7 @@ TEST(Outputs, ClosedDescriptorsAreNoFiles) {
     EXPECT_EQ(contents(folder / "b.bgr").size(), 3u * 64 * 48 * 3);
 }
 
-// Returns true if the process handles SIGTERM and each of its threads waits for something.
+// Returns true if the process handles SIGTERM and each of its threads is waiting.
 bool waits(pid_t process) {
     const auto folder = "/proc/" + std::to_string(process);
     std::ifstream status(folder + "/status");
@@ -357,7 +357,7 @@ TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
         if (argument == "OUT") argument = folder / "out";
     }
     Program program(framewire(arguments));
-    // While it begins it may wait for a moment, so it has to be seen waiting several times.
+    // It may wait briefly while it starts, so the test has to see it waiting several times.
     int looks = 0;
     ASSERT_TRUE(becomes_true([&] { return (looks = waits(program.id()) ? looks + 1 : 0) == 5; })) << program.err();
     program.signal(SIGTERM);
@@ -375,9 +375,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 // --- full disks and displays that go ---
 
-TEST(Outputs, AFullDiskBreaksHlsOffWithWholeFiles) {
+TEST(Outputs, AFullDiskLeavesCompleteHlsSegments) {
     const TemporaryFolder folder;
-    // No file may be longer: the first segment fits, a later one of noise does not.
+    // The file size limit allows the first segment, but not a later one of noise.
     const auto result =
         Program({"sh", "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu", "-i",
                  "lavfi:testsrc2=size=320x240:rate=25,noise=alls=100:allf=t+u:enable='gte(t,2)'", "-o",
@@ -388,7 +388,7 @@ TEST(Outputs, AFullDiskBreaksHlsOffWithWholeFiles) {
     EXPECT_EQ(frames_left_in(folder / "a.m3u8"), 50);
 }
 
-TEST(Outputs, AFullDiskKeepsWhatWasRecorded) {
+TEST(Outputs, AFullDiskKeepsTheRecordedFrames) {
     for (const char* name : {"a.mp4", "a.mkv", "a.y4m", "a.bgr"}) {
         const TemporaryFolder folder;
         const auto result =
@@ -406,7 +406,7 @@ TEST(Outputs, AFullDiskKeepsWhatWasRecorded) {
     }
 }
 
-TEST(Outputs, ADisplayThatGoesLeavesTheRecordingWhole) {
+TEST(Outputs, ALostDisplayLeavesACompleteRecording) {
     const TemporaryFolder folder;
     Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--listen", "127.0.0.1:0"}));
     ASSERT_TRUE(server.wait_for_err("serving")) << server.err();
@@ -427,7 +427,7 @@ TEST(Outputs, ADisplayThatGoesLeavesTheRecordingWhole) {
     EXPECT_GT(frames_in(folder / "a.mp4"), 0);
 }
 
-TEST(Outputs, LosslessTakesNoThreshold) {
+TEST(Outputs, LosslessRefusesAThreshold) {
     const auto result = run_framewire({"serve", "-i", small_synth, "--mode", "lossless", "--threshold", "20",
                                        "--listen", "127.0.0.1:0", "--frames", "1"});
     EXPECT_EQ(result.code, 2) << result.err;
@@ -437,7 +437,7 @@ TEST(Outputs, LosslessTakesNoThreshold) {
     EXPECT_EQ(zero.code, 0) << zero.err;
 }
 
-TEST(Outputs, UnknownEndingsAreRefused) {
+TEST(Outputs, RefuseUnknownExtensions) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     ASSERT_EQ(run({"-i", small_synth, "-o", folder / "p.png", "--frames", "1"}).code, 0);
@@ -487,8 +487,8 @@ TEST(Outputs, UnknownEndingsAreRefused) {
     EXPECT_EQ(folder.names(), before);
 }
 
-// Capital letters count as small ones, and what is no file needs no ending.
-TEST(Outputs, EndingsInCapitalsAndSpecialFilesAreTaken) {
+// Extensions are not case-sensitive, and special files need none.
+TEST(Outputs, AcceptUppercaseExtensionsAndSpecialFiles) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     EXPECT_EQ(run_framewire({"detect", "-i", folder / "a.avi", "-o", folder / "B.JSONL", "--stats", folder / "S.Json",
@@ -509,8 +509,8 @@ TEST(Outputs, EndingsInCapitalsAndSpecialFilesAreTaken) {
     EXPECT_EQ(reader.wait().out, standard.out);
 }
 
-// `timeout` signals the process and then its group: the second signal is no impatience.
-TEST(Outputs, ASecondSignalAtOnceBelongsToTheSameStop) {
+// `timeout` signals the process and then its group: the second signal does not mean that the user is impatient.
+TEST(Outputs, AnImmediateSecondSignalIsPartOfTheSameStop) {
     const auto is_pending = [](pid_t process) {
         std::ifstream status("/proc/" + std::to_string(process) + "/status");
         for (std::string line; std::getline(status, line);)
@@ -526,9 +526,10 @@ TEST(Outputs, ASecondSignalAtOnceBelongsToTheSameStop) {
             ASSERT_TRUE(program.wait_for_err("\"frame\":")) << program.err();
             const auto begin = std::chrono::steady_clock::now();
             program.signal(first);
-            while (is_pending(program.id())) std::this_thread::yield();  // else they would be one signal
+            while (is_pending(program.id()))
+                std::this_thread::yield();  // otherwise both would be merged into one signal
             program.signal(second);
-            // A machine that took longer than the rule allows proves nothing.
+            // If the machine took longer than the rule allows, the test proves nothing.
             const bool at_once = std::chrono::steady_clock::now() - begin < milliseconds(900);
             const auto result = program.wait();
             if (!at_once && attempt < 20) continue;
@@ -539,8 +540,8 @@ TEST(Outputs, ASecondSignalAtOnceBelongsToTheSameStop) {
         }
 }
 
-// The X server stops answering, so that the window waits for it inside a draw, and dies then.
-TEST(Outputs, ADisplayThatGoesInsideADrawLeavesTheRecordingWhole) {
+// The X server stops responding, so that the window waits for it inside a draw, and then dies.
+TEST(Outputs, ADisplayLostDuringADrawLeavesACompleteRecording) {
     const TemporaryFolder folder;
     Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--listen", "127.0.0.1:0"}));
     ASSERT_TRUE(server.wait_for_err("serving")) << server.err();

@@ -1,5 +1,5 @@
-// Filters that go from planes to planes give the bytes of the way over whole images. That way is had by a filter more
-// that changes nothing and does not go by rows.
+// Filters that run directly on planes give the same bytes as on whole images. The test forces the latter with an
+// additional filter that changes nothing and does not run by rows.
 
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
@@ -45,7 +45,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Planes, GiveTheBytesOfTheWayOverImages) {
+TEST_F(Planes, GiveTheSameBytesAsWholeImages) {
     struct Case {
         const char *form, *filters, *keys;
     };
@@ -60,7 +60,7 @@ TEST_F(Planes, GiveTheBytesOfTheWayOverImages) {
     }
 }
 
-TEST_F(Planes, SayWhatTheStepsTook) {
+TEST_F(Planes, ReportTheTimePerStep) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v ffv1 -pix_fmt yuv420p"), "adjust=contrast=1.3,binarize=fixed:level=99", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});
@@ -71,7 +71,7 @@ TEST_F(Planes, SayWhatTheStepsTook) {
     EXPECT_EQ(figures.at("filters").at(0).at("threshold"), 99);
 }
 
-TEST_F(Planes, SayWhatTurningThemTook) {
+TEST_F(Planes, ReportTheConversionTime) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v libx264 -pix_fmt yuv420p -vf scale=160:120"), "rotate=90,scale=50%", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});

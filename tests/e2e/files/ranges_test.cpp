@@ -1,4 +1,4 @@
-// --start and --duration to the frame, and times as they were: FFmpeg's frames are the judge.
+// --start and --duration are exact to the frame and keep timestamps, compared with FFmpeg's frames.
 #include "e2e/program.hpp"
 #include "e2e/real_data.hpp"
 #include "e2e/shell.hpp"
@@ -17,7 +17,7 @@ struct Picture {
     std::string hash;
 };
 
-// What FFmpeg decodes of a video, times from its first frame on.
+// Returns the frames that FFmpeg decodes from a video, with times relative to the first frame.
 std::vector<Picture> pictures_in(const std::string& path) {
     std::istringstream lines(printed_by("ffmpeg -nostdin -v error -i '" + path +
                                         "' -map 0:v:0 -fps_mode passthrough -f framemd5 - | tr -d ' '"));
@@ -72,7 +72,7 @@ void PrintTo(const Medium& medium, std::ostream* out) { *out << medium.name; }
 
 class Ranges : public testing::TestWithParam<Medium> {};
 
-TEST_P(Ranges, AreFfmpegsFrames) {
+TEST_P(Ranges, EqualFfmpegsFrames) {
     const TemporaryFolder folder;
     const auto path = folder / GetParam().file;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 130 -pix_fmt yuv420p " +
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Medium{"VariableRate", "a.mp4",
                            "-vf \"select='not(mod(n,7))+not(mod(n,5))'\" -fps_mode vfr -c:v libx264 -bf 2"}));
 
-// From a key frame, from between two, and from the last group, whose end a decoder may reach by another way.
+// Tests ranges that start at a keyframe, between two, and in the last group, whose end a decoder may reach differently.
 void expect_asked_colours(const TemporaryFolder& folder, const std::string& name, const std::string& encoding) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 130 -pix_fmt yuv420p -c:v libx264 -bf 3 " +
@@ -121,13 +121,13 @@ void expect_asked_colours(const TemporaryFolder& folder, const std::string& name
     }
 }
 
-TEST(ColoursOfRanges, AreWhatTheUserSays) {
+TEST(ColoursOfRanges, FollowTheUsersOptions) {
     const TemporaryFolder folder;
     expect_asked_colours(folder, "a.mp4", "-g 20");
     expect_asked_colours(folder, "a.ts", "-g 20 -x264-params open-gop=1:scenecut=0");
 }
 
-TEST(RealRanges, AreFfmpegsFrames) {
+TEST(RealRanges, EqualFfmpegsFrames) {
     const auto clip = real_data("moving_objects/intel/car-detection.mp4");
     FRAMEWIRE_NEEDS_REAL(clip);
     const TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// Recordings in pieces.
+// Recordings split into segments.
 #include "e2e/live/network_camera.hpp"
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
@@ -23,9 +23,9 @@ Result run(std::vector<std::string> arguments) {
     return run_framewire(std::move(arguments));
 }
 
-TEST(Recordings, PiecesHaveEveryFrameOnce) {
+TEST(Recordings, SegmentsHoldEveryFrameOnce) {
     const TemporaryFolder folder;
-    // The same pictures whole and in pieces.
+    // The same frames in one file and in segments.
     const std::string source = "synth:size=96x64:fps=25:seed=3:frames=130";
     ASSERT_EQ(run({"-i", source, "-o", folder / "whole.mkv"}).code, 0);
     std::filesystem::create_directory(folder / "p");
@@ -48,8 +48,8 @@ TEST(Recordings, PiecesHaveEveryFrameOnce) {
     EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 130);
 }
 
-// A camera sends what it has at once when it is connected: faster than frames can be encoded.
-TEST(Recordings, HaveEveryFrameOfALiveSource) {
+// On connection, a camera immediately sends all frames that it has: faster than they can be encoded.
+TEST(Recordings, HoldEveryFrameOfALiveSource) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 120 -c:v mjpeg -f matroska " +
                        (folder / "camera.mkv")));
@@ -78,7 +78,7 @@ TEST(Recordings, HaveEveryFrameOfALiveSource) {
     EXPECT_NEAR(expected, 110 * 0.04, 0.001);
 }
 
-TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
+TEST(Recordings, SegmentsStartWithKeyframesAndAppearComplete) {
     const TemporaryFolder folder;
     Program program(
         framewire({"run", "--backend", "cpu", "--progress", "none", "-i", "lavfi:testsrc2=size=96x64:rate=50,realtime",
@@ -102,7 +102,7 @@ TEST(Recordings, PiecesBeginWithKeyFramesAndAreWholeWhenTheyAppear) {
     }
 }
 
-TEST(Recordings, OldPiecesGoAndNothingElse) {
+TEST(Recordings, RemovesOnlyOldSegments) {
     const TemporaryFolder folder;
     std::ofstream(folder / "cam-20200101-000000.y4m") << std::string(1000, 'x');
     std::ofstream(folder / "cam-mine.y4m") << "mine";
@@ -116,7 +116,7 @@ TEST(Recordings, OldPiecesGoAndNothingElse) {
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-mine.y4m"));
 }
 
-TEST(Recordings, WhatMakesNoSenseIsRefused) {
+TEST(Recordings, RefusesInvalidOptions) {
     const TemporaryFolder folder;
     const auto refused = [&](std::vector<std::string> more, const std::string& reason) {
         std::vector<std::string> arguments{"-i", "synth:size=64x48", "--frames", "3"};

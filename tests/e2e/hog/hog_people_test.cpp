@@ -15,13 +15,13 @@ namespace hog_people_test {
 
 using Json = nlohmann::json;
 
-// Runs on the CPU, so that what is expected does not depend on the machine.
+// Runs on the CPU, so that the expected results do not depend on the machine.
 Result hog(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"hog", "--backend", "cpu"});
     return run_framewire(std::move(arguments));
 }
 
-// A picture of `size` as FFmpeg draws it: a figure of `scale` times a window of 64x128 with its corner at (x, y).
+// Returns an image of `size` drawn by FFmpeg: a figure in `scale` times a 64x128 window with its corner at (x, y).
 std::string with_figure(const std::string& size, int x, int y, int scale) {
     const auto box = [&](int left, int top, int width, int height) {
         const auto number = [&](int pixels) { return std::to_string(pixels * scale); };
@@ -34,7 +34,7 @@ std::string with_figure(const std::string& size, int x, int y, int scale) {
 
 const std::string scene = with_figure("320x240", 96, 40, 1);
 
-// The descriptor of the figure is a model of it: the product with itself is the largest there is.
+// The figure's descriptor serves as the model: its product with itself is the largest possible.
 class HogPeople : public testing::Test {
 protected:
     void SetUp() override {
@@ -60,7 +60,7 @@ std::vector<Json> lines_of(const std::string& text) {
     return lines;
 }
 
-TEST_F(HogPeople, FindsAFigureWhereItIs) {
+TEST_F(HogPeople, FindsAFigureAtItsPosition) {
     const auto result = people({"-i", scene});
     ASSERT_EQ(result.code, 0) << result.err;
     const auto lines = lines_of(result.out);
@@ -81,7 +81,7 @@ TEST_F(HogPeople, FindsAFigureWhereItIs) {
     EXPECT_TRUE(lines_of(people({"-i", "lavfi:color=gray:size=320x240:rate=5"}).out)[0]["objects"].empty());
 }
 
-TEST_F(HogPeople, FindsSmallerAndLargerOnes) {
+TEST_F(HogPeople, FindsSmallerAndLargerFigures) {
     const auto large = with_figure("480x320", 192, 32, 2);
     const auto box = [&](std::vector<std::string> arguments) {
         const auto result = people(std::move(arguments));
@@ -127,7 +127,7 @@ TEST_F(HogPeople, WritesRecordsAnnotatedFramesAndASummary) {
               (std::vector<std::string>{"boxes.jsonl", "model.npy", "plain.bgr", "seen.bgr", "stats.json"}));
 }
 
-// A folder of pictures as FFmpeg draws them, each of its own size.
+// A folder of images drawn by FFmpeg, each with its own size.
 class HogPeopleInFolder : public HogPeople {
 protected:
     void SetUp() override {
@@ -149,8 +149,8 @@ protected:
     const std::string in = folder / "in";
 };
 
-// Each image has what it has by itself, with its name and its place in the folder; sizes come, go, and come again.
-TEST_F(HogPeopleInFolder, ImagesOfAnySizesAreAsByThemselves) {
+// Each image gets the same results as by itself, with its name and its index in the folder; sizes change and recur.
+TEST_F(HogPeopleInFolder, ImagesGiveTheSameResultsAsAlone) {
     const std::vector<std::string> names{"a.png", "b 50%d.png", "c.jpg", "d.png"};
     draw(names[0], scene);
     draw("b.png", with_figure("200x300", 96, 104, 1));
@@ -189,7 +189,7 @@ TEST_F(HogPeopleInFolder, ImagesOfAnySizesAreAsByThemselves) {
     EXPECT_TRUE(lines_of(people_in_folder({"-f", "adjust=brightness=-255"}).out).at(3)["objects"].empty());
 }
 
-TEST_F(HogPeopleInFolder, AnImageSmallerThanAWindowHasNobody) {
+TEST_F(HogPeopleInFolder, FindsNobodyInAnImageSmallerThanAWindow) {
     draw("a.png", scene);
     draw("b.png", "lavfi:color=gray:size=60x100:rate=5");
     draw("c.png", scene);
@@ -207,7 +207,7 @@ TEST_F(HogPeopleInFolder, AnImageSmallerThanAWindowHasNobody) {
     EXPECT_EQ(smaller.err.find("b.png"), std::string::npos) << smaller.err;
 }
 
-TEST_F(HogPeopleInFolder, ABrokenImageIsNamedAndStopsNoOther) {
+TEST_F(HogPeopleInFolder, ReportsABrokenImageAndContinues) {
     draw("a.png", scene);
     draw("c.png", scene);
     for (const auto* broken : {"b.png", "b.jpg"}) {
@@ -249,14 +249,14 @@ TEST_F(HogPeopleInFolder, RefusesWhatIsNotAllowed) {
     EXPECT_EQ(contents(in + "/a.png"), before);
 }
 
-TEST_F(HogPeople, FiltersComeBefore) {
+TEST_F(HogPeople, AppliesFiltersFirst) {
     const auto result = people({"-i", scene, "-f", "adjust=brightness=-255"});
     ASSERT_EQ(result.code, 0) << result.err;
     for (const auto& line : lines_of(result.out)) EXPECT_TRUE(line["objects"].empty());
 }
 
-// Descriptors of another kind make another model, whose parameters are given as for the descriptors themselves.
-TEST_F(HogPeople, TakesOtherWindowsAndDescriptors) {
+// Descriptors with other parameters need another model, for which the same parameters are given.
+TEST_F(HogPeople, AcceptsOtherWindowsAndDescriptors) {
     const std::vector<std::string> kind{"--cell", "16", "--bins", "6", "--signed", "--norm", "none"};
     auto make = kind;
     make.insert(make.end(), {"-i", with_figure("64x128", 0, 0, 1), "--frames", "1", "-o", folder / "other.npy"});

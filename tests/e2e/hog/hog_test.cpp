@@ -18,7 +18,7 @@ namespace hog_test {
 
 const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
 
-// Runs on the CPU, so that what is expected does not depend on the machine.
+// Runs on the CPU, so that the expected results do not depend on the machine.
 Result hog(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"hog", "--backend", "cpu"});
     return run_framewire(std::move(arguments));
@@ -43,7 +43,7 @@ Npy read_npy(const std::string& path) {
     return npy;
 }
 
-TEST(Hog, AVideoHasItsFramesFirst) {
+TEST(Hog, VideoDescriptorsHaveFramesAsFirstAxis) {
     const TemporaryFolder folder;
     const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "7", "--stats", folder / "stats.json"});
     ASSERT_EQ(result.code, 0) << result.err;
@@ -56,8 +56,8 @@ TEST(Hog, AVideoHasItsFramesFirst) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"stats.json", "v.npy"}));
 }
 
-// An image of the video's first frame has the video's first descriptors, and no frames in its shape.
-TEST(Hog, AnImageIsItsRowsAndColumns) {
+// An image of the video's first frame gives the video's first descriptors, without a frame axis.
+TEST(Hog, ImageDescriptorsHaveNoFrameAxis) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", room, "-o", folder / "f.png", "--frames", "1"}).code, 0);
     ASSERT_EQ(hog({"-i", folder / "f.png", "-o", folder / "f.npy", "--cell", "16"}).code, 0);
@@ -69,7 +69,7 @@ TEST(Hog, AnImageIsItsRowsAndColumns) {
     EXPECT_TRUE(std::equal(image.values.begin(), image.values.end(), video.values.begin()));
 }
 
-TEST(Hog, BlocksAreNormed) {
+TEST(Hog, BlocksAreNormalised) {
     const TemporaryFolder folder;
     const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "1", "--norm", "l2hys", "--block", "3",
                              "--bins", "6", "--signed"});
@@ -83,8 +83,8 @@ TEST(Hog, BlocksAreNormed) {
     }
 }
 
-// Central gradients are half to a quarter of Sobel's, which sum up four of them, and their pictures are drawn, too.
-TEST(Hog, CentralGradientsAreOthers) {
+// Central gradients are a quarter to half of Sobel's, which sum four of them; their step images are drawn, too.
+TEST(Hog, CentralGradientsDifferFromSobel) {
     const TemporaryFolder folder;
     ASSERT_EQ(hog({"-i", room, "-o", folder / "sobel.npy", "--frames", "1", "--steps", folder / "sobel"}).code, 0);
     const auto result = hog({"-i", room, "-o", folder / "central.npy", "--frames", "1", "--steps", folder / "central",
@@ -101,7 +101,7 @@ TEST(Hog, CentralGradientsAreOthers) {
     EXPECT_EQ(hog({"-i", room, "-o", folder / "no.npy", "--gradient", "centre"}).code, 2);
 }
 
-TEST(Hog, FiltersComeBefore) {
+TEST(Hog, AppliesFiltersFirst) {
     const TemporaryFolder folder;
     ASSERT_EQ(hog({"-i", room, "-f", "adjust=brightness=-255", "-o", folder / "dark.npy", "--frames", "1"}).code, 0);
     const auto dark = read_npy(folder / "dark.npy");
@@ -120,7 +120,7 @@ TEST(Hog, DrawsTheStepsOfTheFirstFrame) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"new", "v.npy"}));
 }
 
-TEST(Hog, DrawsTheStepsOfTheFramesAskedFor) {
+TEST(Hog, DrawsTheStepsOfTheRequestedFrames) {
     const TemporaryFolder folder;
     const auto result = hog(
         {"-i", room, "-o", folder / "v.npy", "--frames", "5", "--steps", folder / "steps", "--steps-frames", "0,2-3"});
@@ -133,7 +133,7 @@ TEST(Hog, DrawsTheStepsOfTheFramesAskedFor) {
     for (const auto& set : sets) EXPECT_EQ(frames_in(folder / ("steps/" + set + "/hog.png")), 1) << set;
 }
 
-TEST(Hog, SummarizesAsJson) {
+TEST(Hog, WritesAJsonSummary) {
     const TemporaryFolder folder;
     const auto result = hog({"-i", room, "-o", folder / "v.npy", "--frames", "4", "--norm", "l2", "--json"});
     ASSERT_EQ(result.code, 0) << result.err;
@@ -148,14 +148,14 @@ TEST(Hog, SummarizesAsJson) {
                 std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()), 1e-6);
 }
 
-// The first `count` frames of the room as images f00.png, f01.png ...
+// Writes the first `count` frames of the room as images f00.png, f01.png ...
 void write_frames(const std::string& into, int count) {
     const auto frames = std::to_string(count);
     ASSERT_EQ(
         run_framewire({"run", "--backend", "cpu", "-i", room, "-o", into + "/f%02d.png", "--frames", frames}).code, 0);
 }
 
-TEST(Hog, AFolderOfOneSizeIsAsAVideo) {
+TEST(Hog, AFolderOfEqualSizesIsTreatedAsAVideo) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     write_frames(folder / "in", 4);
@@ -170,8 +170,8 @@ TEST(Hog, AFolderOfOneSizeIsAsAVideo) {
     EXPECT_EQ(read_npy(folder / "one.npy").shape, "(1, 22, 40, 9)");
 }
 
-// Two videos' frames as images of a folder, two and two in turn, have the videos' descriptors, each in a file.
-TEST(Hog, AFolderOfAnySizesIsAFileEach) {
+// A folder that interleaves the frames of two videos, two at a time, gives the videos' descriptors, one file per image.
+TEST(Hog, AFolderOfMixedSizesGivesOneFilePerImage) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     const std::vector<std::string> sizes{"64x48", "40x80"};
@@ -216,7 +216,7 @@ TEST(Hog, AFolderOfAnySizesIsAFileEach) {
     EXPECT_EQ(frames_in(folder / "steps/hog.png"), 1);
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"in", "out", "stats.json", "steps", "v.npy"}));
 
-    // The folder is there now, so that its name needs no slash.
+    // The folder now exists, so its name needs no trailing slash.
     std::filesystem::remove_all(folder / "out");
     std::filesystem::create_directory(folder / "out");
     ASSERT_EQ(hog({"-i", folder / "in", "-o", folder / "out", "--frames", "2"}).code, 0);
@@ -230,7 +230,7 @@ TEST(Hog, AFolderOfAnySizesIsAFileEach) {
     EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "what came before is whole";
 }
 
-TEST(Hog, ABrokenOrSmallImageOfAFolderStopsNoOther) {
+TEST(Hog, ReportsABrokenOrSmallImageAndContinues) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     write_frames(folder / "in", 4);
@@ -251,7 +251,7 @@ TEST(Hog, ABrokenOrSmallImageOfAFolderStopsNoOther) {
     EXPECT_EQ(read_npy(folder / "v.npy").shape, "(2, 22, 40, 9)");
 }
 
-TEST(Hog, RefusesFoldersThatDoNotGoTogether) {
+TEST(Hog, RefusesInvalidFolderCombinations) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {
@@ -286,7 +286,7 @@ struct HogRefused {
 
 class HogRefusal : public testing::TestWithParam<HogRefused> {};
 
-TEST_P(HogRefusal, SaysWhyAndLeavesNothing) {
+TEST_P(HogRefusal, ReportsTheReasonAndLeavesNoFile) {
     const TemporaryFolder folder;
     auto arguments = GetParam().arguments;
     if (std::ranges::find(arguments, "-o") == arguments.end())

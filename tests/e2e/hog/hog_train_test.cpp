@@ -24,7 +24,7 @@ namespace hog_train_test {
 
 using Json = nlohmann::json;
 
-// Noise, and if wanted in it, with its corner at (x, y), a square of 32 pixels with stripes that stand upright.
+// Draws noise and, optionally, a 32-pixel square with vertical stripes whose corner is at (x, y).
 void draw(const std::string& path, int width, int height, std::uint64_t salt, int x = -1, int y = -1) {
     HostImage image({1, height, width, 1});
     kit::fill(image.view(), kit::Fill::noise, salt);
@@ -62,7 +62,7 @@ protected:
     const std::string positives = folder / "positives", negatives = folder / "negatives", model = folder / "model.npy";
 };
 
-TEST_F(HogTrain, WhatItMakesFindsNewOnes) {
+TEST_F(HogTrain, TrainedModelFindsNewObjects) {
     const auto result = train({"--json", "--c", "0.1"});
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"model.npy", "negatives", "positives"}));
@@ -90,8 +90,8 @@ TEST_F(HogTrain, WhatItMakesFindsNewOnes) {
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
 }
 
-// What the model was trained on is in its file: finding takes it from there, and another choice is refused.
-TEST_F(HogTrain, AModelSaysWhatItWasTrainedOn) {
+// The model file holds the parameters that the model was trained with: detection uses them, and refuses others.
+TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     const auto trained = train({"--gradient", "central", "--cell", "4", "--c", "0.1", "--json"});
     ASSERT_EQ(trained.code, 0) << trained.err;
     const auto summary = Json::parse(trained.out);
@@ -113,10 +113,10 @@ TEST_F(HogTrain, AModelSaysWhatItWasTrainedOn) {
     const auto box = people.at(0).at("box");
     EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
-    // --overlap stands for its way of grouping.
+    // --overlap selects its grouping method.
     EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4", "--overlap", "0.3"}).out, found.out);
 
-    // Windows around it are its neighbours, and noise has none.
+    // Windows around the object are its neighbours; noise has none.
     const auto grouped = find({"--neighbours", "1", "--threshold", "-0.5"});
     ASSERT_EQ(grouped.code, 0) << grouped.err;
     const auto groups = Json::parse(grouped.out).at("objects");
@@ -150,7 +150,7 @@ TEST_F(HogTrain, TheSameSeedGivesTheSameFile) {
     EXPECT_NE(contents(model), first);
 }
 
-TEST_F(HogTrain, SaysWhatHeldOutImagesShow) {
+TEST_F(HogTrain, ReportsResultsOnHeldOutImages) {
     const auto result = train({"--folds", "4", "--curve", folder / "curve.csv", "--json"});
     ASSERT_EQ(result.code, 0) << result.err;
     const auto held_out = Json::parse(result.out).at("held_out");
@@ -170,7 +170,7 @@ TEST_F(HogTrain, SaysWhatHeldOutImagesShow) {
     EXPECT_NE(contents(folder / "curve.csv").find(",8,8,"), std::string::npos) << "all are found at some threshold";
 }
 
-TEST_F(HogTrain, LeavesOutWhatIsNoImage) {
+TEST_F(HogTrain, SkipsFilesThatAreNoImages) {
     { std::ofstream(positives + "/notes.txt") << "not an image"; }
     const auto result = train();
     EXPECT_EQ(result.code, 0) << result.err;
@@ -196,7 +196,7 @@ TEST_F(HogTrain, RefusesBadFolders) {
     expect_refusal(train(), 66, "broken.png");
 }
 
-TEST_F(HogTrain, RefusesWhatDoesNotGoTogether) {
+TEST_F(HogTrain, RefusesConflictingOptions) {
     struct Case {
         std::vector<std::string> arguments;
         int code;

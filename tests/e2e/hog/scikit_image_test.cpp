@@ -1,6 +1,6 @@
-// Beside scikit-image's own test output (astronaut_GRAY_hog_L2-Hys.npy): its definition written out gives that file's
-// values, and with four of its parts exchanged for the report's framewire's. What each part does to the descriptors is
-// the table in docs/hog/README.md.
+// Comparison with scikit-image's own test output (astronaut_GRAY_hog_L2-Hys.npy): its definition, written out, gives
+// the values of that file; with four of its parts replaced by the report's, it gives framewire's. The table in
+// docs/hog/README.md shows the effect of each part on the descriptors.
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
@@ -25,12 +25,12 @@ namespace scikit_image_test {
 
 constexpr int cell = 8, bins = 9, block = 3, values = block * block * bins;
 
-// What is done the report's way instead of scikit-image's.
+// The parts that follow the report instead of scikit-image.
 struct Parts {
-    bool gray = false;   // of 256 levels and other weights, instead of not rounded
-    bool gamma = false;  // with gray
-    bool sobel = false;  // with the border repeated, instead of central differences that are 0 there
-    bool votes = false;  // for the two nearest bins, instead of the one that the angle lies in
+    bool gray = false;   // 256 levels and other weights, instead of no rounding
+    bool gamma = false;  // requires gray
+    bool sobel = false;  // with a replicated border, instead of central differences that are 0 there
+    bool votes = false;  // for the two nearest bins, instead of the bin that contains the angle
 };
 
 using Numbers = std::vector<double>;
@@ -46,7 +46,7 @@ public:
             }
     }
 
-    // Blocks of cells in the order of HogView.
+    // Returns the blocks of cells in the order of HogView.
     Numbers descriptors(const Parts& parts) const {
         const int rows = height_ / cell, columns = width_ / cell;
         Numbers cells(static_cast<std::size_t>(rows * columns * bins), 0);
@@ -121,8 +121,8 @@ double largest_difference(const A& a, const B& b) {
     return largest;
 }
 
-// How alike two pictures' blocks are: the cosines' mean, and the share of cells with at least their part of the block's
-// length whose largest bin is the same. Blocks without any gradient do not count.
+// Similarity of two images' blocks: the mean of the cosines, and the share of cells with the same largest bin, among
+// cells that have at least their share of the block's length. Blocks with almost no gradient are not counted.
 struct Likeness {
     double cosine = 0, same_bin = 0;
 };
@@ -156,7 +156,7 @@ Likeness likeness(const A& a, const B& b) {
 }
 
 TEST(ScikitImage, DiffersByFourPartsOfTheDefinition) {
-    // The output and its picture are scikit-image's and do not come with framewire; scripts/deps.sh installs them.
+    // The output and its image belong to scikit-image and are not part of framewire; scripts/deps.sh installs them.
     const std::string data = "/usr/lib/python3/dist-packages/skimage/data/";
     const auto picture_path = data + "astronaut.png", want_path = data + "astronaut_GRAY_hog_L2-Hys.npy";
     for (const auto& path : {picture_path, want_path})

@@ -1,4 +1,4 @@
-// Who gets in, on the command line: tokens.
+// Access control by token on the command line.
 
 #include "e2e/live/guarded.hpp"
 
@@ -34,7 +34,7 @@ std::string token_file(const TemporaryFolder& folder, const std::string& name, c
     return path;
 }
 
-TEST(Access, OnlyTheRightTokenGetsIn) {
+TEST(Access, OnlyTheRightTokenIsAccepted) {
     const TemporaryFolder folder;
     const auto right_file = token_file(folder, "right", right), wrong_file = token_file(folder, "wrong", wrong);
     GuardedServer serving("127.0.0.1:0", {"--token-file", right_file, "--stats", folder / "stats.json"}, folder);
@@ -49,7 +49,7 @@ TEST(Access, OnlyTheRightTokenGetsIn) {
     const auto mistaken = Program(view({serving.url(), "--token-file", wrong_file})).wait();
     EXPECT_EQ(mistaken.code, 66);
     EXPECT_NE(mistaken.err.find("the token is wrong"), std::string::npos) << mistaken.err;
-    // Which streams there are is told to those who may come in.
+    // Only a client with the right token learns the names of the streams.
     const auto elsewhere = serving.url().substr(0, serving.url().rfind('/')) + "/garden";
     const auto stranger = Program(view({elsewhere})).wait();
     EXPECT_EQ(stranger.code, 66);
@@ -62,7 +62,7 @@ TEST(Access, OnlyTheRightTokenGetsIn) {
         for (const auto& token : {right, wrong}) EXPECT_EQ(text.find(token), std::string::npos) << text;
 }
 
-TEST(Access, BeyondLoopbackATokenIsMadeKeptAndShownOnce) {
+TEST(Access, BeyondLoopbackATokenIsCreatedStoredAndShownOnce) {
     const TemporaryFolder state, other;
     std::string token;
     {
@@ -90,8 +90,8 @@ TEST(Access, BeyondLoopbackATokenIsMadeKeptAndShownOnce) {
     EXPECT_TRUE(other.names().empty());
 }
 
-// Who guesses from one address is not heard after five times; somebody else at another gets in meanwhile.
-TEST(Access, AFloodOfLoginsKeepsNobodyElseOut) {
+// The server ignores an address after five failed attempts; a client at another address is accepted meanwhile.
+TEST(Access, AFloodOfLoginsDoesNotLockOutOthers) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right);
     GuardedServer serving("127.0.0.1:0", {"--token-file", file}, folder);
@@ -115,8 +115,8 @@ TEST(Access, AFloodOfLoginsKeepsNobodyElseOut) {
     EXPECT_LT(std::count(served.err.begin(), served.err.end(), '\n'), 100) << "a line each time";
 }
 
-// A token that is wrong now will be wrong later: nobody tries again by themselves.
-TEST(Access, AViewerWithAWrongTokenDoesNotTryAgain) {
+// A wrong token stays wrong, so no client retries by itself.
+TEST(Access, AViewerWithAWrongTokenDoesNotRetry) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right), other = token_file(folder, "other", wrong);
     GuardedServer first("127.0.0.1:0", {"--token-file", file}, folder);
@@ -132,7 +132,7 @@ TEST(Access, AViewerWithAWrongTokenDoesNotTryAgain) {
     EXPECT_NE(viewed.err.find("the token is wrong"), std::string::npos) << viewed.err;
 }
 
-TEST(Access, FilesThatHoldNoTokenAreRefused) {
+TEST(Access, RefusesFilesWithoutAToken) {
     const TemporaryFolder folder;
     const auto refused = [](const std::vector<std::string>& arguments, int code, const std::string& words) {
         const auto result = run_framewire(arguments);

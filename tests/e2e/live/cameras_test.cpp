@@ -25,7 +25,7 @@ std::vector<std::string> serve(std::vector<std::string> arguments) {
     return framewire(std::move(arguments));
 }
 
-// Where a server that runs has the stream of that name.
+// Returns the address of a running server's stream of that name.
 std::string address(Program& serving, const std::string& name) {
     EXPECT_TRUE(serving.wait_for_err("/" + name + "\n")) << serving.err();
     const auto words = serving.err();
@@ -41,7 +41,7 @@ std::vector<std::string> view(std::vector<std::string> arguments) {
 
 Shape shape_of(const std::string& path) { return open_source(path)->info().shape; }
 
-TEST(Cameras, TwoOverOnePort) {
+TEST(Cameras, ServesTwoOverOnePort) {
     const TemporaryFolder folder;
     Program serving(
         serve({"-i", "door=synth:size=64x48:fps=20:frames=20", "-i", "yard=synth:size=96x64:fps=20:frames=20", "-f",
@@ -70,7 +70,7 @@ TEST(Cameras, TwoOverOnePort) {
     EXPECT_EQ(figures["cameras"]["yard"]["size"]["width"], 48);
 }
 
-TEST(Cameras, AreSaidInAFile) {
+TEST(Cameras, AreConfiguredByAFile) {
     const TemporaryFolder folder;
     std::ofstream(folder / "cams.yaml") << "defaults:\n  rate: max\n  wait: 1\n"
                                            "cameras:\n"
@@ -98,8 +98,8 @@ TEST(Cameras, AreSaidInAFile) {
     EXPECT_EQ(Program(serve({"--config", folder / "wrong.yaml"})).wait().code, 78);
 }
 
-// On a GPU, where there is one, they share launches; each one's bytes are those that it has alone, on the CPU.
-TEST(Cameras, OfOneSizeAreSentAsEachAlone) {
+// On a GPU, if present, the cameras share launches; each one's bytes equal those that it sends alone on the CPU.
+TEST(Cameras, CamerasOfOneSizeSendTheSameBytesAsAlone) {
     const TemporaryFolder folder;
     const auto source = [](int number) { return fmt::format("synth:size=160x120:seed={}:frames=30", number); };
     std::ofstream file(folder / "cams.yaml");
@@ -126,7 +126,7 @@ struct Wrong {
     std::string words;
 };
 
-TEST(Cameras, WhatCannotBeServedIsRefused) {
+TEST(Cameras, RefusesInvalidConfigurations) {
     const Wrong all[] = {
         {{}, 2, "--input is required, or --config"},
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
@@ -150,8 +150,9 @@ TEST(Cameras, WhatCannotBeServedIsRefused) {
     }
 }
 
-// One is killed, says so in its picture, and comes back with another size; the other one's viewer notices nothing.
-TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
+// One camera is killed, its picture says so, and it returns with another size; the other camera's viewer is not
+// affected.
+TEST(Cameras, AKilledCameraReturnsWithAnotherSize) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto camera = network_camera(port, "white", "160x120");
@@ -193,8 +194,8 @@ TEST(Cameras, OneThatDiesComesBackWithAnotherSize) {
     EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["cameras"]["door"]["size"]["width"], 80);
 }
 
-// Of several, one that is not there at the start comes later.
-TEST(Cameras, OneThatIsNotThereYetComesLater) {
+// One of several cameras is missing at the start and connects later.
+TEST(Cameras, AMissingCameraConnectsLater) {
     const int port = free_port();
     Program serving(serve({"-i", fmt::format("door=tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-i",
                            "yard=lavfi:testsrc2=size=64x48:rate=20"}));

@@ -16,7 +16,7 @@ namespace framewire::e2e::guarded {
 
 inline const std::string small_synth = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
 
-/// A server with a folder of its own for what it keeps, and where it serves.
+/// A server with its own folder for persisted state, and its URL.
 class GuardedServer {
 public:
     GuardedServer(const std::string& listen, std::vector<std::string> arguments, const TemporaryFolder& state)
@@ -27,7 +27,7 @@ public:
         url_ = words.substr(begin, words.find('\n', begin) - begin);
     }
 
-    /// At 127.0.0.1, wherever it listens.
+    /// Returns the URL with 127.0.0.1 as its host, whatever address the server listens at.
     std::string url() const {
         auto url = url_;
         if (const auto at = url.find("0.0.0.0"); at != std::string::npos) url.replace(at, 7, "127.0.0.1");
@@ -53,7 +53,7 @@ private:
     std::string url_;
 };
 
-/// Views some frames, with something in its environment.
+/// Returns a command that views some frames, with an additional environment variable.
 inline std::vector<std::string> view(std::vector<std::string> arguments, const std::string& environment = "NONE=1") {
     arguments.insert(arguments.begin(), {"view", "--no-window", "--frames", "3"});
     arguments = framewire(std::move(arguments));

@@ -18,7 +18,7 @@ namespace kept_orders_test {
 
 using Json = nlohmann::json;
 
-// A camera whose orders are kept, as it is started anew each time.
+// A camera with persisted state that each test restarts several times.
 class Kept {
 public:
     explicit Kept(const TemporaryFolder& folder)
@@ -48,7 +48,7 @@ bool is_gray(const HostView<const std::uint8_t>& picture) {
     return true;
 }
 
-TEST(KeptOrders, HoldAfterARestart) {
+TEST(KeptOrders, ApplyAfterARestart) {
     const TemporaryFolder folder;
     const auto state = folder / "state.json";
     {
@@ -83,7 +83,7 @@ TEST(KeptOrders, HoldAfterARestart) {
     EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was ordered since";
 }
 
-TEST(KeptOrders, AreRefusedWhereTheFileIsWrong) {
+TEST(KeptOrders, AreRefusedIfTheFileIsInvalid) {
     const TemporaryFolder folder;
     std::ofstream(folder / "state.json") << R"({"framewire":"state","version":1,"cameras":{"main":{"threshold":300}}})";
     Kept kept(folder);

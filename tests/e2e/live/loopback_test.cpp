@@ -40,7 +40,7 @@ int largest_difference(HostView<const std::uint8_t> a, HostView<const std::uint8
     return largest;
 }
 
-// What a viewer had on its screen, one after the other.
+// The pictures that a viewer displayed, in order.
 struct Seen {
     struct Picture {
         std::uint64_t version;
@@ -120,7 +120,7 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
         ASSERT_FALSE(seen.pictures.empty());
         EXPECT_GE(seen.pictures.front().version, viewer == 2 ? late_after : 1);
         EXPECT_EQ(seen.pictures.back().version, frames) << "the last state reaches everyone";
-        // Parts show nothing before all blocks of their state have come.
+        // A client does not show a state that is sent in parts until all of its blocks have arrived.
         const auto& received = seen.counts.received;
         const auto shown = static_cast<std::int64_t>(seen.pictures.size());
         EXPECT_LE(received.pictures + received.changes, shown);
@@ -135,7 +135,9 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
     }
 }
 
-TEST_P(Loopback, ExactViewersHoldRAndStayWithinTheThreshold) { three_viewers_one_late({delta::Mode::exact, 20}, ""); }
+TEST_P(Loopback, ExactViewersHoldTheReferenceWithinTheThreshold) {
+    three_viewers_one_late({delta::Mode::exact, 20}, "");
+}
 TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({delta::Mode::lossless, 20}, ""); }
 TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({delta::Mode::exact, 5}, "gray=channels=1"); }
 

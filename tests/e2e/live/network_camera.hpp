@@ -18,7 +18,7 @@
 
 namespace framewire::e2e {
 
-/// A TCP port of this machine that nobody has at the moment.
+/// Returns a TCP port of this machine that is free at the moment.
 inline int free_port() {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -31,8 +31,8 @@ inline int free_port() {
     return ntohs(address.sin_port);
 }
 
-/// Whether a socket listens at the port, or is connected there: a camera of one viewer listens until that one comes,
-/// which may be at once.
+/// Returns true if a socket listens at the port or is connected to it: a camera for one viewer listens until that
+/// viewer connects, which may be immediately.
 inline bool somebody_is_at(int port) {
     std::ifstream sockets("/proc/net/tcp");
     const auto at_port = fmt::format(":{:04X}", port);
@@ -45,7 +45,7 @@ inline bool somebody_is_at(int port) {
     return false;
 }
 
-/// FFmpeg as a camera: one colour, at its own rate, to the first who connects.
+/// FFmpeg as a camera: sends one colour at its own rate to the first client that connects.
 inline std::unique_ptr<Program> network_camera(int port, const std::string& color, const std::string& size) {
     auto program = std::make_unique<Program>(
         std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",

@@ -30,7 +30,7 @@ double mean_of(const HostView<const std::uint8_t>& picture) {
     return sum / static_cast<double>(picture.shape().bytes());
 }
 
-// Takes pictures until one is as wanted; false after ten seconds.
+// Takes pictures until one is as wanted; returns false after ten seconds.
 template <class Wanted>
 bool comes(net::Client& client, Wanted wanted) {
     const auto end = Clock::now() + 10s;
@@ -39,8 +39,8 @@ bool comes(net::Client& client, Wanted wanted) {
     return false;
 }
 
-// One viewer orders, all see it and know how things stand.
-TEST(Orders, OfOneViewerHoldForAll) {
+// One viewer sends a control request; all viewers see its effect and receive the new state.
+TEST(Orders, ApplyToAllViewers) {
     Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--panel", "-f", "gray", "-i",
                                "synth:size=64x48:fps=30:noise=0:objects=0"}));
     const auto address = address_of(serving);
@@ -55,7 +55,7 @@ TEST(Orders, OfOneViewerHoldForAll) {
     remote->order("adjust brightness=60");
     EXPECT_TRUE(comes(one, [&] { return mean_of(one.picture()) > before + 40; })) << before;
     EXPECT_TRUE(comes(other, [&] { return mean_of(other.picture()) > before + 40; }));
-    // How things stand is told when they do, so after the picture.
+    // The server sends the new state when it is in force, that is, after the picture.
     const auto brightness = [](const std::string& state) { return Json::parse(state)["adjust"]["brightness"]; };
     EXPECT_TRUE(comes(one, [&] { return brightness(remote->state()) == 60; })) << remote->state();
     EXPECT_TRUE(comes(other, [&] { return watching->state() == remote->state(); })) << watching->state();
@@ -72,7 +72,7 @@ TEST(Orders, OfOneViewerHoldForAll) {
     EXPECT_TRUE(comes(other, [] { return true; })) << "nothing is lost for others";
 }
 
-TEST(Orders, AreOfServersThatTakeThem) {
+TEST(Orders, RequireAServerThatAcceptsThem) {
     Program serving(framewire(
         {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i", "synth:size=64x48:fps=30:noise=0:objects=0"}));
     net::Client client(address_of(serving));

@@ -1,4 +1,4 @@
-// A source that goes away and comes back, while viewers stay; and what is shown of an address with a password in it.
+// A source that disappears and returns while viewers stay connected, and how an address with a password is displayed.
 #include "e2e/live/network_camera.hpp"
 #include "e2e/program.hpp"
 
@@ -20,7 +20,7 @@
 namespace framewire::e2e {
 namespace patience_test {
 
-// The frames of a file: the first pixel, on which a box around all of the picture lies, one inside of it, and the
+// The frames of a file: the first pixel, which the box around the whole picture covers, one inside it, and the
 // brightest value.
 struct Seen {
     std::array<std::uint8_t, 3> corner, inside;
@@ -29,7 +29,7 @@ struct Seen {
     bool is_blue_in_gray() const { return brightest < 60; }
     bool is_white() const { return inside[0] > 200; }
     bool says_no_signal() const {
-        return corner[0] < 20 && inside[0] < 20 && brightest > 200;  // blue in gray, darkened, under white words
+        return corner[0] < 20 && inside[0] < 20 && brightest > 200;  // blue in gray, darkened, under white text
     }
 };
 
@@ -51,7 +51,7 @@ std::vector<Seen> frames_seen(const std::string& path, Shape& shape) {
     return frames;
 }
 
-// The whole frames of a file of raw ones that may still grow.
+// Returns the complete frames of a file of raw frames that may still grow.
 std::vector<Seen> raw_frames_seen(const std::string& path, const Shape& shape) {
     const auto bytes = contents(path);
     const auto frame_bytes = static_cast<std::size_t>(shape.bytes());
@@ -67,7 +67,7 @@ std::string served_at(const Program& serving) {
     return words.substr(at, words.find('\n', at) - at);
 }
 
-TEST(Patience, ViewersStayWhileTheSourceIsAway) {
+TEST(Patience, ViewersStayWhileTheSourceIsDisconnected) {
     const TemporaryFolder folder;
     const Shape shape{1, 120, 160, 3};
     const int port = free_port();
@@ -112,18 +112,18 @@ TEST(Patience, ViewersStayWhileTheSourceIsAway) {
     EXPECT_TRUE(std::all_of(frames.begin(), away, std::mem_fn(&Seen::is_blue_in_gray)));
     EXPECT_TRUE(frames.back().is_white());
 
-    // Who is told of the source is not told how to get in.
+    // Messages about the source do not reveal its password.
     for (const auto& text : {served.err, viewed.err, contents(folder / "serve.json"), contents(folder / "view.json")}) {
         EXPECT_EQ(text.find("geheim"), std::string::npos) << text;
     }
     EXPECT_NE(served.err.find(fmt::format("***@127.0.0.1:{}", port)), std::string::npos) << served.err;
 }
 
-TEST(Patience, EndsWhenTheTimeIsOver) {
+TEST(Patience, EndsAfterTheTimeout) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto source = network_camera(port, "blue", "64x48");
-    // With a query, tcp:// is FFmpeg's; without, it is a framewire server.
+    // FFmpeg handles tcp:// with a query; without one it is a framewire server.
     Program running(framewire({"run", "-i", fmt::format("tcp://127.0.0.1:{}?tcp_nodelay=1", port), "-o",
                                folder / "seen.mkv", "--reconnect", "1.5", "--progress", "json"}));
     ASSERT_TRUE(running.wait_for_err("\"frame\"")) << running.err();
@@ -135,7 +135,7 @@ TEST(Patience, EndsWhenTheTimeIsOver) {
     for (const auto& seen : frames_seen(folder / "seen.mkv", shape)) EXPECT_TRUE(seen.is_blue());  // as recorded so far
 }
 
-TEST(Patience, OfOtherLengthsIsRefused) {
+TEST(Patience, RefusesInvalidTimeouts) {
     for (const auto* time : {"nan", "-1", "86401", "ever", ""}) {
         const auto result = run_framewire({"run", "-i", "synth", "-o", "x.mkv", std::string("--reconnect=") + time});
         EXPECT_EQ(result.code, 2) << result.err;
@@ -145,8 +145,8 @@ TEST(Patience, OfOtherLengthsIsRefused) {
     }
 }
 
-// The picture shows the address as everybody may know it.
-TEST(Patience, NoPasswordIsInThePicture) {
+// The picture shows the address without its password.
+TEST(Patience, ThePictureShowsNoPassword) {
     const TemporaryFolder folder;
     const int port = free_port();
     std::string pictures[2];

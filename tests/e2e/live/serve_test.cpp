@@ -32,7 +32,7 @@ std::vector<std::string> serve_arguments(std::vector<std::string> arguments) {
     return framewire(std::move(arguments));
 }
 
-// A server that runs, and where.
+// A running server and its URL.
 class Serving {
 public:
     explicit Serving(std::vector<std::string> arguments) : program_(serve_arguments(std::move(arguments))) {
@@ -55,7 +55,7 @@ std::vector<std::string> view(std::vector<std::string> arguments) {
     return framewire(std::move(arguments));
 }
 
-// The frames of a recording, or of what `run` makes of a source, as raw bytes one after the other.
+// Returns the frames of a recording, or of the output of `run` for a source, as consecutive raw bytes.
 std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> input) {
     std::vector<std::string> arguments{"run", "-y", "--backend", "cpu", "-o", folder / "raw.bgr", "-i"};
     arguments.insert(arguments.end(), input.begin(), input.end());
@@ -64,9 +64,9 @@ std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> i
     return contents(folder / "raw.bgr");
 }
 
-TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
+TEST(Serve, RecordingsOfThreeViewersEqualTheSource) {
     const TemporaryFolder folder;
-    // Slow enough for the late viewer to come before its end, and for a busy machine's viewers to skip nothing.
+    // Slow enough for the late viewer to connect before its end, and for viewers on a busy machine to skip no frame.
     const std::string slow_synth = "synth:size=160x120:fps=4:noise=0:objects=3:seed=3";
     const auto source = raw_frames(folder, {slow_synth, "--frames", "24"});
     Serving serving(
@@ -111,8 +111,8 @@ TEST(Serve, RecordingsOfThreeViewersAreTheSource) {
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
 }
 
-// In a lossless stream what changed since the version before is what changed since the frame before.
-TEST(View, ChangesOfALosslessStreamAreTheFiltersPictures) {
+// In a lossless stream the changes since the previous version are the changes since the previous frame.
+TEST(View, LosslessChangesEqualTheFilterOutput) {
     const TemporaryFolder folder;
     const auto picture_of = [&](const std::string& filter) {
         return raw_frames(folder, {small_synth, "--frames", "20", "-f", filter});
@@ -131,7 +131,7 @@ TEST(View, ChangesOfALosslessStreamAreTheFiltersPictures) {
     EXPECT_TRUE(contents(folder / "heat.bgr") == picture_of("heatmap"));
 }
 
-TEST(View, ChangesOfAGrayStreamHaveColours) {
+TEST(View, ChangesOfAGrayStreamAreShownInColour) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth, "-f", "gray=channels=1", "--frames", "5", "--wait", "1"});
     const auto viewed = Program(view({serving.url(), "--changes", "heat", "-o", folder / "heat.bgr"})).wait();
@@ -140,7 +140,7 @@ TEST(View, ChangesOfAGrayStreamHaveColours) {
     EXPECT_EQ(Program(view({serving.url(), "--changes", "all"})).wait().code, 2);
 }
 
-// Of the last small frames of two recordings.
+// Returns the largest difference between the last small frames of two recordings.
 int largest_difference_of_last(const std::string& a, const std::string& b) {
     int largest = 0;
     for (std::size_t i = 1; i <= small_bytes; ++i)
@@ -160,14 +160,15 @@ TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     EXPECT_EQ(viewer.wait().code, 0);
     EXPECT_EQ(serving.program().wait().code, 0);
     const auto seen = raw_frames(folder, {folder / "seen.mkv"});
-    // With this much noise a viewer late by two frames is sent the newest picture instead, so compare the last ones.
+    // With this much noise a viewer that is two frames late receives the newest picture instead, so the test compares
+    // the last ones.
     ASSERT_GE(seen.size(), small_bytes);
     const int largest = largest_difference_of_last(seen, source);
     EXPECT_LE(largest, 9);
     EXPECT_GT(largest, 0);
 }
 
-// In fewer bytes, and every one of them within the threshold.
+// Bounded mode needs fewer bytes, and every byte is within the threshold.
 TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     const TemporaryFolder folder;
     const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=3:objects=3:seed=3", "--frames", "20"};
@@ -192,8 +193,8 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     EXPECT_LT(bytes[1], bytes[0] * 3 / 4) << "most of so short a stream is its first picture";
 }
 
-// Frames come one after the other in this mode, so the rate holds however fast they are sent.
-TEST(Serve, HoldsARateWithinTheThresholdTold) {
+// In this mode every frame is sent, so the rate holds however fast they are sent.
+TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
     const TemporaryFolder folder;
     const std::string noisy = "synth:size=160x120:fps=20:noise=8:objects=3:seed=3";
     const auto serve = [&](std::vector<std::string> more) {
@@ -236,7 +237,7 @@ TEST(Serve, HoldsARateWithinTheThresholdTold) {
     EXPECT_EQ(over_words.find(warning, said + 1), std::string::npos) << "once";
 }
 
-TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
+TEST(Serve, PlaysAFileAtItsOwnOrTheGivenRate) {
     const auto seconds = [](const std::string& rate) {
         const TemporaryFolder folder;
         const auto result = Program(serve_arguments({"-i", small_synth, "--frames", "21", "--rate", rate, "--stats",
@@ -250,7 +251,7 @@ TEST(Serve, PlaysAFileAtItsOwnRateOrAsAsked) {
     EXPECT_LT(seconds("max"), 0.9);
 }
 
-TEST(Serve, TellsWhatTheFiltersFoundAsRunDoes) {
+TEST(Serve, ReportsFilterResultsLikeRun) {
     const TemporaryFolder folder;
     const std::string chain = "gray=channels=1,binarize=fixed:level=77,mosaic=32";
     const auto served = Program(serve_arguments({"-i", small_synth, "-f", chain, "--frames", "3", "--rate", "max",
@@ -267,7 +268,7 @@ TEST(Serve, TellsWhatTheFiltersFoundAsRunDoes) {
     EXPECT_EQ(found, Json::parse(contents(folder / "run.json"))["filters"]);
 }
 
-TEST(Serve, RepeatsAFileWhenTold) {
+TEST(Serve, RepeatsAFileOnRequest) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "-i", small_synth, "-o", folder / "clip.mkv", "--frames", "5"}).code, 0);
     Serving serving({"-i", folder / "clip.mkv", "--loop", "--mode", "lossless", "--wait", "1", "--frames", "13"});
@@ -280,7 +281,7 @@ TEST(Serve, RepeatsAFileWhenTold) {
 
 class ServeSignal : public testing::TestWithParam<int> {};
 
-TEST_P(ServeSignal, ViewersEndCleanlyWithTheServer) {
+TEST_P(ServeSignal, ViewersExitCleanlyWithTheServer) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth, "--wait", "1", "--stats", folder / "serve.json"});
     Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "--progress", "json"}));
@@ -294,7 +295,7 @@ TEST_P(ServeSignal, ViewersEndCleanlyWithTheServer) {
     EXPECT_EQ(frames_in(folder / "seen.mkv"), frames);
 }
 
-TEST_P(ServeSignal, AViewerLeavesAWholeRecording) {
+TEST_P(ServeSignal, AStoppedViewerLeavesACompleteRecording) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth});
     Program viewer(view({serving.url(), "-o", folder / "seen.mkv", "--progress", "json"}));
@@ -308,7 +309,7 @@ TEST_P(ServeSignal, AViewerLeavesAWholeRecording) {
 
 INSTANTIATE_TEST_SUITE_P(Both, ServeSignal, testing::Values(SIGINT, SIGTERM));
 
-TEST(Serve, ASourceThatBreaksIsToldToViewers) {
+TEST(Serve, ReportsABrokenSourceToViewers) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "-i", small_synth, "-o", folder / "whole.y4m", "--frames", "10"}).code, 0);
     auto bytes = contents(folder / "whole.y4m");
@@ -323,7 +324,7 @@ TEST(Serve, ASourceThatBreaksIsToldToViewers) {
     EXPECT_EQ(frames_in(folder / "seen.mkv"), 9);
 }
 
-TEST(View, EndsAfterSoManyFrames) {
+TEST(View, EndsAfterTheGivenNumberOfFrames) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth, "--name", "yard"});
     EXPECT_NE(serving.url().find("/yard"), std::string::npos);
@@ -340,7 +341,7 @@ TEST(View, EndsAfterSoManyFrames) {
         << elsewhere.err;
 }
 
-TEST(View, SaysWhenAServerDied) {
+TEST(View, ReportsAKilledServer) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth});
     Program viewer(view({serving.url(), "--reconnect", "0", "-o", folder / "seen.mkv", "--progress", "json"}));
@@ -352,8 +353,8 @@ TEST(View, SaysWhenAServerDied) {
     EXPECT_GT(frames_in(folder / "seen.mkv"), 0) << "what was received is kept";
 }
 
-// A server whose times leap as far as the protocol lets them.
-TEST(View, ARecordingHasNoGapsOfYears) {
+// A server whose timestamps jump as far as the protocol allows.
+TEST(View, ARecordingLimitsTimestampJumps) {
     const TemporaryFolder folder;
     const net::StreamInfo info{{1, 48, 64, 3}, delta::Mode::exact, 20, {30, 1}, "leaps"};
     HostImage picture(info.shape);
@@ -383,7 +384,7 @@ TEST(View, ARecordingHasNoGapsOfYears) {
     EXPECT_LT(std::atof(probed.out.c_str()), 2.0) << probed.out;
 }
 
-TEST(View, WithoutADisplaySaysHowToDoWithout) {
+TEST(View, WithoutADisplaySuggestsAnAlternative) {
     ::unsetenv("DISPLAY");
     ::unsetenv("WAYLAND_DISPLAY");
     ::unsetenv("SDL_VIDEODRIVER");
@@ -404,7 +405,7 @@ void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.name; 
 
 class ServeRefusal : public testing::TestWithParam<Refused> {};
 
-TEST_P(ServeRefusal, SaysWhy) {
+TEST_P(ServeRefusal, ReportsTheReason) {
     const auto result = run_framewire(GetParam().arguments);
     EXPECT_EQ(result.code, GetParam().code) << result.err;
     EXPECT_NE(result.err.find(GetParam().words), std::string::npos) << result.err;

@@ -1,4 +1,4 @@
-// The streams of framewire's own servers as sources of run, detect, hog and show.
+// Streams of framewire servers as sources of run, detect, hog and show.
 #include "e2e/live/guarded.hpp"
 #include "e2e/program.hpp"
 
@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t frame_bytes = 160 * 120 * 3;
 
-// Recorded frames are source frames, each one later than the one before.
+// Expects recorded frames to be source frames, each one later than the previous one.
 void expect_frames_of_source(const std::string& recorded, int count) {
     ASSERT_EQ(recorded.size(), count * frame_bytes);
     const TemporaryFolder folder;
@@ -37,7 +37,7 @@ void expect_frames_of_source(const std::string& recorded, int count) {
 
 class StreamSource : public testing::TestWithParam<const char*> {};
 
-TEST_P(StreamSource, GivesWholeFrames) {
+TEST_P(StreamSource, ReturnsCompleteFrames) {
     const TemporaryFolder folder;
     GuardedServer server("127.0.0.1:0", {"--mode", "lossless"}, folder);
     auto url = server.url();
@@ -57,7 +57,7 @@ TEST_P(StreamSource, GivesWholeFrames) {
 
 INSTANTIATE_TEST_SUITE_P(Schemes, StreamSource, testing::Values("tcp", "ws"));
 
-TEST(StreamSources, WantTheTokenAndPinTheCertificate) {
+TEST(StreamSources, NeedTheTokenAndPinTheCertificate) {
     const TemporaryFolder folder;
     std::ofstream(folder / "token") << "0123456789abcdef0123456789abcdef\n";
     std::ofstream(folder / "wrong") << "0123456789abcdef0123456789abcdeX\n";
@@ -82,7 +82,7 @@ TEST(StreamSources, WantTheTokenAndPinTheCertificate) {
     EXPECT_EQ(elsewhere.code, 2) << elsewhere.err;
 }
 
-TEST(StreamSources, ThatAreNotThereAreNoInput) {
+TEST(StreamSources, MissingStreamsAreInputErrors) {
     const TemporaryFolder folder;
     for (const auto* url : {"tcp://127.0.0.1:1", "ws://127.0.0.1:1/x"})
         EXPECT_EQ(run_framewire({"run", "-i", url, "-o", folder / "a.mkv"}).code, 66) << url;
@@ -90,8 +90,8 @@ TEST(StreamSources, ThatAreNotThereAreNoInput) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-// A file at its own rate takes as long as it plays; frames are timed anew by a number.
-TEST(Rates, AreTakenByDetectAndHog) {
+// A file at its own rate takes as long as it plays; a number gives its frames new timestamps.
+TEST(Rates, AreAcceptedByDetectAndHog) {
     const TemporaryFolder folder;
     const std::string source = "synth:size=64x48:fps=20:frames=20";
     const auto seconds = [&](Words arguments, const std::string& rate) {

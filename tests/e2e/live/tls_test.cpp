@@ -1,4 +1,4 @@
-// TLS on the command line: certificates pinned, of an authority of one's own, and wrong ones.
+// TLS on the command line: pinned certificates, certificates of a private authority, and wrong ones.
 
 #include "e2e/live/guarded.hpp"
 
@@ -31,7 +31,7 @@ std::string written(const TemporaryFolder& folder, const std::string& name, cons
     return folder / name;
 }
 
-TEST(Tls, ASelfMadeCertificateIsKeptAndPinned) {
+TEST(Tls, ASelfSignedCertificateIsStoredAndPinned) {
     const TemporaryFolder state, folder;
     std::string fingerprint;
     {
@@ -44,7 +44,7 @@ TEST(Tls, ASelfMadeCertificateIsKeptAndPinned) {
         EXPECT_EQ(viewed.code, 0) << viewed.err;
         EXPECT_EQ(serving.program().wait().code, 0);
     }
-    // The very bytes of the source.
+    // The recording equals the source byte for byte.
     const auto run = run_framewire({"run", "-i", small_synth, "--frames", "20", "-o", folder / "source.bgr"});
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contents(folder / "seen.bgr") == contents(folder / "source.bgr"));
@@ -66,7 +66,7 @@ TEST(Tls, ASelfMadeCertificateIsKeptAndPinned) {
     EXPECT_NE(served.err.find("speaks no TLS"), std::string::npos) << served.err;
 }
 
-TEST(Tls, ACertificateOfAnAuthorityIsForItsHost) {
+TEST(Tls, AnAuthoritysCertificateIsValidForItsHostOnly) {
     const TemporaryFolder state, folder;
     const net::testing::TestAuthority authority;
     const auto identity = authority.identity("DNS:localhost");
@@ -87,7 +87,7 @@ TEST(Tls, ACertificateOfAnAuthorityIsForItsHost) {
     }
 }
 
-TEST(Tls, CertificatesThatDoNotFitAreRefusedAtTheStart) {
+TEST(Tls, RefusesMismatchedCertificatesAtTheStart) {
     const TemporaryFolder folder;
     const net::testing::TestAuthority authority;
     const auto one = authority.identity("DNS:localhost"), other = authority.identity("DNS:localhost", -10, -1);

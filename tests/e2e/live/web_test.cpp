@@ -16,7 +16,7 @@ namespace web_test {
 
 using Json = nlohmann::json;
 
-// A server with two cameras, as curl and the like find it.
+// A server with two cameras, accessed over HTTP.
 class WebServer {
 public:
     explicit WebServer(std::vector<std::string> more) : serving_(arguments(std::move(more))) {
@@ -36,7 +36,7 @@ public:
     std::string status(const std::string& path, const std::string& more = "") const {
         return curl(fmt::format("-o /dev/null -w '%{{http_code}}' {} '{}{}'", more, url_, path));
     }
-    // Of an order to the camera `door`.
+    // Returns the response to a control request for the camera `door`.
     std::string order(const std::string& method, const std::string& what, const std::string& body) const {
         return get("/api/cameras/door/" + what,
                    fmt::format("-X {} -H 'Content-Type: application/json' -d '{}'", method, body));
@@ -62,7 +62,7 @@ private:
     std::string url_;
 };
 
-TEST(Web, TellsAndTakesOrders) {
+TEST(Web, ReportsStateAndAcceptsControlRequests) {
     const WebServer server({"--panel"});
     EXPECT_EQ(server.get("/healthz"), "ok\n");
     EXPECT_EQ(Json::parse(server.get("/api/server"))["token"], false);
@@ -78,7 +78,7 @@ TEST(Web, TellsAndTakesOrders) {
     EXPECT_GT(Json::parse(server.get("/api/stats"))["cameras"]["yard"]["frames"], 0);
 }
 
-TEST(Web, RecordsWhileItServesAndKeepsWhatWasOrdered) {
+TEST(Web, RecordsWhileItServesAndPersistsControlRequests) {
     const TemporaryFolder folder;
     const std::vector<std::string> options{"--panel",      "--mode",     "lossless", "--state", folder / "state.json",
                                            "--record-dir", folder.path()};
@@ -102,9 +102,9 @@ TEST(Web, RecordsWhileItServesAndKeepsWhatWasOrdered) {
     EXPECT_EQ(Json::parse(again.get("/api/cameras/door"))["zones"], zones["zones"]);
 }
 
-// Each route with orders is refused without the panel, from other pages, and as anything but JSON; each that tells
-// something without the token.
-TEST(Web, RefusesWhoMayNot) {
+// Control routes are refused without the control API, for other origins, and for bodies other than JSON; routes that
+// return information are refused without the token.
+TEST(Web, RefusesUnauthorisedRequests) {
     const TemporaryFolder folder;
     std::ofstream(folder / "token") << "correct-horse-battery-staple\n";
     ASSERT_EQ(std::system(("chmod 600 " + folder / "token").c_str()), 0);
@@ -136,7 +136,7 @@ TEST(Web, RefusesWhoMayNot) {
     }
 }
 
-TEST(Web, FfmpegAndCurlReadPictures) {
+TEST(Web, FfmpegAndCurlReadImages) {
     const TemporaryFolder folder;
     const WebServer server({"-f", "yard=gray=channels=1"});
     for (const auto* what : {"/door/stream.mjpeg", "/?action=stream", "/yard/stream.mjpeg"}) {
@@ -151,7 +151,7 @@ TEST(Web, FfmpegAndCurlReadPictures) {
     EXPECT_EQ(probed(folder / "yard.png", "stream=codec_name,width,height,pix_fmt"), "png,96,64,gray\n");
 }
 
-TEST(Web, TellsWhatMoves) {
+TEST(Web, StreamsMotionEvents) {
     const WebServer server({"--detect"});
     for (const auto* path : {"/api/events", "/api/events?camera=yard"}) {
         const auto event = printed_by(
@@ -167,7 +167,7 @@ TEST(Web, TellsWhatMoves) {
     EXPECT_EQ(server.status("/api/events?camera=attic"), "404");
 }
 
-TEST(Web, LeftOutAnswersNothing) {
+TEST(Web, NoWebServesNothingOverHttp) {
     Program serving(
         framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));
     ASSERT_TRUE(serving.wait_for_err("at tcp://")) << serving.err();
@@ -180,8 +180,8 @@ TEST(Web, LeftOutAnswersNothing) {
     EXPECT_EQ(seen.code, 0) << seen.err;
 }
 
-// A real Prometheus asks for the metrics, and its own tool has nothing against them. On a busy machine some of its
-// questions may go unanswered in time, and end all series for it: what any of them brought counts.
+// A real Prometheus scrapes the metrics, and its own tool accepts them. On a busy machine some scrapes may time out,
+// which marks all series as stale; one successful scrape is enough.
 TEST(Web, PrometheusReadsMetrics) {
     const TemporaryFolder folder;
     const WebServer server({});

@@ -1,4 +1,4 @@
-// Many files: what is missing or changed is made, whatever ends a run.
+// Many files: a run makes missing and changed outputs, however an earlier run ended.
 #include "e2e/program.hpp"
 #include "e2e/tree.hpp"
 #include "kit/images.hpp"
@@ -29,7 +29,7 @@ Names names_of(const Tree& files) {
 
 class ManyFiles : public testing::Test {
 protected:
-    // Clips a00.avi, a01.avi ... of a few frames.
+    // Writes clips a00.avi, a01.avi ... of a few frames.
     void make_clips(int count, const std::string& frames = "4", const std::string& size = "64x48") {
         fs::create_directory(clips());
         for (int clip = 0; clip < count; ++clip) {
@@ -49,7 +49,7 @@ protected:
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
-    // Of all clips; gives what it wrote to standard error.
+    // Runs `gray` over all clips; returns what it wrote to standard error.
     std::string expect_gray(int code, std::vector<std::string> more = {}) const {
         more.insert(more.begin(), {"-i", clips()});
         const auto result = run_framewire(gray(std::move(more)));
@@ -62,7 +62,7 @@ protected:
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-TEST_F(ManyFiles, AreWhatRunsOfEachMake) {
+TEST_F(ManyFiles, EqualSeparateRuns) {
     make_clips(3);
     const auto err = expect_gray(0, {"--jobs", "2", "--stats", folder_ / "stats.json"});
     EXPECT_TRUE(has(err, "3 of 3 files made")) << err;
@@ -81,7 +81,7 @@ TEST_F(ManyFiles, AreWhatRunsOfEachMake) {
     EXPECT_EQ(stats["frames"], 12);
 }
 
-TEST_F(ManyFiles, ASecondRunMakesWhatIsMissingOrChanged) {
+TEST_F(ManyFiles, ASecondRunMakesMissingAndChangedOutputs) {
     make_clips(4);
     expect_gray(0);
     const auto first = tree(out());
@@ -105,7 +105,7 @@ TEST_F(ManyFiles, ASecondRunMakesWhatIsMissingOrChanged) {
     EXPECT_TRUE(has(other.err, "the options changed")) << other.err;
 }
 
-TEST_F(ManyFiles, WhatSomebodyElseMadeIsRefusedKeptOrReplaced) {
+TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
     make_clips(2);
     fs::create_directory(folder_ / "out");
     std::ofstream(out() + "a00.mp4") << "mine";
@@ -120,7 +120,7 @@ TEST_F(ManyFiles, WhatSomebodyElseMadeIsRefusedKeptOrReplaced) {
     EXPECT_EQ(contents(out() + "a01.mp4"), "changed by hand");
 }
 
-TEST_F(ManyFiles, ThatFailAreSummedUpAndTheOthersMade) {
+TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesMade) {
     make_clips(3);
     const auto clip = contents(clip_path("01"));
     std::ofstream(clip_path("01"), std::ios::binary) << clip.substr(0, clip.size() * 3 / 4);
@@ -140,7 +140,7 @@ TEST_F(ManyFiles, ThatFailAreSummedUpAndTheOthersMade) {
     EXPECT_FALSE(fs::exists(out() + "a01.mp4.part"));
 }
 
-TEST_F(ManyFiles, AreNamedByListsPatternsAndPaths) {
+TEST_F(ManyFiles, AreGivenByListsPatternsAndPaths) {
     make_clips(3);
     fs::create_directories(folder_ / "cams/door");
     fs::create_directories(folder_ / "cams/yard");
@@ -179,7 +179,7 @@ TEST_F(ManyFiles, AreNamedByListsPatternsAndPaths) {
     refused({"detect", "-i", clips(), "-o", out(), "--mask", folder_ / "mask.mkv"}, 2, "--mask");
 }
 
-TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
+TEST_F(ManyFiles, ShardsAreDisjointAndComplete) {
     make_clips(5);
     expect_gray(0);
     const auto whole = tree(out());
@@ -203,7 +203,7 @@ TEST_F(ManyFiles, EveryShareIsOfOthersAndAllAreTheWhole) {
     EXPECT_EQ(differences(whole, tree(out())), "");
 }
 
-TEST_F(ManyFiles, AStopLeavesNoPieces) {
+TEST_F(ManyFiles, AStopLeavesNoPartialFiles) {
     make_clips(12, "20");
     auto program = std::make_unique<Program>(
         framewire({"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
@@ -217,7 +217,7 @@ TEST_F(ManyFiles, AStopLeavesNoPieces) {
     }
 }
 
-TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
+TEST_F(ManyFiles, ARunKilledAtAnyMomentResumesToTheSameOutputs) {
     make_clips(20, "30", "160x120");
     const auto detect = [&](const std::string& into) {
         return framewire({"detect", "--backend", "cpu", "--progress", "none", "--jobs", "2", "-i", clips(), "-o",
@@ -238,7 +238,7 @@ TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
     int hits = 0;
     for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
         {
-            const Program killed(detect("out/"));  // when it goes
+            const Program killed(detect("out/"));  // killed when it goes out of scope
             const auto longest = without_work + (undisturbed - without_work) / 6;
             const std::chrono::microseconds moment_of_the_kill(
                 std::uniform_int_distribution<std::int64_t>(without_work / 2, longest)(random));
@@ -255,7 +255,7 @@ TEST_F(ManyFiles, OfARunKilledAtAnyMomentAreThoseOfAnUndisturbedOne) {
     EXPECT_EQ(differences(whole, tree(folder_ / "out")), "");
 }
 
-TEST_F(ManyFiles, HaveDescriptorsAndPeople) {
+TEST_F(ManyFiles, GiveDescriptorsAndPeople) {
     make_clips(2);
     const auto picture = folder_ / "p.png";
     ASSERT_EQ(run_framewire({"run", "-i", clip_path("00"), "--frames", "1", "-o", picture}).code, 0);
@@ -269,8 +269,8 @@ TEST_F(ManyFiles, HaveDescriptorsAndPeople) {
     EXPECT_EQ(run_framewire({"hog", "-i", clips(), "-o", out(), "--json"}).code, 2);
 }
 
-// Records of a folder's images go into one file, or a folder has those of each.
-TEST_F(ManyFiles, HavePeopleOfEachImage) {
+// Records of a folder's images go into one file, or a folder holds those of each image.
+TEST_F(ManyFiles, GivePeopleOfEachImage) {
     const auto pictures = folder_ / "pictures/", model = folder_ / "model.npy", records = folder_ / "all.jsonl";
     fs::create_directory(pictures);
     for (const std::string name : {"a.png", "b.png"})
@@ -295,7 +295,7 @@ TEST_F(ManyFiles, HavePeopleOfEachImage) {
     EXPECT_TRUE(fs::exists(out() + ".framewire/a.jsonl.done"));
 }
 
-TEST_F(ManyFiles, HaveLabelsButStepsAndTimesAreOfOneFile) {
+TEST_F(ManyFiles, GiveLabelsButStepsAndTimesNeedOneFile) {
     make_clips(2);
     const auto labels = folder_ / "labels/";
     const auto result = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", out(), "--labels", labels});
@@ -317,8 +317,8 @@ TEST_F(ManyFiles, HaveLabelsButStepsAndTimesAreOfOneFile) {
     EXPECT_FALSE(fs::exists(folder_ / "none"));
 }
 
-// Names come from inputs: nothing in them is a number, a parameter or a time.
-TEST_F(ManyFiles, NamesOfOutputsAreNoPatterns) {
+// Output names come from input names, which may contain text that looks like a number pattern, a parameter or a time.
+TEST_F(ManyFiles, OutputNamesAreNotPatterns) {
     fs::create_directory(clips());
     const Names names{"a%d", "a0", "a%04d", "100%", "b:crf=30", "c%Y", "d%%d"};
     int seed = 0;
@@ -361,7 +361,7 @@ TEST_F(ManyFiles, NamesOfOutputsAreNoPatterns) {
     EXPECT_EQ(pieces.code, 2) << pieces.err;
 }
 
-TEST_F(ManyFiles, NoShareOfAMissingInputSucceeds) {
+TEST_F(ManyFiles, NoShardOfAMissingInputSucceeds) {
     make_clips(2);
     const auto missing = clips() + "/tpyo.avi";
     for (const auto* share : {"1/3", "2/3", "3/3"}) {
@@ -374,7 +374,7 @@ TEST_F(ManyFiles, NoShareOfAMissingInputSucceeds) {
     EXPECT_TRUE(fs::exists(out() + "a00.mp4")) << "its own share made it";
     std::ofstream(folder_ / "list") << missing << "\n";
     EXPECT_EQ(run_framewire(gray({"-i", "@" + folder_ / "list", "--shard", "2/2"})).code, 66);
-    // A share of inputs that exist may be empty.
+    // A shard of existing inputs may be empty.
     const auto empty = run_framewire(gray({"-i", clip_path("01"), "--shard", "2/2"}));
     EXPECT_EQ(empty.code, 0) << empty.err;
     EXPECT_TRUE(has(empty.err, "0 of 0 files made")) << empty.err;

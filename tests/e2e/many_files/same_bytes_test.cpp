@@ -1,4 +1,4 @@
-// The same command makes the same bytes, whatever is going on around it.
+// The same command gives the same bytes, whatever else the machine is doing.
 #include "e2e/program.hpp"
 #include "e2e/tree.hpp"
 
@@ -24,13 +24,13 @@ Arguments joined(Arguments first, const Arguments& more) {
     return first;
 }
 
-// 30 frames of a width that is no multiple of what encoders' loops take at once.
+// Writes 30 frames of a width that is not a multiple of what encoders process at once.
 void make_input(const std::string& path) {
     expect_made(framewire({"run", "--backend", "cpu", "-i", "synth:size=160x120:fps=30:noise=4:seed=7:frames=30", "-f",
                            "gray", "-o", path}));
 }
 
-// How an output is encoded: by another encoder or into another container each.
+// The output's extension: each one selects another encoder or container.
 class EncodedBytes : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
@@ -39,7 +39,8 @@ protected:
         ASSERT_FALSE(first_.empty());
     }
     std::string input() const { return folder_ / "in.y4m"; }
-    // By the program, which `way` begins; it reads the input or what `way` gives it.
+    // Returns the bytes that the program writes when started by the command prefix `way`; its input is the file, or
+    // `from` through that prefix.
     std::string made(const Arguments& way, const std::string& from = "") const {
         const auto path = folder_ / ("out" + std::string(GetParam()));
         expect_made(joined(way, framewire({"run", "-y", "--backend", "cpu", "--progress", "none", "-i",
@@ -51,14 +52,14 @@ protected:
     std::string first_;
 };
 
-TEST_P(EncodedBytes, AreTheSameWhateverMemoryHeldBefore) {
-    // glibc fills what it gives with such bytes, but for what it has from the system, which is zeros.
+TEST_P(EncodedBytes, DoNotDependOnUninitialisedMemory) {
+    // glibc fills allocations with this byte, except those that it maps from the system, which are zeros.
     const std::string filled = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1000000000:glibc.malloc.perturb=";
     for (const char* byte : {"0", "1", "85", "170"})
         EXPECT_TRUE(made({"env", filled + byte}) == first_) << "with memory filled by " << byte;
 }
 
-TEST_P(EncodedBytes, AreTheSameHoweverSlowlyFramesCome) {
+TEST_P(EncodedBytes, DoNotDependOnTheInputRate) {
     const auto third = std::to_string(fs::file_size(input()) / 3);
     const std::string pause = "sleep 0.6", slowly = "f=$1; shift; { head -c " + third + " \"$f\"; " + pause +
                                                     "; tail -c +$((" + third + " + 1)) \"$f\"; } | \"$@\"";
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Endings, EncodedBytes,
                          testing::Values(".mp4", ".mkv", ".mkv:codec=h264", ".avi", ".ts", ".webm", ".gif", ".webp",
                                          ".fwd"));
 
-// What is made of many files.
+// Outputs of runs over many files.
 class ManyFilesBytes : public testing::TestWithParam<Arguments> {
 protected:
     void SetUp() override {
@@ -79,7 +80,7 @@ protected:
                                    std::string("synth:size=160x120:fps=30:noise=4:seed=") + seed, "-o",
                                    folder_ / (std::string("clips/") + seed + ".avi")}));
     }
-    // A run into the folder `out`.
+    // Runs the command into the folder `out`.
     void make(const std::string& out, const Arguments& more) const {
         auto command = framewire(joined(GetParam(), more));
         for (auto& argument : command)
@@ -90,7 +91,7 @@ protected:
     const TemporaryFolder folder_;
 };
 
-TEST_P(ManyFilesBytes, AreTheSameHoweverManyAtOnceAndWhateverIsDone) {
+TEST_P(ManyFilesBytes, DoNotDependOnParallelismOrEarlierOutputs) {
     make("whole/", {});
     const auto whole = tree(folder_ / "whole");
     for (const auto& more : {Arguments{}, {"--jobs", "2"}, {"--jobs", "3"}, {"--threads", "1"}, {"--threads", "3"}}) {

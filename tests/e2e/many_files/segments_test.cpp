@@ -1,4 +1,4 @@
-// Long files, cut into pieces and joined: the outputs of an uncut run, whatever ends the run.
+// Long files, processed in segments and joined: outputs equal those of an uncut run, however a run ended.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/images.hpp"
@@ -25,12 +25,12 @@ using Arguments = std::vector<std::string>;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-// Packets of sound, as they are played.
+// Returns the sound packets in playback order.
 std::string sound(const std::string& path) {
     return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
 }
 
-// Where the encoder began anew the order of packets is another.
+// The packet order differs after an encoder restarts, so the lines are compared as a sorted set.
 std::multiset<std::string> sorted_lines(const std::string& text) {
     std::multiset<std::string> lines;
     std::istringstream stream(text);
@@ -38,7 +38,7 @@ std::multiset<std::string> sorted_lines(const std::string& text) {
     return lines;
 }
 
-// Every file and folder below a folder, files with their bytes, without the marks of what is done.
+// Returns every file and folder below a folder, files with their bytes, except done markers.
 std::map<std::string, std::string> outputs_in(const fs::path& folder) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -51,7 +51,7 @@ std::map<std::string, std::string> outputs_in(const fs::path& folder) {
 
 class Segments : public testing::Test {
 protected:
-    // 12 s, of 25 frames a second, that FFmpeg encodes so.
+    // Makes a clip of 12 s at 25 frames per second with these FFmpeg encoder options.
     std::string clip(const std::string& name, const std::string& encoding, const std::string& more = "") const {
         fs::create_directories(folder_ / "clips");
         const auto path = folder_ / ("clips/" + name);
@@ -60,7 +60,7 @@ protected:
         return path;
     }
     std::string h264(const std::string& name = "a.mp4") const { return clip(name, "-c:v libx264 -g 25 -bf 3"); }
-    // The same with sound and a title.
+    // A clip with sound and a title.
     std::string beep() const {
         return clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
                     "-f lavfi -i sine=frequency=440:duration=12");
@@ -73,7 +73,7 @@ protected:
         return result.err;
     }
 
-    // Uncut and cut; gives what the second said.
+    // Runs the command uncut and cut and compares the outputs; returns what the second run printed.
     std::string expect_equal(const Arguments& arguments, const Arguments& cutting = {"--segment", "2s"}) const {
         SCOPED_TRACE(testing::PrintToString(arguments));
         fs::remove_all(folder_ / "uncut");
@@ -91,7 +91,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Segments, AreJoinedToTheBytesOfAnUncutRun) {
+TEST_F(Segments, JoinToTheBytesOfAnUncutRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
         return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " pieces";
@@ -106,7 +106,7 @@ TEST_F(Segments, AreJoinedToTheBytesOfAnUncutRun) {
     expect_equal({"hog", "-i", a});
 }
 
-TEST_F(Segments, OfRecordsMasksAndLabelsAreJoined) {
+TEST_F(Segments, JoinRecordsMasksAndLabels) {
     const auto a = h264(), picture = folder_ / "picture.png";
     run(0, "picture.png", {"run", "-i", a, "--frames", "1"});
     const auto outputs = [&](const std::string& into, const std::string& background, const Arguments& more) {
@@ -126,7 +126,7 @@ TEST_F(Segments, OfRecordsMasksAndLabelsAreJoined) {
     expect_equal({"detect", "-i", a, "--background", "first"});
 }
 
-TEST_F(Segments, OfEveryKindOfVideoAreExact) {
+TEST_F(Segments, AreExactForEveryKindOfVideo) {
     const std::string x264 = "-c:v libx264 -x264-params ";
     const std::pair<const char*, std::string> kinds[] = {
         {"open.mkv", x264 + "open-gop=1:keyint=25:bframes=4:b-pyramid=normal"},
@@ -142,12 +142,12 @@ TEST_F(Segments, OfEveryKindOfVideoAreExact) {
             expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
         EXPECT_TRUE(has(said, "pieces of long files made")) << name << said;
     }
-    // One whose packets do not tell when their frames are.
+    // A file whose packets do not have presentation times.
     EXPECT_TRUE(
         has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not cut"));
 }
 
-TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
+TEST_F(Segments, JoinEncodedVideoWithTheSoundOnce) {
     const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");
@@ -168,15 +168,15 @@ TEST_F(Segments, OfEncodedVideoAreJoinedWithTheSoundOnce) {
         EXPECT_EQ(sound(c), sound(u)) << ending;
         EXPECT_FALSE(sound(c).empty()) << ending;
         EXPECT_EQ(probed(c, "format_tags=title"), probed(u, "format_tags=title")) << ending;
-        // H.264's encoder begins anew with each piece: its losses are others, though no greater.
+        // The H.264 encoder restarts with each segment: its losses differ, but are no greater.
         EXPECT_TRUE(ending == "mp4" ? psnr(c, u, "average") > 38 : pictures(c) == pictures(u)) << ending;
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
 }
 
-// Pieces begin between the thousandths of a second that MP4 tells beginnings by.
-TEST_F(Segments, OfEncodedVideoHaveTheTimesOfAnyRate) {
+// Segments start between the milliseconds that MP4 can express.
+TEST_F(Segments, KeepTimesOfEncodedVideoAtAnyRate) {
     const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3", "-r 30000/1001");
     for (const auto& [ending, rate] : {std::pair{"mp4", "max"}, {"mp4", "12"}, {"mkv", "max"}, {"avi", "12"}}) {
         SCOPED_TRACE(ending + std::string(" ") + rate);
@@ -193,8 +193,8 @@ TEST_F(Segments, OfEncodedVideoHaveTheTimesOfAnyRate) {
     }
 }
 
-// What is drawn on is the film, whichever output it is; masks are none.
-TEST_F(Segments, OfAnnotatedVideoAreJoinedWithTheSound) {
+// Annotated outputs of any format get the film's sound; masks do not.
+TEST_F(Segments, JoinAnnotatedVideoWithTheSound) {
     const auto a = beep(), model = folder_ / "model.npy";
     run(0, "model.npy", {"hog", "-i", a, "-f", "crop=32:32:0:0", "--frames", "1", "--norm", "l2hys"});
     const Arguments kinds[] = {
@@ -226,7 +226,7 @@ TEST_F(Segments, OfAnnotatedVideoAreJoinedWithTheSound) {
     }
 }
 
-TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
+TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUncutOne) {
     h264("a.mp4");
     h264("b.mp4");
     const auto command = [&](const std::string& into, const Arguments& more = {}) {
@@ -251,7 +251,7 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
     int kept = 0;
     for (int time = 0; time < (kit::brief() ? 5 : 20); ++time) {
         {
-            const Program killed(command("cut/", cut));  // when it goes
+            const Program killed(command("cut/", cut));  // killed when it goes out of scope
             const std::chrono::microseconds moment_of_the_kill(
                 std::uniform_int_distribution<std::int64_t>(0, run_us)(random));
             std::this_thread::sleep_for(moment_of_the_kill);
@@ -263,7 +263,7 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
                         ? 1
                         : 0;
         else if (fs::exists(folder_ / "cut/b.y4m"))
-            fs::remove_all(folder_ / "cut");  // it is over, or before its marks
+            fs::remove_all(folder_ / "cut");  // finished, or killed before its first done marker
     }
     EXPECT_GT(kept, 0) << "pieces of a run that was killed";
     RecordProperty("killed_with_pieces", kept);
@@ -273,7 +273,7 @@ TEST_F(Segments, OfARunKilledAtAnyMomentAreThoseOfAnUncutOne) {
     EXPECT_TRUE(has(Program(command("cut/", cut)).wait().err, "0 of 2 files made, 2 done before"));
 }
 
-TEST_F(Segments, AreSharedOutAndThenJoined) {
+TEST_F(Segments, AreShardedAndThenJoined) {
     const auto a = h264("a.mp4"), b = clip("b.mp4", "-frames:v 20 -c:v libx264");
     const auto share = [&](int code, const Arguments& more) {
         Arguments arguments{"hog", "-i", a, b, "--segment", "2s"};
@@ -295,7 +295,7 @@ TEST_F(Segments, AreSharedOutAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
-TEST_F(Segments, OfARunThatWasBrokenOffGoWithAnUncutOne) {
+TEST_F(Segments, AnUncutRunRemovesSegmentsOfAnInterruptedOne) {
     const auto a = h264();
     const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
     auto share = arguments;
@@ -307,7 +307,7 @@ TEST_F(Segments, OfARunThatWasBrokenOffGoWithAnUncutOne) {
     EXPECT_EQ(frames_in(folder_ / "out/a.y4m"), 300);
 }
 
-TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
+TEST_F(Segments, RefuseJobsThatCannotBeExact) {
     const auto a = h264();
     const auto refused = [&](Arguments arguments, const std::string& words) {
         arguments.insert(arguments.end(), {"-i", a, "--segment", "2s"});
@@ -328,8 +328,9 @@ TEST_F(Segments, OfWhatCannotBeExactAreRefused) {
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is no length"));
 }
 
-// What learns sees the warm-up: with all there is before it, that is an uncut run.
-TEST_F(Segments, WarmUpWhatLearns) {
+// Learning models process the warm-up first: if it covers everything before the segment, the result equals an uncut
+// run.
+TEST_F(Segments, WarmUpLearningModels) {
     const auto a = h264();
     const Arguments detect{"detect", "-i", a, "--background", "mixture:history=50", "--min-area", "4"};
     EXPECT_TRUE(has(expect_equal(detect, {"--segment", "4s", "--warm-up", "1h"}), "3 of 3 pieces"));
@@ -342,8 +343,8 @@ TEST_F(Segments, WarmUpWhatLearns) {
     EXPECT_EQ(lines, 300);
 }
 
-// Where they are cut, what they learn from and whether they have sound makes other outputs.
-TEST_F(Segments, AreMadeAnewWhereTheirOptionsChange) {
+// Other segment boundaries, warm-up and sound options give other outputs.
+TEST_F(Segments, AreRemadeWhenTheirOptionsChange) {
     const auto a = beep();
     const auto made = [&](const Arguments& more) {
         Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
@@ -360,8 +361,8 @@ TEST_F(Segments, AreMadeAnewWhereTheirOptionsChange) {
     EXPECT_TRUE(made({}));
 }
 
-TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
-    // Whose pictures have sums, so that whether one is broken is no matter of the decoder's threads.
+TEST_F(Segments, HandleADamagedFileLikeAnUncutRun) {
+    // Frames with checksums, so that detecting a broken one does not depend on the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
     for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 200; ++at) bytes[at] = '\x55';
@@ -373,7 +374,7 @@ TEST_F(Segments, OfADamagedFileAreWhatAnUncutRunMakes) {
     EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }
 
-TEST_F(Segments, WhatSomebodyElseMadeIsKept) {
+TEST_F(Segments, KeepForeignFiles) {
     const auto a = h264();
     fs::create_directory(folder_ / "out");
     std::ofstream(folder_ / "out/a.y4m") << "mine";
@@ -389,7 +390,7 @@ TEST_F(Segments, WhatSomebodyElseMadeIsKept) {
     EXPECT_EQ(frames_in(folder_ / "out/a.y4m"), 300);
 }
 
-TEST_F(Segments, OfARealClipAreExact) {
+TEST_F(Segments, AreExactForARealClip) {
     const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
     FRAMEWIRE_NEEDS(fs::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
     const auto small = folder_ / "v.mp4";

@@ -48,10 +48,11 @@ int Screenshot::red_pixels() const {
 }
 
 std::vector<std::string> display_server(const std::string& screen) {
-    // A server that was killed may still be going.
+    // A killed server may still be shutting down, so each display gets a new number.
     static std::atomic<int> servers = 0;  // some tests have two at once
     const int number = 1000 + 8 * (static_cast<int>(getpid()) % 5000) + servers++ % 8;
-    // Not reset when its last client goes: a program that comes just then would be refused.
+    // -noreset: the server does not reset when its last client disconnects, as it would refuse a program that connects
+    // at that moment.
     return {"Xvfb",    ":" + std::to_string(number), "-displayfd", "2", "-screen", "0", screen, "-nolisten", "tcp",
             "-noreset"};
 }
@@ -61,7 +62,7 @@ Display::Display() {
     variable_ = "DISPLAY=:" + std::to_string(std::atoi(server_.err().c_str()));
 }
 
-// SDL draws by itself, so that what is seen does not depend on the machine's Mesa, which also leaks when it is
+// SDL uses its software renderer, so that screenshots do not depend on the machine's Mesa, which also leaks when it is
 // unloaded.
 std::vector<std::string> Display::framewire(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", "SDL_RENDER_DRIVER=software",
@@ -74,12 +75,14 @@ Result Display::run(std::vector<std::string> arguments) const {
     return Program(std::move(arguments)).wait();
 }
 
-// One search may fail on a window that goes while it looks.
+// A search may fail on a window that disappears meanwhile, so the test polls.
 bool Display::has_window(const std::string& title) const {
     return becomes_true([&] {
                return run({"xdotool", "search", "--onlyvisible", "--name", title}).code == 0;
            }) &&
-           shows([](const Screenshot& screen) { return screen.drawn_pixels() > 0; });  // keys come to who has drawn
+           shows([](const Screenshot& screen) {
+               return screen.drawn_pixels() > 0;
+           });  // only a window that has drawn receives keys
 }
 
 void Display::press(const std::string& key, int x, int y) const {

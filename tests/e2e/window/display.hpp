@@ -9,7 +9,7 @@
 
 namespace framewire::e2e {
 
-/// What the screen shows: rows of R, G, B.
+/// A screenshot: rows of R, G, B.
 struct Screenshot {
     static constexpr int width = 640, height = 480;
     std::string bytes;
@@ -19,37 +19,38 @@ struct Screenshot {
         friend bool operator==(const Pixel&, const Pixel&) = default;
     };
     Pixel at(int x, int y) const;
-    /// A part of it as B, G, R.
+    /// Returns a rectangle of it as B, G, R.
     std::string part_as_bgr(int x, int y, int part_width, int part_height) const;
-    /// How many pixels are not black.
+    /// Returns the number of pixels that are not black.
     int drawn_pixels() const;
-    /// How many pixels are the red behind alarming words.
+    /// Returns the number of pixels in the red behind warning texts.
     int red_pixels() const;
 };
 
-/// Arguments that start an X server without a screen, of such a size and depth: "640x480x24". It says its number when
-/// it serves. The number is one that no server of other tests has: left to choose, two that begin at once may take the
-/// same.
+/// Returns the command that starts an X server without a physical screen, of this size and depth: "640x480x24". The
+/// server prints its display number when it is ready. Each call gives another number: if they choose their own, two
+/// servers that start at once may choose the same.
 std::vector<std::string> display_server(const std::string& screen);
 
-/// A display without a screen, of Screenshot's size, and hands on its mouse and keyboard.
+/// A display without a physical screen, of Screenshot's size, with a simulated mouse and keyboard.
 class Display {
 public:
     Display();
 
-    /// Starts framewire on it.
+    /// Returns the command that starts framewire on it.
     std::vector<std::string> framewire(std::vector<std::string> arguments) const;
-    /// Waits for a window whose title has this.
+    /// Waits for a window whose title contains this text.
     bool has_window(const std::string& title) const;
-    /// Keys go to where the mouse is: without a window manager nothing has the focus. None of these may fail.
+    /// Keys go to the window under the mouse: without a window manager no window has the focus. A call that fails is a
+    /// test failure.
     void press(const std::string& key, int x = 320, int y = 240) const;
     void click(int x, int y) const;
-    /// Presses the left button, moves and releases it, all of it faster than a window draws.
+    /// Presses the left button, moves and releases it, all faster than a window draws.
     void drag(int from_x, int from_y, int to_x, int to_y) const;
     Screenshot screenshot() const;
-    /// The screen once it is as wanted and equals the one before it: the program has drawn all of it.
+    /// Returns the screen once it is as wanted and equals the previous one: the program has finished drawing.
     Screenshot settled(const std::function<bool(const Screenshot&)>& wanted) const;
-    /// Looks until the screen is as wanted, up to three minutes.
+    /// Polls until the screen is as wanted, for up to three minutes.
     bool shows(const std::function<bool(const Screenshot&)>& wanted) const;
 
 private:

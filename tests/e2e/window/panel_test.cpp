@@ -9,12 +9,12 @@
 namespace framewire::e2e {
 namespace panel_test {
 
-// A picture of 560x420 in the middle of the screen: its panel lies at the right of it.
+// A 560x420 picture in the middle of the screen, with its panel on the right.
 const std::string room = "synth:size=560x420:objects=0:noise=0";
 
 class Panel : public testing::Test {
 protected:
-    // The left edge of the picture, which no panel covers.
+    // Checks the left edge of the picture, which no panel covers.
     static bool is_white(const Screenshot& screen) {
         for (int y = 60; y < 400; y += 20)
             if (screen.at(50, y) != Screenshot::Pixel{255, 255, 255}) return false;
@@ -33,14 +33,14 @@ TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
         return screen.at(50, 200) != Screenshot::Pixel{0, 0, 0};
     }));
     display_.press("a");
-    // Where the panel is, its letters having the size that goes with a window so high.
+    // The position of the panel, whose font size follows the height of the window.
     ASSERT_TRUE(display_.shows(
         [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
     display_.drag(475, 77, 600, 77);  // brightness, to the right end
     EXPECT_TRUE(display_.shows(is_white));
-    display_.click(372, 153);  // as it comes
+    display_.click(372, 153);  // undoes the adjustment
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
-    display_.click(345, 189);  // the filter off
+    display_.click(345, 189);  // turns the filter off
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) != flipped; }));
     display_.click(345, 189);
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
@@ -49,7 +49,7 @@ TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
 }
 
 // The pointer reaches the panel and presses between two frames of the window.
-TEST_F(Panel, APressOnItIsNoClickOnTheCameraBelow) {
+TEST_F(Panel, APressDoesNotReachTheCameraBelow) {
     const auto of_colour = [](const std::string& colour) { return "lavfi:color=" + colour + ":size=280x420:rate=10"; };
     Program program(display_.framewire({"show", "--backend", "cpu", of_colour("black"), of_colour("blue")}));
     ASSERT_TRUE(display_.has_window("framewire")) << program.err();

@@ -1,4 +1,4 @@
-// The window on a display without a screen, led by keys as xdotool types them.
+// The window on a display without a physical screen, controlled by keys that xdotool types.
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -32,7 +32,7 @@ protected:
         EXPECT_TRUE(display_.has_window("framewire")) << program->err();
         return program;
     }
-    // The picture that the key s saves next.
+    // Presses the key s and returns the saved picture.
     std::string saved() {
         const auto before = folder_.names();
         display_.press("s");
@@ -44,7 +44,7 @@ protected:
         }));
         return pixels(folder_ / name);
     }
-    // Whether it saves these pixels, at once or after what it was told has reached it.
+    // Returns true if it saves these pixels, immediately or once earlier key presses have taken effect.
     bool saves(const std::string& wanted) {
         return becomes_true([&] { return saved() == wanted; });
     }
@@ -52,7 +52,7 @@ protected:
         EXPECT_EQ(run_framewire({"run", "-y", "-i", path, "-o", folder_ / "pixels.bgr"}).code, 0) << path;
         return contents(folder_ / "pixels.bgr");
     }
-    // Frame `number` of the clip.
+    // Returns frame `number` of the clip.
     std::string frame(int number) {
         EXPECT_EQ(run_framewire({"run", "-y", "-i", clip, "--start", std::to_string(number / 5.0), "--frames", "1",
                                  "-o", folder_ / "pixels.bgr"})
@@ -65,7 +65,7 @@ protected:
     Display display_;
 };
 
-TEST_F(Show, IsLedByKeys) {
+TEST_F(Show, FollowsKeys) {
     const auto program = show({"--paused", clip});
     ASSERT_TRUE(display_.has_window("paused"));
     EXPECT_TRUE(saves(frame(0)));
@@ -75,14 +75,14 @@ TEST_F(Show, IsLedByKeys) {
     display_.press("comma");
     display_.press("comma");
     EXPECT_TRUE(saves(frame(0)));
-    display_.press("Right");  // five seconds, and the clip has four
+    display_.press("Right");  // seeks five seconds, and the clip has four
     EXPECT_TRUE(saves(frame(19)));
     display_.press("q");
     const auto result = program->wait();
     EXPECT_EQ(result.code, 0) << result.err;
 }
 
-TEST_F(Show, ALostSourceSaysSoInThePicture) {
+TEST_F(Show, ShowsALostSourceInThePicture) {
     const auto path = folder_ / "cut.bgr";
     ASSERT_EQ(run_framewire({"run", "-i", clip, "-o", path}).code, 0);
     std::filesystem::resize_file(path, 160 * 120 * 3 * 4 + 1000);
@@ -96,14 +96,14 @@ TEST_F(Show, ALostSourceSaysSoInThePicture) {
     EXPECT_NE(result.err.find("cut off in frame 4"), std::string::npos) << result.err;
 }
 
-TEST_F(Show, EndsAfterSoManyFramesAndOnASignal) {
+TEST_F(Show, EndsAfterTheGivenFramesAndOnASignal) {
     EXPECT_EQ(start({"--frames", "3", "synth:size=160x120:fps=5", "synth:size=64x48:fps=5"})->wait().code, 0);
     const auto endless = show({"synth:size=160x120"});
     endless->signal(SIGINT);
     EXPECT_EQ(endless->wait().code, 130);
 }
 
-TEST(ShowRefusal, SaysWhy) {
+TEST(ShowRefusal, ReportsTheReason) {
     EXPECT_EQ(run_framewire({"show"}).code, 2);
     const auto many = run_framewire({"show", "--stats", "a.json", "synth", "synth"});
     EXPECT_EQ(many.code, 2);

@@ -1,4 +1,4 @@
-// Streams in a window on a display without a screen.
+// Streams in a window on a display without a physical screen.
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -76,7 +76,7 @@ protected:
     Display display_;
 };
 
-TEST_F(ViewWindow, HasTheStreamsVeryPixels) {
+TEST_F(ViewWindow, ShowsTheExactPixelsOfTheStream) {
     const Server server("");
     const auto picture = still_picture();
     const auto program = view({server.url()});
@@ -95,7 +95,7 @@ TEST_F(ViewWindow, HasTheStreamsVeryPixels) {
     EXPECT_EQ(result.code, 0) << result.err;
 }
 
-TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
+TEST_F(ViewWindow, SavesAndRecordsTheShownPicture) {
     constexpr int least_frames = 5;
     const Server server("");
     const auto picture = still_picture();
@@ -110,7 +110,7 @@ TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
     ASSERT_TRUE(see_frames(least_frames + 1)) << program->err();
     display_.press("r");
     ASSERT_TRUE(becomes_true([&] { return saved(".mkv").size() == 1; })) << program->err();
-    display_.press("r");  // one more, which the end completes
+    display_.press("r");  // starts another recording, which the end of the program completes
     ASSERT_TRUE(display_.shows([](const Screenshot& screen) { return screen.red_pixels() > 300; }));
     ASSERT_TRUE(see_frames(2)) << program->err();
     display_.press("q");
@@ -125,7 +125,7 @@ TEST_F(ViewWindow, SavesAndRecordsWhatIsSeen) {
     EXPECT_GE(frames_in(folder_ / saved(".mkv").front()), least_frames);
 }
 
-// The window takes 576x324 pixels of the screen from 32, 78 on, in two columns and two rows.
+// The window takes 576x324 pixels of the screen from (32, 78) on, in two columns and two rows.
 constexpr int first_x = 176, second_x = 464, upper_y = 159, lower_y = 321;
 
 bool shows_all(const Screenshot& screen) {
@@ -138,7 +138,7 @@ bool shows_only(const Screenshot& screen, const Pixel& colour) {
            screen.at(first_x, lower_y) == colour && screen.at(second_x, lower_y) == colour;
 }
 
-TEST_F(ViewWindow, HasCamerasSideBySideAndEachLarge) {
+TEST_F(ViewWindow, ShowsCamerasSideBySideAndEachLarge) {
     const Server lit("adjust=brightness=255"), dark("adjust=brightness=-255"), plain("adjust=contrast=0");
     const auto program = view({lit.url(), dark.url(), plain.url()});
     ASSERT_TRUE(display_.shows(shows_all)) << program->err();
@@ -160,12 +160,12 @@ TEST_F(ViewWindow, HasCamerasSideBySideAndEachLarge) {
     EXPECT_EQ(program->wait().code, 0);
 }
 
-TEST_F(ViewWindow, ALostCameraSaysSoAndComesBackWithAnotherSize) {
+TEST_F(ViewWindow, ALostCameraIsReportedAndReturnsWithAnotherSize) {
     const Server lit("adjust=brightness=255");
     auto dark = std::make_unique<Server>("adjust=brightness=-255");
     const auto listen = dark->listen();
     const auto program = view({lit.url(), dark->url(), "--reconnect", "1", "--log-level", "debug"});
-    // Two side by side, the window's left and right half.
+    // Two cameras side by side: the left and the right half of the window.
     const auto both = [](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == black;
     };
@@ -182,7 +182,7 @@ TEST_F(ViewWindow, ALostCameraSaysSoAndComesBackWithAnotherSize) {
     EXPECT_EQ(program->wait().code, 0);
 }
 
-TEST_F(ViewWindow, WaitsForCamerasThatAreNotThereYet) {
+TEST_F(ViewWindow, WaitsForMissingCameras) {
     std::string listen;
     {
         Server gone("");
@@ -198,7 +198,7 @@ TEST_F(ViewWindow, WaitsForCamerasThatAreNotThereYet) {
     EXPECT_EQ(program->wait().code, 130);
 }
 
-TEST(ViewWindowRefusal, SaysWhy) {
+TEST(ViewWindowRefusal, ReportsTheReason) {
     const auto both = run_framewire({"view", "--no-window", "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"});
     EXPECT_EQ(both.code, 2);
     EXPECT_NE(both.err.find("are of one stream, and 2 are viewed"), std::string::npos) << both.err;

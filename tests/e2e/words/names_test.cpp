@@ -1,4 +1,4 @@
-// What the program prints of names that others chose, and of addresses with passwords in them.
+// How the program prints names that others chose, and addresses with passwords.
 #include "e2e/program.hpp"
 
 #include "framewire/core/text/printable.hpp"
@@ -14,17 +14,17 @@ namespace names_test {
 
 using Json = nlohmann::json;
 
-// An escape sequence, a line that looks like the program's own, and a mark that turns the direction of writing.
+// An escape sequence, a line that looks like one of the program's, and a character that reverses the writing direction.
 const std::string name = "a\x1b[2Jb\nframewire: error: all is lost\xe2\x80\xaegpj";
 const std::string shown = "a\\x1b[2Jb\\x0aframewire: error: all is lost\\u{202e}gpj";
 
-// Standard error may hold the program's own line breaks, and nothing else that a terminal would obey.
+// Standard error may hold the program's own line breaks, and no other control sequence that a terminal would interpret.
 void expect_harmless(const std::string& err) {
     EXPECT_EQ(err, printable_lines(err));
     EXPECT_EQ(err.find("\nframewire: error: all is lost"), std::string::npos) << err;
 }
 
-TEST(Names, OfMissingFilesAreShownNotObeyed) {
+TEST(Names, OfMissingFilesAreEscaped) {
     const TemporaryFolder folder;
     const auto missing = folder / name + ".mp4";
     for (const auto* command : {"run", "detect", "hog", "serve"}) {
@@ -42,7 +42,7 @@ TEST(Names, OfMissingFilesAreShownNotObeyed) {
     }
 }
 
-TEST(Names, InArgumentsThatAreWrongAreShownNotObeyed) {
+TEST(Names, InWrongArgumentsAreEscaped) {
     for (const auto& arguments : {std::vector<std::string>{"run", "-i", "synth", "-o", "out." + name},
                                   {"run", "-i", "synth", "-o", "out.mkv", "--frames", "\x1b[2J"},
                                   {"run", "-i", "synth", "-o", "out.mkv", "-f", "gray,\x1b[2J\xe2\x80\xae"},
@@ -53,9 +53,9 @@ TEST(Names, InArgumentsThatAreWrongAreShownNotObeyed) {
     }
 }
 
-TEST(Names, InLogLinesAreShownNotObeyed) {
+TEST(Names, InLogLinesAreEscaped) {
     const TemporaryFolder folder;
-    // An image of another size than the first is told of, and the end of a file cut off.
+    // The program reports an image whose size differs from the first, and a truncated file.
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48:seed=1", "-o", folder / "a1.png", "--frames", "1"}).code,
               0);
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=32x24:seed=1", "-o", folder / "b.png", "--frames", "1"}).code, 0);
@@ -67,7 +67,7 @@ TEST(Names, InLogLinesAreShownNotObeyed) {
     EXPECT_EQ(images.code, 0) << images.err;
     EXPECT_NE(images.err.find("warning: " + (folder / shown) + "/a2.png"), std::string::npos) << images.err;
     expect_harmless(images.err);
-    // What programs read has the name as it is.
+    // Machine-readable outputs hold the unchanged name.
     const auto figures = Json::parse(contents(folder / "stats.json"));
     EXPECT_EQ(figures["source"], folder / name + "/a%d.png");
 
@@ -81,14 +81,14 @@ TEST(Names, InLogLinesAreShownNotObeyed) {
     expect_harmless(cut.err);
 }
 
-TEST(Names, KeepTheLinesThatPointIntoAChain) {
+TEST(Names, KeepTheCaretLineOfAChain) {
     const auto result = run_framewire({"run", "-i", "synth", "-o", "out.mkv", "-f", "gray,grey"});
     EXPECT_EQ(result.code, 2);
     EXPECT_NE(result.err.find("did you mean 'gray'?\n  gray,grey\n       ^\n"), std::string::npos) << result.err;
 }
 
-// Nobody listens at port 1.
-TEST(Passwords, AreNowhereToBeSeen) {
+// Nothing listens at port 1.
+TEST(Passwords, AreNeverShown) {
     const TemporaryFolder folder;
     const std::string address = "rtsp://user:geheim@127.0.0.1:1/live?token=geheim";
     for (const auto& arguments :

@@ -10,7 +10,7 @@ namespace program_test {
 
 using Json = nlohmann::json;
 
-TEST(Program, SaysItsVersionAndHelp) {
+TEST(Program, PrintsVersionAndHelp) {
     const auto version = run_framewire({"--version"});
     EXPECT_EQ(version.code, 0);
     EXPECT_EQ(version.out.rfind("framewire ", 0), 0u) << version.out;

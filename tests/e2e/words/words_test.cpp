@@ -1,4 +1,4 @@
-// What is said of arguments that are wrong, and what helps to get them right: help, the manual page, completions.
+// Messages about wrong arguments, and aids for correct ones: help, the manual page and completions.
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 
@@ -29,7 +29,7 @@ void expect_in(const std::string& text, const std::string& words) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
 }
 
-TEST(Words, OfMisspeltArgumentsNameTheNearest) {
+TEST(Words, SuggestTheNearestArgument) {
     expect_in(refusal({"rnu", "-i", "synth"}), "no subcommand 'rnu'; subcommands are run, serve");
     expect_in(refusal({"rnu", "-i", "synth"}), "did you mean 'run'?");
     expect_in(refusal({"detekt"}), "did you mean 'detect'?");
@@ -37,7 +37,8 @@ TEST(Words, OfMisspeltArgumentsNameTheNearest) {
               "run has no option '--inptu'; 'framewire run --help' lists them; did you mean '--input'?");
     expect_in(refusal({"run", "--fliters=gray"}), "run has no option '--fliters'");
     expect_in(refusal({"run", "--fliters=gray"}), "did you mean '--filters'?");
-    expect_in(refusal({"detect", "-i", "synth", "--min-aera", "3"}), "did you mean '--min-area'?");  // of a group
+    expect_in(refusal({"detect", "-i", "synth", "--min-aera", "3"}),
+              "did you mean '--min-area'?");  // an option of a group
     expect_in(refusal({"run", "-threads", "3"}), "did you mean '--threads'?");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--listen", "a"}),
               "run has no option '--listen'; serve has it");
@@ -50,8 +51,8 @@ TEST(Words, OfMisspeltArgumentsNameTheNearest) {
     expect_in(refusal({"help", "rnu"}), "did you mean 'run'?");
 }
 
-// Who comes from FFmpeg types its names.
-TEST(Words, OfFfmpegLeadToOurs) {
+// Users of FFmpeg may type its names.
+TEST(Words, SuggestOurNamesForFfmpegs) {
     const auto of_option = [](const std::string& option) {
         return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
     };
@@ -69,7 +70,7 @@ TEST(Words, OfFfmpegLeadToOurs) {
     }
 }
 
-TEST(Words, OfNumbersNameWhatWasTyped) {
+TEST(Words, QuoteInvalidNumbers) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
         {{"--frames", "ten"}, "--frames: 'ten' is no whole number; allowed is a whole number from 1 on"},
         {{"--frames", "0"}, "--frames: '0' is out of range; allowed is a whole number from 1 on"},
@@ -88,12 +89,12 @@ TEST(Words, OfNumbersNameWhatWasTyped) {
     expect_in(refusal({"view", "tcp://127.0.0.1:1", "--max-pixels", "many"}),
               "--max-pixels: 'many' is no whole number");
     expect_in(refusal({"hog", "-i", "synth", "--streams", "x"}), "--streams: 'x' is no whole number");
-    // As many as they say, not as C would read them.
+    // Numbers are decimal, without C's octal prefix.
     const auto ten = run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "010"}).out;
     EXPECT_EQ(ten, run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "10"}).out);
 }
 
-TEST(Words, HelpIsTheSameBothWays) {
+TEST(Words, HelpIsTheSameAsOptionAndSubcommand) {
     EXPECT_EQ(run_framewire({"help"}).out, run_framewire({"--help"}).out);
     for (const auto* subcommand : {"run", "serve", "view", "detect", "hog", "filters", "sources", "devices", "help"}) {
         const auto help = run_framewire({"help", subcommand});
@@ -104,15 +105,15 @@ TEST(Words, HelpIsTheSameBothWays) {
     EXPECT_EQ(run_framewire({"run", "--frames", "ten", "--help"}).code, 0);
 }
 
-TEST(Words, OfTheVersionSayWhatItIsMadeOf) {
+TEST(Words, VersionListsTheComponents) {
     const auto version = run_framewire({"--version"}).out;
     EXPECT_EQ(version.rfind("framewire ", 0), 0u) << version;
     for (const auto* words : {"\nCUDA: ", "\nFFmpeg: ", "libavformat", "\ninstruction sets: ", "this CPU runs "})
         expect_in(version, words);
 }
 
-// What every run would say alike it says to those who ask for it.
-TEST(Words, NoLineComesWithEveryRun) {
+// Information that would be the same in every run is only printed on request.
+TEST(Words, NoLineIsPrintedInEveryRun) {
     const TemporaryFolder folder;
     const std::vector<std::string> run{"run", "-i", "synth:size=64x48:frames=2", "-o", "-"};
     auto quiet = run_framewire(run);
@@ -125,7 +126,7 @@ TEST(Words, NoLineComesWithEveryRun) {
 }
 
 // `script` gives the program a terminal.
-TEST(Words, VideoDoesNotGoToATerminal) {
+TEST(Words, RefusesVideoOnATerminal) {
     const TemporaryFolder folder;
     const auto on_terminal = [&](const std::string& arguments) {
         return Program({"script", "-qec", std::string(program_path) + " " + arguments, folder / "typescript"}).wait();
@@ -149,7 +150,7 @@ std::string written_to(const TemporaryFolder& folder, const std::string& name, c
     return folder / name;
 }
 
-TEST(ManPage, IsWholeAndWithoutWarnings) {
+TEST(ManPage, IsCompleteAndWithoutWarnings) {
     const auto page = run_framewire({"help", "--man"});
     EXPECT_EQ(page.code, 0) << page.err;
     const TemporaryFolder folder;
@@ -174,7 +175,7 @@ TEST(ManPage, PassesLint) {
     EXPECT_EQ(lint.code, 0);
 }
 
-// What a shell offers, a line each, sorted.
+// Returns the completions that a shell offers, one per line, sorted.
 std::vector<std::string> sorted_lines(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream stream(text);
@@ -188,7 +189,8 @@ bool offers(const std::vector<std::string>& lines, const std::string& word) {
     return std::find(lines.begin(), lines.end(), word) != lines.end();
 }
 
-// Completes `line` in bash, which cuts words as readline does: at blanks, and as words of their own at '=' and ':'.
+// Completes `line` in bash, which splits words as readline does: at blanks, and at '=' and ':', which are words
+// themselves.
 class Bash {
 public:
     Bash() : script_(written_to(folder_, "completion", run_framewire({"help", "--completion", "bash"}).out)) {}
@@ -202,7 +204,7 @@ public:
         EXPECT_EQ(result.err, "") << line;
         return sorted_lines(result.out);
     }
-    // Of a line without '=', ':' and quotes.
+    // Completes a line without '=', ':' and quotes.
     std::vector<std::string> offered(const std::string& line) const {
         std::vector<std::string> words;
         std::istringstream stream(line);
@@ -219,7 +221,7 @@ private:
 
 using Lines = std::vector<std::string>;
 
-TEST(BashCompletion, KnowsSubcommandsAndOptions) {
+TEST(BashCompletion, CompletesSubcommandsAndOptions) {
     const Bash bash;
     EXPECT_EQ(bash.offered("framewire "), (Lines{"bench", "check", "detect", "devices", "filters", "help", "hog", "run",
                                                  "serve", "show", "sources", "view"}));
@@ -234,7 +236,7 @@ TEST(BashCompletion, KnowsSubcommandsAndOptions) {
     EXPECT_EQ(bash.offered("framewire sources sy"), (Lines{"synth"}));
 }
 
-TEST(BashCompletion, KnowsValues) {
+TEST(BashCompletion, CompletesValues) {
     const Bash bash;
     EXPECT_EQ(bash.offered("framewire run --backend "), (Lines{"auto", "cpu", "cuda"}));
     EXPECT_EQ(bash.offered("framewire run --backend=cu", {"framewire", "run", "--backend", "=", "cu"}),
@@ -246,7 +248,7 @@ TEST(BashCompletion, KnowsValues) {
     EXPECT_EQ(bash.offered("framewire run --frames "), Lines{});
 }
 
-TEST(BashCompletion, KnowsFiles) {
+TEST(BashCompletion, CompletesFiles) {
     const Bash bash;
     written_to(bash.folder(), "clip.mp4", "");
     written_to(bash.folder(), "a clip.mp4", "");
@@ -260,7 +262,7 @@ TEST(BashCompletion, KnowsFiles) {
     EXPECT_FALSE(offers(bash.offered("framewire hog --train clips clips "), "clips"));
 }
 
-TEST(BashCompletion, KnowsFiltersAndSources) {
+TEST(BashCompletion, CompletesFiltersAndSources) {
     const Bash bash;
     EXPECT_TRUE(offers(bash.offered("framewire run -f "), "gaussian"));
     EXPECT_EQ(bash.offered("framewire run -f gray,ga"), (Lines{"gray,gaussian"}));
@@ -284,7 +286,7 @@ TEST(BashCompletion, KnowsFiltersAndSources) {
               (Lines{"mjpeg", "nv12", "yuyv"}));
 }
 
-TEST(FishCompletion, KnowsWhatBashKnows) {
+TEST(FishCompletion, MatchesBash) {
     FRAMEWIRE_NEEDS(Program({"which", "fish"}).wait().code == 0, "fish");
     const TemporaryFolder folder;
     const auto script = written_to(folder, "framewire.fish", run_framewire({"help", "--completion", "fish"}).out);
@@ -307,8 +309,8 @@ TEST(FishCompletion, KnowsWhatBashKnows) {
     EXPECT_EQ(offered("framewire run -o " + folder.path().string() + "/fr"), (Lines{folder / "framewire.fish"}));
 }
 
-// zsh completes in a terminal only: zpty gives it one, and what is offered is taken where it is added.
-TEST(ZshCompletion, KnowsWhatBashKnows) {
+// zsh only completes in a terminal: zpty provides one, and the test captures the completions where zsh adds them.
+TEST(ZshCompletion, MatchesBash) {
     FRAMEWIRE_NEEDS(Program({"which", "zsh"}).wait().code == 0, "zsh");
     const TemporaryFolder folder;
     written_to(folder, "_framewire", run_framewire({"help", "--completion", "zsh"}).out);
@@ -323,14 +325,15 @@ TEST(ZshCompletion, KnowsWhatBashKnows) {
                    "  typeset -a __hits; builtin compadd -A __hits \"$@\"; builtin compadd \"$@\"\n"
                    "  local status_=$?; local hit; for hit in $__hits; do print -r -- \"OFFER $hit\" >>" +
                    (folder / "offers") + "; done; return $status_\n}\n");
-    // No more has come for a quarter of a second.
+    // Until nothing more has arrived for a quarter of a second.
     const auto until_all_is_offered = "last=0; for try in {1..80}; do zselect -t 25; size=$(wc -c <" +
                                       (folder / "offers") +
                                       "); (( size > 0 && size == last )) && break; last=$size; done";
     const auto offered = [&](const std::string& line) {
         std::filesystem::remove(folder / "offers");
         written_to(folder, "offers", "");
-        // What is typed comes back too, in lines of the terminal's width, so it has to differ from what is waited for.
+        // The terminal echoes what is typed, in lines of its width, so the typed text must differ from the text that is
+        // waited for.
         const auto script = "zmodload zsh/zpty zsh/zselect; zpty z zsh -f -i; zpty -w z 'source " +
                             (folder / "inner.zsh") +
                             "; print RE\\ADY'; "

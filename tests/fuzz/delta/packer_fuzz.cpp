@@ -1,4 +1,5 @@
-// Pictures that the encoders pack: both decoders give what the encoder holds, within the threshold of the picture.
+// Images that the encoders pack: both decoders return the encoder's reference, which is within the threshold of the
+// image.
 
 #include "framewire/delta/plain/streams.hpp"
 #include "framewire/delta/unpack_ref.hpp"
@@ -8,7 +9,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     using delta::plain::Bytes;
-    // Height, width, threshold, and a byte of channels, mode and effort; then the bytes of two pictures, over and over.
+    // Height, width, threshold, and one byte for channels, mode and effort; then the bytes of two images, repeated as
+    // needed.
     if (size < 5) return 0;
     const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[3] % 2 ? 1 : 3};
     const int threshold = data[2] % 255;

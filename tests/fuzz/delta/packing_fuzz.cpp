@@ -1,4 +1,4 @@
-// Packed frames as a hostile sender makes them: refused or applied as the plain decoder does, never outside the
+// Packed frames of a hostile sender: refused, or applied as the reference decoder applies them, never outside the
 // picture.
 
 #include "framewire/core/error.hpp"
@@ -30,7 +30,7 @@ std::optional<Bytes> taken(const std::function<Bytes()>& read) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     using namespace framewire::packing_fuzz;
-    // The first byte is the shape, the second one 1 where the rest is read as a whole picture.
+    // The first byte selects the shape; if the second is 1, the rest is read as a keyframe.
     if (size < 2) return 0;
     const Shape shapes[] = {{1, 13, 21, 3}, {1, 13, 21, 1}, {1, 3, 130, 3}, {1, 70, 2, 1}};
     const auto& shape = shapes[data[0] % 4];

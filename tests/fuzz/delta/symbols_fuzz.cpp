@@ -1,4 +1,5 @@
-// Symbols in packed blocks, well coded but made up: taken or refused by the Unpacker as by the plain decoder.
+// Packed blocks with random, correctly coded symbols: the Unpacker accepts or refuses them as the reference decoder
+// does.
 
 #include "framewire/core/error.hpp"
 #include "framewire/delta/plain/invention.hpp"
@@ -10,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    // The shape, then what is chosen, two bytes each.
+    // The shape, then the choices, two bytes each.
     if (size < 3) return 0;
     const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[2] % 2 ? 1 : 3};
     std::size_t next = 3;

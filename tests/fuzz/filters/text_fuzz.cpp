@@ -1,4 +1,4 @@
-// Texts and colours of the text filter as nobody would write them: refused, or filled in within what there is room for.
+// Malformed texts and colours of the text filter: refused, or expanded within the available space.
 
 #include "framewire/core/error.hpp"
 #include "framewire/filters/text/color.hpp"
@@ -40,7 +40,7 @@ void check_template(std::string_view text) {
     FrameValues named;
     named.source = text;
     if (wanted->fill(named).size() > max_text_characters) std::abort();
-    // But for a source's name, all characters are known beforehand: their glyphs are made then.
+    // All characters except those of a source's name are known in advance, and their glyphs are rendered then.
     const auto known = wanted->characters();
     for (const auto& values : {none, largest}) {
         const auto filled = wanted->fill(values);

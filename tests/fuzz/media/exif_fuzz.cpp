@@ -1,4 +1,4 @@
-// EXIF data, and TIFF files that begin in the same way, as nobody would write them: an orientation, or none.
+// Malformed EXIF data, and TIFF files, which begin in the same way: read as an orientation or as none.
 
 #include "framewire/media/orientation/exif.hpp"
 #include "framewire/media/orientation/orientation.hpp"

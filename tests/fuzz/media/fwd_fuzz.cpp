@@ -1,5 +1,5 @@
-// Recordings as nobody would write them: read to their end and at other times, whatever their checks say. Those that
-// the plain reader takes are read as it reads them.
+// Malformed recordings, read to their end and from other times, with valid and invalid checksums. Those that the
+// reference reader accepts are read as it reads them.
 
 #include "fuzz/memory_file.hpp"
 
@@ -24,7 +24,7 @@ void set_check(Bytes& bytes, std::size_t at, std::uint32_t check) {
     for (std::size_t byte = 0; byte < 4; ++byte) bytes[at + byte] = static_cast<std::uint8_t>(check >> 8 * byte);
 }
 
-// Makes the checks of headers, heads and the index right, so that what they guard is read.
+// Corrects the checksums of file headers, frame headers and the index, so that the fuzzer reaches the code behind them.
 void mend(Bytes& bytes) {
     for (const auto copy : {std::size_t{0}, std::size_t{64}})
         if (bytes.size() >= copy + 64) set_check(bytes, copy + 60, crc(bytes, copy, copy + 60));
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace framewire;
     using namespace framewire::fwd_fuzz;
     set_log_output({.least = LogLevel::off});
-    // The first byte is 1 where the checks are mended.
+    // If the first byte is 1, the checksums are corrected.
     if (size < 1) return 0;
     Bytes bytes(data + 1, data + size);
     if (data[0] % 2) mend(bytes);

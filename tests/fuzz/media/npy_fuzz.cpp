@@ -1,4 +1,4 @@
-// NumPy files as nobody would write them: refused, or read with as many values as their shape has.
+// Malformed NumPy files: refused, or read with as many values as their shape has.
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/formats/npy_reader.hpp"

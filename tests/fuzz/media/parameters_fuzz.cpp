@@ -1,5 +1,4 @@
-// Sources' parameters (`raw:PATH:size=...`, `synth:...`) as nobody would write them: refused, or within what is
-// allowed.
+// Malformed source parameters (`raw:PATH:size=...`, `synth:...`): refused, or within the allowed range.
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -24,7 +23,7 @@ void taken_or_refused(Body&& body) {
     }
 }
 
-// What each parameter that was taken may be.
+// Checks that each accepted parameter is within its range.
 void check(const SourceCall& call) {
     for (const auto& parameter : call.kind->parameters) {
         if (!call.values.has(parameter.name)) continue;
@@ -52,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             expect(text.starts_with(call.path));
             check(call);
         });
-    // It would write files wherever the text says.
+    // The parameter `truth` would write files at any path in the text.
     if (text.find("truth") != std::string::npos) return 0;
     taken_or_refused([&] {
         const auto source = open_source("synth:" + text, {.max_pixels = 1024});

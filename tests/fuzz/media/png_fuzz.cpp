@@ -1,4 +1,4 @@
-// PNG files as nobody would write them: refused when opened, or when read.
+// Malformed PNG files: refused when opened, or when read.
 
 #include "fuzz/memory_file.hpp"
 

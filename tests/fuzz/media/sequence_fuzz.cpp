@@ -1,4 +1,4 @@
-// Names of numbered sequences as nobody would write them: refused, no sequence, or one with a name for each number.
+// Malformed names of numbered sequences: refused, not a sequence, or one with a name for each number.
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/images/sequence.hpp"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!pattern) return 0;
         if (pattern->path(0) == pattern->path(1)) std::abort();
         pattern->path(std::numeric_limits<std::int64_t>::max());
-        // Looks into no folder but this one, whose names are none of the text's making.
+        // Lists only the current folder, whose file names do not depend on the text.
         if (text.find('/') == text.npos) pattern->existing();
     } catch (const Error&) {
     }

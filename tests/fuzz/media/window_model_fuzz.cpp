@@ -1,4 +1,4 @@
-// Model files as nobody would write them: read or refused with a message.
+// Malformed model files: read, or refused with a message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/formats/window_model_file.hpp"

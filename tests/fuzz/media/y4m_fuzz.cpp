@@ -1,4 +1,4 @@
-// y4m files as nobody would write them: header, FRAME lines and cut pictures, refused or read to their end.
+// Malformed y4m files (header, FRAME lines, truncated frames): refused, or read to their end.
 
 #include "fuzz/memory_file.hpp"
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fuzz::MemoryFile file(data, size);
     try {
         const auto source = open_y4m_source(file.path(), {.max_pixels = 4096});
-        // One that every sink takes, in its lowest terms.
+        // The rate is in its lowest terms, and every sink accepts it.
         const auto& rate = source->info().rate;
         const auto again = parse_rate(fmt::format("{}/{}", rate.numerator, rate.denominator));
         if (!again || again->numerator != rate.numerator) std::abort();

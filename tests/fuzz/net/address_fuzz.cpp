@@ -1,5 +1,4 @@
-// Addresses, and fingerprints of certificates, as nobody would write them: refused, or understood so that what is said
-// of them is understood again.
+// Malformed addresses and certificate fingerprints: refused, or parsed so that their printed form parses again.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
@@ -26,7 +25,7 @@ void check(Parse&& parse, std::string_view text) {
     parse(to_string(*address));
 }
 
-// One that is understood is understood again.
+// The printed form of a parsed fingerprint parses again.
 struct Fingerprint {
     std::string text;
 };

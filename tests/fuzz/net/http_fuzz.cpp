@@ -1,5 +1,5 @@
-// All that a connection says to a server that answers HTTP, in pieces: requests good and bad, WebSockets of feeds and
-// of streams. What the server answers begins as HTTP does, and a route that needs the token runs for nobody without it.
+// Everything that a client can send to an HTTP server, in pieces: valid and invalid requests, and WebSockets of feeds
+// and of streams. Responses begin as HTTP responses do, and a route that needs the token never runs without it.
 
 #include "fuzz/net/posting_loop.hpp"
 #include "fuzz/net/small_stream.hpp"
@@ -18,7 +18,7 @@ using namespace net;
 
 constexpr std::string_view token = "correct-horse-battery";
 
-// Routes of each kind of access.
+// One route per kind of access.
 std::shared_ptr<const http::Site> small_site(bool token_was_said) {
     using http::Access;
     using http::Method;
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     peer->piece_bytes = std::size_t{1} << (data[0] % 12);
     peer->closes = data[0] % 2 == 0;
     sessions.come(std::make_unique<fuzz::SpokenConnection>(loop, peer));
-    // Each turn ends when the handlers under way have, and what they answer is posted then.
+    // A turn ends when all pending handlers have run; their responses are posted to the next one.
     for (std::size_t turns = 0; turns < 8; ++turns) {
         loop.run();
         all.set_site(nullptr);

@@ -18,7 +18,7 @@
 
 namespace framewire::fuzz {
 
-/// A loop that is turned by hand, and to which other threads may post.
+/// An event loop that the fuzzer runs by hand, and to which other threads may post.
 class PostingLoop final : public net::Loop {
 public:
     Clock::time_point now() const override { return now_; }
@@ -40,7 +40,7 @@ public:
             task();
         }
     }
-    /// Time goes by; nothing runs.
+    /// Advances the clock without running any handler.
     void pass(Clock::duration time) { now_ += time; }
 
 private:
@@ -49,16 +49,16 @@ private:
     std::deque<std::function<void()>> tasks_;
 };
 
-/// The server's end of a connection whose peer says `heard`, in pieces of so many bytes, then closes or is silent. What
-/// it is told goes to `told`.
+/// The server's end of a connection whose peer sends `says` in pieces of `piece_bytes`, then closes or stays silent.
+/// The peer's `heard` collects what the server writes.
 class SpokenConnection final : public net::Connection {
 public:
     struct Peer {
         net::ByteSpan says;
         std::size_t piece_bytes = 1;
         bool closes = true;
-        std::string heard{};  ///< of the server
-        bool closed = false;  ///< by the server
+        std::string heard{};  ///< what the server sent
+        bool closed = false;  ///< true once the server has closed it
     };
     SpokenConnection(PostingLoop& loop, std::shared_ptr<Peer> peer) : loop_(loop), peer_(std::move(peer)) {}
     ~SpokenConnection() override { close(); }

@@ -1,5 +1,5 @@
-// A server's messages to a viewer in another order than they were sent: left out, repeated, cut, with other bytes in
-// them, and made up. What is taken in order, unchanged, gives what the server holds.
+// A server's messages to a viewer in a changed order: left out, repeated, truncated, with changed bytes, or random. If
+// all are taken in order and unchanged, the viewer holds the server's reference.
 
 #include "fuzz/net/sent_messages.hpp"
 
@@ -18,7 +18,7 @@ using namespace net;
 
 using Message = fuzz::SentMessage;
 
-// Of another epoch each time, so that nothing is gone on from.
+// Uses a new epoch each time, so that no earlier state is continued.
 ServerHello next_hello() {
     static std::uint64_t epoch = 0;
     return {.epoch = ++epoch,
@@ -27,10 +27,10 @@ ServerHello next_hello() {
 
 class Viewer {
 public:
-    // A new connection of a viewer that lives on: its decoder takes longer to make than many messages to read.
+    // A new connection of an existing viewer: creating a decoder takes longer than reading many messages.
     Viewer() { receiver_.restart(next_hello()); }
 
-    // Takes a message; after one that no server sends it is as after a new connection.
+    // Takes a message; after an invalid one the viewer is reset as for a new connection.
     void take(const Message& message, bool as_sent) {
         try {
             receiver_.take(message.type, message.content);
@@ -38,7 +38,7 @@ public:
             if (error.code() != ErrorCode::source_lost || (as_sent && in_order_)) throw;
             receiver_.restart(next_hello());
             next = 0;
-            in_order_ = true;  // from the whole picture on, with which the next one begins
+            in_order_ = true;  // from the next keyframe on
             return;
         }
         if (receiver_.threshold() > fuzz::SmallStream::threshold) std::abort();
@@ -48,7 +48,7 @@ public:
     }
     void lose_order() { in_order_ = false; }
 
-    std::size_t next = 0;  // of the messages, in their order
+    std::size_t next = 0;  // index of the next message in order
 
 private:
     static inline Receiver receiver_{next_hello()};
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 ++viewer.next;
                 viewer.take(message, true);
                 continue;
-            case 3: message = messages[byte() % messages.size()]; break;  // another
+            case 3: message = messages[byte() % messages.size()]; break;  // another one
             case 4: viewer.next = std::min(viewer.next + 1, messages.size()), viewer.lose_order(); continue;
             case 5:
                 if (message.content.empty()) continue;

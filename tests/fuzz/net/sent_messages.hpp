@@ -14,14 +14,14 @@
 
 namespace framewire::fuzz {
 
-/// A message that leads to another state of a SmallStream.
+/// A message that advances a SmallStream to another state.
 struct SentMessage {
     net::MessageType type{};
     net::Bytes content;
-    net::Bytes picture;  ///< what a viewer shows who has taken all up to it
+    net::Bytes picture;  ///< the picture of a viewer that has taken all messages up to this one
 };
 
-/// What a server sends to a viewer of ten frames, after its hello.
+/// Returns the messages that a server sends to a viewer after its hello, for ten frames.
 inline std::vector<SentMessage> sent_by_a_server() {
     using namespace net;
     testing::ManualLoop loop;

@@ -1,5 +1,6 @@
-// Many peers of a server at once who say what they like, read or do not, come and go, beside a good viewer: that one
-// holds what the server holds after every step, and what waits for the others stays within its limits.
+// Many simultaneous peers of a server that send arbitrary bytes, read or do not read, connect and disconnect, beside a
+// valid viewer: the valid viewer holds the server's reference after every step, and the bytes queued for the others
+// stay limited.
 
 #include "fuzz/net/small_stream.hpp"
 
@@ -24,13 +25,13 @@ using std::chrono::milliseconds;
 constexpr std::size_t pinned_limit_bytes = 64 * 1024;
 constexpr std::size_t most_peers = 12;
 
-// A viewer who keeps to the protocol, and takes what it is sent at once.
+// A viewer that follows the protocol and immediately takes everything that it receives.
 class GoodViewer {
 public:
     GoodViewer(testing::ManualLoop& loop, ConnectionPointer connection, Receiver& receiver)
         : peer_(loop, std::move(connection)), receiver_(receiver) {
         peer_.say(viewer_hello({.stream = "main"}));
-        // The hello comes first, a picture may follow it.
+        // The hello comes first; a keyframe may follow it.
         heard_ = peer_.hear();
         if (heard_.size() < preamble_bytes + header_bytes) std::abort();
         const ByteSpan front(heard_);
@@ -67,7 +68,7 @@ private:
     std::uint64_t messages_ = 0, told_ = 0;
 };
 
-// What lives on from one server to the next: codecs take longer to make than all that peers say.
+// Objects shared by all servers of a run: creating codecs takes longer than all that the peers send.
 struct Lasting {
     fuzz::SmallStream stream;
     Receiver receiver{{.epoch = stream.state.epoch(), .info = stream.state.info()}};
@@ -115,7 +116,7 @@ public:
     }
     void end() {
         peers_.clear();
-        if (sessions_.cut_off(served_) < 1) std::abort();  // the good one at least
+        if (sessions_.cut_off(served_) < 1) std::abort();  // at least the valid one
         loop_.run();
         if (sessions_.metrics().viewers != 0 || sessions_.metrics().pinned_bytes != 0) std::abort();
     }

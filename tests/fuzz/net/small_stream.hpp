@@ -9,7 +9,7 @@
 
 namespace framewire::fuzz {
 
-/// A stream of small pictures, some bytes of which change with each step; in one thread.
+/// A stream of small pictures in which some bytes change with each frame; single-threaded.
 class SmallStream {
 public:
     SmallStream()
@@ -19,10 +19,10 @@ public:
           changes_(shape),
           state({shape, delta::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
 
-    static constexpr Shape shape{1, 6, 67, 3};  // of two blocks
+    static constexpr Shape shape{1, 6, 67, 3};  // two blocks
     static constexpr int threshold = 9;
 
-    /// The next frame.
+    /// Encodes the next frame.
     void step() {
         for (std::int64_t byte = 0; byte < shape.bytes(); ++byte)
             if (frames_ == 0 || (byte / 50 + frames_) % 7 == 0)
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// What an up-to-date viewer holds.
+    /// Returns the picture that an up-to-date viewer holds.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:

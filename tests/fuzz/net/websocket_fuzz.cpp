@@ -1,5 +1,5 @@
-// What a browser says in a WebSocket, in pieces: frames good and bad. Whatever is taken of them as a stream's bytes was
-// in them, and neither end waits for what cannot come.
+// Everything that a browser can send in a WebSocket, in pieces: valid and invalid frames. All stream bytes that are
+// taken were in the frames, and neither end waits forever.
 
 #include "fuzz/net/posting_loop.hpp"
 
@@ -12,7 +12,7 @@
 namespace framewire::websocket_fuzz {
 namespace {
 
-// Reads until the connection is over, and writes now and then.
+// Reads until the connection has ended, and writes now and then.
 struct Reader {
     net::WebSocketConnection& socket;
     std::array<std::uint8_t, 300> piece{};

@@ -1,5 +1,5 @@
-// What arrives on a connection: a viewer's hello, a server's hello, or a server's messages to a viewer. Refused or
-// understood, never more memory than the stream's shape allows.
+// Bytes that arrive on a connection: a viewer's hello, a server's hello, or a server's messages to a viewer. They are
+// refused or parsed, never with more memory than the stream's shape allows.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/stream/receiver.hpp"
@@ -27,11 +27,11 @@ void receive(ByteSpan rest) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    // The first byte says what the rest is.
+    // The first byte selects how the rest is parsed.
     if (size == 0) return 0;
     const ByteSpan rest(data + 1, size - 1);
     try {
-        // What is understood can be said again.
+        // A parsed message can be serialised again.
         switch (data[0] % 8) {
             case 0: viewer_hello(read_viewer_hello(rest, wire_version)); break;
             case 1: server_hello(read_server_hello(rest)); break;

@@ -1,5 +1,5 @@
-// Configurations of many cameras as nobody would write them: refused, or their problems lie within the text, and what
-// was read is what a server may be asked for.
+// Malformed configurations of several cameras: refused with problems that lie within the text, or read as values that a
+// server can be configured with.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"

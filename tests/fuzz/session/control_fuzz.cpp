@@ -1,4 +1,4 @@
-// Orders of panels that no panel gives, and states of panels that no server tells: read, or refused with a message.
+// Malformed control requests and camera states: read, or refused with a message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/session/control/control.hpp"
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(reinterpret_cast<const char*>(data), size);
     try {
         const auto order = session::parse_control(text);
-        // What is written again means nearly the same: numbers have four places there.
+        // A request that is written again means nearly the same: numbers keep four decimal places.
         if (session::parse_control(session::to_text(order)).index() != order.index()) std::abort();
     } catch (const Error&) {
     }

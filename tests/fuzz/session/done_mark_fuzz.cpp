@@ -1,4 +1,4 @@
-// Marks of work that is done, as nobody would write them: only the one that is written when the work is done says so.
+// Malformed done markers: only the marker that was written when the work was finished counts as done.
 
 #include "framewire/core/error.hpp"
 #include "framewire/session/batch/done_mark.hpp"
@@ -13,16 +13,16 @@
 namespace framewire::done_mark_fuzz {
 namespace {
 
-// A folder with a finished piece of work, gone at the end.
+// A folder with a finished piece of work, removed at the end.
 class Work {
 public:
     Work() {
         auto name = (std::filesystem::temp_directory_path() / "framewire-fuzz-XXXXXX").string();
-        if (!::mkdtemp(name.data())) std::exit(1);  // a machine without room for a few bytes is no finding
+        if (!::mkdtemp(name.data())) std::exit(1);  // a problem of the machine, not a finding
         folder_ = name;
         write(making_.inputs.emplace_back(name + "/in.y4m"), "input");
         write(making_.outputs.emplace_back(name + "/out.mkv"), "output");
-        // Whole seconds of long ago, so that corpora of other machines fit.
+        // Whole seconds of a fixed time, so that corpora of other machines fit.
         const std::filesystem::file_time_type long_ago{};
         std::filesystem::last_write_time(making_.inputs[0], long_ago);
         session::PieceInTheMaking making(marks());
@@ -65,7 +65,7 @@ std::string without_last_break(std::string text) {
 }  // namespace
 }  // namespace framewire::done_mark_fuzz
 
-// The first byte says where in the true mark the others go: that is, which of its bytes they replace.
+// The first byte is the offset at which the other bytes overwrite the valid marker.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     using Is = session::PieceState::Is;

@@ -1,4 +1,4 @@
-// Files of what was ordered of cameras as no server writes them: refused, or what was read is written again as it is.
+// Malformed files of persisted state: refused, or read so that writing them again gives the same.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"

@@ -1,5 +1,5 @@
-// Addresses of MQTT brokers, and files of events that wait, as nobody would write them: refused without a word of a
-// password, or understood.
+// Malformed addresses of MQTT brokers and malformed spool files of events: refused without showing any password, or
+// parsed.
 
 #include "framewire/core/error.hpp"
 #include "framewire/session/events/event.hpp"

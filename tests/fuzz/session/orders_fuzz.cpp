@@ -1,4 +1,4 @@
-// Bodies of orders that come over HTTP: read within what is allowed, or refused with a message.
+// Malformed bodies of control requests over HTTP: read as allowed values, or refused with a message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/session/web/json/orders.hpp"

@@ -1,5 +1,5 @@
-// A relay whose server sends messages in another order than they were made: left out, repeated, cut, with other bytes
-// in them, and made up. What comes in order, unchanged, is what the relay holds and forwards.
+// A relay whose server sends messages in a changed order: left out, repeated, truncated, with changed bytes, or random.
+// The relay holds and forwards what arrives in order and unchanged.
 
 #include "fuzz/net/sent_messages.hpp"
 
@@ -24,10 +24,10 @@ namespace {
 
 using namespace net;
 
-// What a server says after its hello, of the bytes of an input.
+// The bytes that a server sends after its hello, derived from a fuzzer input.
 struct Script {
     Bytes said;
-    bool as_sent = true;  // all of it in order, unchanged
+    bool as_sent = true;  // everything in order and unchanged
     std::size_t taken = 0;
 };
 
@@ -48,7 +48,7 @@ Script script_of(const std::vector<fuzz::SentMessage>& messages, const std::uint
         script.taken += next;
         script.as_sent = script.as_sent && next;
         switch (what % 8) {
-            default: break;  // the next one, as it was sent
+            default: break;  // the next message, as it was sent
             case 3: message = messages[byte() % messages.size()]; break;
             case 4: script.taken = std::min(script.taken + 1, messages.size()); continue;
             case 5:
@@ -70,7 +70,7 @@ Script script_of(const std::vector<fuzz::SentMessage>& messages, const std::uint
     return script;
 }
 
-// A socket of TCP on loopback. A machine that has none left is no finding.
+// A TCP socket on loopback. Running out of sockets is a problem of the machine, not a finding.
 class Socket {
 public:
     explicit Socket(int descriptor) : descriptor_(descriptor) {
@@ -102,7 +102,7 @@ public:
 
     int port() const { return port_; }
 
-    // Says it to the first that comes, then reads until that one closes, lest it be reset.
+    // Sends the script to the first client, then reads until that client closes, so that the connection is not reset.
     void serve(const Script& script) const {
         const Socket connection(::accept(listener_.get(), nullptr, nullptr));
         const ServerHello hello{

@@ -7,22 +7,23 @@
 
 namespace framewire::network {
 
-/// What a picture that somebody shows has of the frames of its camera.
+/// Result of comparing a displayed picture with its camera's frames.
 struct BoundFinding {
-    std::int64_t outside = 0;   ///< bytes further than the threshold from the frame whose number the picture bears
-    double age_ms = 0;          ///< of that frame
-    std::uint32_t stamped = 0;  ///< its number; 0 for none
+    std::int64_t outside =
+        0;              ///< bytes that differ by more than the threshold from the frame whose number the picture bears
+    double age_ms = 0;  ///< age of that frame
+    std::uint32_t stamped = 0;  ///< number of that frame; 0 for none
 };
 
-/// Compares pictures with what a camera sent: every byte has to be within the threshold of that byte of the one frame
-/// whose number the picture bears. For one thread.
+/// Compares pictures with the frames that a camera sent: every byte must be within the threshold of that byte of the
+/// one frame whose number the picture bears. Not thread-safe.
 class BoundCheck {
 public:
-    /// `log` lives longer.
+    /// `log` must outlive this object.
     explicit BoundCheck(const FrameLog& log) : log_(log) {}
 
-    /// A picture of the log's shape, shown at `now`. All its bytes are outside if it bears no number, its frame was
-    /// captured more than `window_ms` before, or the log has lost that frame.
+    /// Checks a picture of the log's shape, displayed at `now`. All its bytes count as outside if it bears no number,
+    /// its frame was captured more than `window_ms` earlier, or the log no longer holds that frame.
     BoundFinding check(HostView<const std::uint8_t> picture, int threshold, double window_ms, Clock::time_point now);
 
 private:

@@ -1,4 +1,4 @@
-// The camera's memory and the checks on pixels: they have to find what they are for.
+// Tests of the camera's log and of the checks on pixels: they must find what they are made to find.
 
 #include "network/camera/bound_check.hpp"
 #include "network/camera/frame_log.hpp"
@@ -26,7 +26,7 @@ void fill(HostView<std::uint8_t> picture, int value) {
     std::fill_n(picture.data(), picture.shape().bytes(), static_cast<std::uint8_t>(value));
 }
 
-TEST(Stamp, OutlastsAThresholdAndTellsPartsOfTwoApart) {
+TEST(Stamp, SurvivesAThresholdAndDetectsMixedFrames) {
     HostImage picture(shape), other(shape);
     for (const std::uint32_t number : {1u, 2u, 1234567u, stamp_numbers - 1}) {
         fill(picture.view(), 77);
@@ -48,7 +48,7 @@ TEST(Stamp, OutlastsAThresholdAndTellsPartsOfTwoApart) {
     }
 }
 
-TEST(FrameLog, KeepsTheLastFramesForOthersToRead) {
+TEST(FrameLog, KeepsTheLastFramesForReaders) {
     const e2e::TemporaryFolder folder;
     FrameLog written(folder / "log", shape, 5);
     const FrameLog read(folder / "log");
@@ -74,7 +74,7 @@ TEST(FrameLog, KeepsTheLastFramesForOthersToRead) {
     EXPECT_THROW(FrameLog(folder / "none"), std::runtime_error);
 }
 
-TEST(BoundCheck, FindsTheByteThatIsOfNoFrame) {
+TEST(BoundCheck, FindsAByteThatBelongsToNoFrame) {
     const e2e::TemporaryFolder folder;
     FrameLog log(folder / "log", shape, 8);
     BoundCheck check(log);

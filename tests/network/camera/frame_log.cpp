@@ -88,7 +88,7 @@ std::optional<Clock::time_point> FrameLog::captured(std::uint32_t frame) const {
     return Clock::time_point(std::chrono::nanoseconds(front_->times_ns[frame % times_kept].load()));
 }
 
-// The slot of the oldest may be in the writer's hands already.
+// The writer may already be overwriting the oldest frame's slot.
 const std::uint8_t* FrameLog::pixels(std::uint32_t frame) const {
     const auto last = newest();
     if (frame == 0 || frame > last || last - frame + 1 >= static_cast<std::uint32_t>(front_->pixels_kept))

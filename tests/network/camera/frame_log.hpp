@@ -10,31 +10,32 @@
 
 namespace framewire::network {
 
-/// What a test camera sent, for others to look at while it goes on: the times of many frames, the pixels of the last.
-/// A file that processes share; the steady clock is the same in all of them. Frames count from 1. One writes, also one
-/// after another; any number read.
+/// Log of the frames that a test camera sent, readable while the camera runs: the times of many frames and the pixels
+/// of the last ones. Processes share it as a file; they all use the same steady clock. Frames count from 1. One process
+/// writes at a time, any number read.
 class FrameLog {
 public:
-    /// Opens the log that is there, or makes one of `pixels_kept` frames. Throws std::runtime_error on one of another
-    /// shape.
+    /// Opens the existing log, or creates one with the pixels of `pixels_kept` frames. Throws std::runtime_error if it
+    /// has another shape.
     FrameLog(const std::string& path, const Shape& shape, int pixels_kept);
-    /// Opens one to read. Throws std::runtime_error where there is none.
+    /// Opens a log for reading. Throws std::runtime_error if it does not exist.
     explicit FrameLog(const std::string& path);
     ~FrameLog();
     FrameLog(const FrameLog&) = delete;
     FrameLog& operator=(const FrameLog&) = delete;
 
     const Shape& shape() const { return shape_; }
-    /// The newest frame; 0 before the first.
+    /// Returns the number of the newest frame; 0 before the first.
     std::uint32_t newest() const;
 
-    /// Where the pixels of the frame after the newest go; add() then says that they are there, captured now.
+    /// Returns the buffer for the pixels of the next frame; add() then publishes it as captured now.
     HostView<std::uint8_t> next_pixels();
     void add();
 
-    /// When a frame was captured; nothing for those too old or not there yet.
+    /// Returns the capture time of a frame; nothing if it is too old or not there yet.
     std::optional<Clock::time_point> captured(std::uint32_t frame) const;
-    /// Its pixels; null for those too old or not there yet. They may change once pixels_kept newer ones were added.
+    /// Returns the pixels of a frame; null if it is too old or not there yet. They may change once pixels_kept newer
+    /// frames were added.
     const std::uint8_t* pixels(std::uint32_t frame) const;
 
 private:

@@ -10,21 +10,21 @@
 
 namespace framewire::network {
 
-/// The pictures of a test camera: a loop of 20 to 120 frames, drawn by the constructor. The same arguments give the
-/// same bytes in every process.
+/// Frames of a test camera: a loop of 20 to 120 frames, drawn by the constructor. The same arguments give the same
+/// bytes in every process.
 class Scene {
 public:
     enum class Kind {
-        room,  ///< a textured wall with two squares that move
-        tones  ///< a dark, a gray and a bright third with a faint pattern, and a figure in each that stands out little
+        room,  ///< a textured wall with two moving squares
+        tones  ///< a dark, a gray and a bright third with a faint pattern, and a figure of low contrast in each
     };
 
-    /// `noise` is the sensor's, in levels. With a `level` the room has little contrast and is near that brightness, so
-    /// that a threshold may hide all of it beside a mask.
+    /// `noise` is the sensor's, in levels. With a `level` the room has little contrast around that brightness, so that
+    /// a threshold can cover all differences between it and a mask.
     Scene(Kind kind, const Shape& shape, double noise, std::optional<int> level = {});
 
     const Shape& shape() const { return loop_.front().shape(); }
-    /// Writes frame `number`, with its stamp, into a picture of that shape.
+    /// Draws frame `number`, with its stamp, into a picture of that shape.
     void draw(std::uint32_t number, HostView<std::uint8_t> picture) const;
 
 private:

@@ -1,10 +1,10 @@
-// A camera that remembers what it sent: a wall with squares that move, over and over, each frame with its number in the
-// corner, to whoever reads the pipe or the address. It waits for nobody: what is not taken in time is left out, as
-// cameras do.
+// A camera that logs what it sent: a wall with moving squares, in a loop, each frame with its number in the corner,
+// sent to the reader of the pipe or the address. It does not wait for readers: like a real camera, it drops frames that
+// are not read in time.
 //   test-camera LOG pipe:PATH|http:PORT [size=WxH] [fps=N] [noise=LEVELS] [scene=room|tones] [level=N] [kept=SECONDS]
 //   [frames=N]
-// Through a pipe go raw BGR frames; over HTTP, gray ones as y4m, to one reader at a time. LOG is a FrameLog's file; one
-// that is there is gone on with.
+// Through a pipe it sends raw BGR frames; over HTTP, gray ones as y4m, to one reader at a time. LOG is a FrameLog file;
+// an existing one is continued.
 
 #include "network/camera/frame_log.hpp"
 #include "network/camera/scene.hpp"
@@ -36,7 +36,7 @@ struct CameraOptions {
     std::string size = "320x240";
     Scene::Kind scene = Scene::Kind::room;
     double fps = 30, noise = 4, kept_seconds = 3;
-    long frames = 0;  // 0: without end
+    long frames = 0;  // 0: no limit
     std::optional<int> level{};
 };
 
@@ -84,7 +84,7 @@ void write_all(int descriptor, const void* bytes, std::size_t count) {
     }
 }
 
-// Whoever reads: waited for, and for the next one when it goes.
+// The current reader; waits for the first one, and for the next when it disconnects.
 class Reader {
 public:
     Reader(const std::string& to, const CameraOptions& options) : options_(options) {
@@ -106,7 +106,7 @@ public:
             return;
         }
         reader_ = Descriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-        const int little = 64 * 1024;  // what waits there is old when it is read
+        const int little = 64 * 1024;  // small, because frames that wait in the buffer get old
         setsockopt(reader_.number(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         std::string asked;
         char piece[512];
@@ -164,7 +164,7 @@ void run(const CameraOptions& options) {
             reader.await();
             for (auto due = Clock::now(); options.frames == 0 || sent < options.frames; ++sent) {
                 std::this_thread::sleep_until(due);
-                while (due <= Clock::now()) due += period;  // those it was late for are left out
+                while (due <= Clock::now()) due += period;  // drops the frames that are late
                 const auto frame = log.newest() + 1;
                 const auto pixels = log.next_pixels();
                 scene.draw(frame, pixels);

@@ -1,4 +1,4 @@
-// Lines that lose, hold back and take little: what viewers behind them see, and when.
+// Lines with loss, delay and little bandwidth: what viewers behind them see, and when.
 
 #include "kit/images.hpp"
 #include "network/cases/rig.hpp"
@@ -16,10 +16,10 @@ namespace bad_line_test {
 using namespace std::chrono_literals;
 using std::chrono::duration;
 
-// How long a line stays as it is.
+// Leaves the line unchanged for this long.
 void let_pass(double ms) { std::this_thread::sleep_for(duration<double, std::milli>(ms)); }
 
-// Bits a second that one viewer of the stream takes where it may, after the first picture.
+// Returns the bits per second that one viewer of the stream receives on an unlimited line, after the first keyframe.
 double bits_needed(const Served& served, const Link& link) {
     const auto bytes_of = [&](double seconds) {
         return Crowd({served.url(), fmt::format("seconds={}", seconds)}, &link).result()["all"]["bytes"].get<double>();
@@ -27,7 +27,7 @@ double bits_needed(const Served& served, const Link& link) {
     return (bytes_of(3) - bytes_of(1)) * 8 / 2;
 }
 
-TEST(BadLine, AMinuteOfTooLittleIsOverASecondAfterIt) {
+TEST(BadLine, RecoversWithinASecondFromAMinuteOfTooLittleBandwidth) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", scaled("320x240", "640x360"), 20);
@@ -37,7 +37,7 @@ TEST(BadLine, AMinuteOfTooLittleIsOverASecondAfterIt) {
     const auto needed = bits_needed(served, *link);
     tell("bits a second needed", needed, "bit/s");
 
-    // Before Linux 6.15 TCP may wait up to twice the bad time before it tries again.
+    // Before Linux 6.15, TCP may wait up to twice the duration of the outage before it retransmits.
     const double good_ms = 2'000, bad_ms = scaled(4e3, 60e3), after_ms = scaled(12'000, 4'000);
     Crowd crowd({served.url() + "," + camera.log(), "arrivals=1",
                  fmt::format("seconds={}", (good_ms + bad_ms + after_ms) / 1e3)},
@@ -73,14 +73,15 @@ TEST(BadLine, AMinuteOfTooLittleIsOverASecondAfterIt) {
     EXPECT_LT(percentile(after, scaled(0.9, 1.0)), 200);
 }
 
-// The least time of some from a late viewer's hello to the last byte of its first picture, over 100 ms each way.
+// Returns the minimum over several viewers of the time from a late viewer's hello to the last byte of its first
+// keyframe, with 100 ms of delay in each direction.
 double late_viewer_ms(const std::string& size, double fps, int noise) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", size, fps, {}, noise);
     Served served({"-i", camera.source()}, link.get());
     link->set(line_settings("delay=100"));
-    Crowd early({served.url(), "seconds=20"}, link.get());  // late is who comes after others
+    Crowd early({served.url(), "seconds=20"}, link.get());  // so that the viewer is not the first one
     double best_ms = 1e9;
     for (int i = 0; i < 3; ++i) {
         const auto seen = Crowd({served.url(), "viewers=3", "seconds=2.5"}, link.get()).result();
@@ -91,9 +92,9 @@ double late_viewer_ms(const std::string& size, double fps, int noise) {
     return best_ms;
 }
 
-// Of a picture that TCP sends in one go; of others it sends 14 kB in the first round trip, and twice as much in each
-// that follows, which is no matter of the protocol.
-TEST(BadLine, ALateViewerHasThePictureAfterOneRoundTripAndAFrame) {
+// For a keyframe that TCP sends in one burst; of a larger one TCP sends 14 kB in the first round trip and twice as much
+// in each following one, which does not depend on the protocol.
+TEST(BadLine, ALateViewerHasAKeyframeAfterOneRoundTripAndAFrame) {
     constexpr double fps = 10, there_and_back_ms = 200;
     const auto best_ms = late_viewer_ms("160x120", fps, 0);
     tell("from the hello to the whole picture", best_ms, "ms");
@@ -103,7 +104,7 @@ TEST(BadLine, ALateViewerHasThePictureAfterOneRoundTripAndAFrame) {
     if (long_cases()) tell("from the hello to the whole picture of 1280x720", late_viewer_ms("1280x720", 30, 4), "ms");
 }
 
-TEST(BadLine, PicturesStayWithinTheBoundAndTheSecond) {
+TEST(BadLine, PicturesStayWithinTheBoundAndOneSecond) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "320x240", 15);
@@ -124,7 +125,8 @@ TEST(BadLine, PicturesStayWithinTheBoundAndTheSecond) {
     tell("latency, largest", viewer["latency_ms"]["max"], "ms");
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
     EXPECT_GT(viewer["checked"], 10);
-    // Lost twice, a packet takes TCP longer than a second; so that is told of the most, and held of nearly all.
+    // After losing a packet twice, TCP takes longer than a second; so the test reports the maximum, and limits a high
+    // percentile.
     EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
     if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
 }

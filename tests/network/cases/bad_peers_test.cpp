@@ -1,4 +1,4 @@
-// Peers who break the protocol in every way there is, at once, beside a viewer who keeps to it and loses nothing.
+// Peers that break the protocol in every possible way at the same time, beside a valid viewer that loses nothing.
 
 #include "network/cases/rig.hpp"
 
@@ -43,7 +43,7 @@ Bytes message(int type, std::uint32_t length, const Bytes& content) {
     return joined(bytes, content);
 }
 
-// What a bad viewer says, of each kind.
+// Returns one message sequence for each kind of bad viewer.
 std::vector<Bytes> bad_words(std::mt19937& random) {
     const auto hello = net::viewer_hello({.stream = "main"});
     const Bytes preamble(hello.begin(), hello.begin() + net::preamble_bytes);
@@ -61,7 +61,8 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
     all.push_back(joined(hello, hello));                                                       // repeated
     all.push_back(joined(Bytes(hello.begin() + net::preamble_bytes, hello.end()), preamble));  // reordered
     all.push_back(net::viewer_hello({.stream = "another"}));
-    all.push_back(joined(hello, net::drawn_message({.messages = 1'000'000, .version = 1})));  // what it was never sent
+    all.push_back(joined(hello, net::drawn_message({.messages = 1'000'000,
+                                                    .version = 1})));  // acknowledges messages that were never sent
     all.push_back(joined(hello, net::control_message("brightness=100")));
     auto of_another_version = hello;
     of_another_version[4] ^= 0x80;
@@ -71,7 +72,7 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
 
 constexpr auto between_bad_peers = 2ms;
 
-// Does what bad viewers do until told to stop: short ones one after the other, and patient ones who hold on.
+// Behaves as bad viewers do until stopped: short connections one after the other, and long ones that stay open.
 void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& stop, std::atomic<int>& done) {
     std::mt19937 random(seed);
     const auto words = bad_words(random);
@@ -81,7 +82,7 @@ void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& 
         auto peer = RawConnection::connect(port, 4096, from());
         const auto& said = words[random() % words.size()];
         switch (random() % 5) {
-            case 0: break;  // says nothing: a flood of those, or a slow greeter
+            case 0: break;  // sends nothing: a flood of such connections, or a slow one
             case 1:         // a slow reader, who takes a byte of what it is sent
                 peer.send(net::viewer_hello({.stream = "main"}));
                 peer.read(1, 10ms);
@@ -105,7 +106,7 @@ std::size_t lines_with(const std::string& text, const std::string& part) {
     return count;
 }
 
-TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
+TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", 10);
     Served served({"-i", camera.source()});
@@ -113,7 +114,7 @@ TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
     const double seconds = scaled(6.0, 60.0);
     Crowd good({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=3000",
                 fmt::format("seconds={}", seconds)});
-    // It comes first: there are no places for all.
+    // It connects first, as the server does not accept all of them.
     ASSERT_TRUE(served.program().wait_for_err(" came")) << served.program().err();
     std::atomic<bool> stop = false;
     std::atomic<int> done = 0;
@@ -143,8 +144,8 @@ TEST(BadPeers, AreRefusedAndCostAGoodViewerNothing) {
     EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
 }
 
-// What a bad server says to a viewer after its own hello, or in place of it.
-TEST(BadPeers, AViewerEndsWithWordsWhateverAServerSays) {
+// Messages of a bad server to a viewer, after its hello or instead of it.
+TEST(BadPeers, AViewerReportsAnyInvalidServerMessage) {
     const auto hello =
         net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, delta::Mode::exact, 20, {10, 1}, "a bad one"}});
     std::mt19937 random(5);

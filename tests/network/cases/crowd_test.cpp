@@ -1,4 +1,4 @@
-// Many viewers of one camera: one of them stopped, and many who come and go.
+// Many viewers of one camera: one of them is stopped, and many connect and disconnect.
 
 #include "network/cases/rig.hpp"
 #include "network/load/report.hpp"
@@ -16,22 +16,22 @@ namespace crowd_test {
 using namespace std::chrono_literals;
 using std::chrono::duration;
 
-// How often a figure that a busy machine can spoil is taken, until it is as it should be.
+// Maximum number of times to repeat a measurement that a busy machine can spoil.
 constexpr int tries = 3;
 
 struct Moved {
-    double before_ms, after_ms;  // 99th percentiles of all the others
+    double before_ms, after_ms;  // 99th percentiles of all other viewers
     double grown_bytes;
     Json seen;
 };
 
-// A crowd beside a viewer that is stopped halfway.
+// Runs a crowd beside a viewer that is stopped halfway.
 Moved stop_one_viewer(int viewers, const std::string& size, double fps, double half_seconds) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", size, fps);
     Served served({"-i", camera.source(), "--viewers", "1000"});
     e2e::Program stopped(view_command({served.url()}));
-    const auto begin_ms = now_ms() + 1'500;  // all have come by then
+    const auto begin_ms = now_ms() + 1'500;  // all are connected by then
     const auto half_ms = begin_ms + 1e3 * half_seconds, end_ms = half_ms + 1e3 * half_seconds;
     Crowd crowd({served.url() + "," + camera.log(), fmt::format("viewers={}", viewers - 1), "arrivals=1",
                  fmt::format("seconds={}", (end_ms - now_ms()) / 1e3)});
@@ -53,7 +53,7 @@ Moved stop_one_viewer(int viewers, const std::string& size, double fps, double h
     return moved;
 }
 
-TEST(Crowd, AStoppedViewerCostsTheOthersNothing) {
+TEST(Crowd, AStoppedViewerDoesNotDelayTheOthers) {
     const double fps = scaled(20.0, 30.0);
     const int viewers = scaled(30, 200);
     Moved moved{};
@@ -73,7 +73,7 @@ TEST(Crowd, AStoppedViewerCostsTheOthersNothing) {
     EXPECT_LT(moved.grown_bytes, 16e6);
 }
 
-TEST(Crowd, ComingAndGoingLeavesNothingBehind) {
+TEST(Crowd, ConnectingAndDisconnectingLeaksNothing) {
     constexpr int cameras = 4;
     const e2e::TemporaryFolder folder;
     std::vector<std::unique_ptr<Camera>> all;

@@ -1,4 +1,4 @@
-// What the window of `view` shows while it is stopped and goes on, again and again: one frame of the camera.
+// The window of `view`, repeatedly stopped and continued, always shows one frame of the camera.
 
 #include "e2e/window/display.hpp"
 #include "network/cases/pictures.hpp"
@@ -18,14 +18,14 @@ using namespace std::chrono_literals;
 
 constexpr int width = 320, height = 240, threshold = 12;
 
-// The picture's place: in the middle of the screen, at its own size.
+// Returns the pixels of the picture, which lies in the middle of the screen at its own size.
 Pixels shown_on(const e2e::Display& display) {
     const auto bytes = display.screenshot().part_as_bgr((e2e::Screenshot::width - width) / 2,
                                                         (e2e::Screenshot::height - height) / 2, width, height);
     return {bytes.begin(), bytes.end()};
 }
 
-// The stream comes over a line of that rate once there is a picture.
+// Once there is a picture, the stream comes over a line of this rate.
 void freeze_and_look(const std::string& mode, const std::string& rate) {
     const e2e::TemporaryFolder folder;
     const Camera camera(folder, "cam", fmt::format("{}x{}", width, height), 20, {}, 16, scaled(60.0, 120.0));

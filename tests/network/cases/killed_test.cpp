@@ -1,4 +1,5 @@
-// kill -9 of each in turn: the others go on, or are back when it is, and what was recorded is whole as far as it goes.
+// Kills each process in turn with SIGKILL: the others continue, or recover when it returns, and recordings are complete
+// up to that moment.
 
 #include "network/cases/rig.hpp"
 
@@ -14,9 +15,9 @@ namespace killed_test {
 using e2e::run_framewire;
 
 constexpr double fps = 10;
-constexpr int too_few = 8;  // frames, of some seconds at this rate
+constexpr int too_few = 8;  // frames, some seconds at this rate
 
-// How many frames a recording gives, without damage; one of somebody who was killed as far as it goes.
+// Returns the number of undamaged frames of a recording; the recording of a killed process is read as far as it goes.
 int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) {
     const auto read = run_framewire(
         {"run", "--backend", "cpu", "-y", "-i", recording, "-o", folder / "read.y4m", "--stats", folder / "read.json"});
@@ -31,7 +32,7 @@ int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) 
     return Json::parse(e2e::contents(folder / "read.json"))["frames"];
 }
 
-// Waits until the program has told of so many more frames, which is two seconds of them unless told otherwise.
+// Waits until the program has reported this many more frames; by default two seconds' worth.
 void go_on(e2e::Program& program, int frames = 20) {
     ASSERT_TRUE(program.wait_for_frames(program.frames_told() + frames)) << program.err();
 }
@@ -45,14 +46,14 @@ void wait_for_viewers(Served& served, int viewers) {
     })) << served.program().err();
 }
 
-// Ends a crowd and gives what it saw.
+// Stops a crowd and returns its report.
 Json ended(Crowd& crowd) {
     crowd.program().signal(SIGTERM);
     return crowd.result();
 }
 
-// That a viewer saw pictures, the last of them after a time, and that all were within their bound but for those that it
-// was shown while there was no source.
+// Expects a viewer to have seen pictures, the last of them after `last_after_ms`, all within their bound except those
+// that it was shown while there was no source.
 void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, double back_ms = 0) {
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_GT(viewer["checked"], too_few);
@@ -62,13 +63,13 @@ void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, d
     EXPECT_GT(viewer["arrivals"].back()[0], last_after_ms);
 }
 
-// A crowd of one that goes on until it is ended.
+// A single checking viewer that runs until it is stopped.
 Words checking(const std::string& url, const Camera& camera) {
     return {url + "," + camera.log(), "viewers=0",  "checking=1", "window=2500",
             "reconnect=30",           "arrivals=1", "seconds=600"};
 }
 
-TEST(Killed, AViewerCostsOthersNothingAndItsRecordingIsGood) {
+TEST(Killed, ViewerLeavesAReadableRecordingAndOthersContinue) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
     Served served({"-i", camera.source(), "--progress", "json"});
@@ -87,7 +88,7 @@ TEST(Killed, AViewerCostsOthersNothingAndItsRecordingIsGood) {
     EXPECT_GT(frames_of(folder, folder / "killed.fwd.part"), too_few);
 }
 
-TEST(Killed, AServerIsFoundAgainAndItsRecordingIsGood) {
+TEST(Killed, ServerLeavesAReadableRecordingAndViewersReconnect) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
     const auto port = static_cast<std::uint16_t>(free_port());
@@ -120,7 +121,7 @@ TEST(Killed, AServerIsFoundAgainAndItsRecordingIsGood) {
     EXPECT_GT(frames_of(folder, folder / "seen.fwd"), 2 * too_few);
 }
 
-TEST(Killed, ASourceComesBackToViewersWhoStayed) {
+TEST(Killed, SourceReturnsToConnectedViewers) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps, free_port());
     Served served({"-i", camera.source(), "--reconnect", "forever", "--record", folder / "day.fwd", "--progress",

@@ -1,4 +1,5 @@
-// What is hidden is hidden at once, in all that leaves the server: snapshots, Motion JPEG, recordings, viewers' files.
+// Privacy masks take effect immediately in all outputs of the server: snapshots, Motion JPEG, recordings, viewers'
+// files.
 
 #include "e2e/window/display.hpp"
 #include "framewire/pipeline/hidden/hidden_zones.hpp"
@@ -24,19 +25,19 @@ using namespace std::chrono_literals;
 
 constexpr double fps = 20;
 constexpr int threshold = 20;
-constexpr double kept_seconds = 180;  // the log's file takes only what was sent
+constexpr double kept_seconds = 180;  // the log's file only occupies space for the frames sent
 constexpr Shape shape{1, 112, 160, 3};
-// In whole blocks of 16 pixels: no block of a JPEG has parts of both sides.
+// Multiples of 16 pixels: no JPEG block straddles a mask's edge.
 constexpr Zone privacy{32, 32, 64, 48}, mosaic{112, 32, 48, 64};
 
-// What is in force after a request, for the frames after `after`.
+// The settings in force after a request, for the frames after `after`.
 struct InForce {
     std::uint32_t after = 0;
     bool black = false, cells = false;
     int brightness = 0;
 };
 
-// One camera and its server: a mode, and a level whose zones are within the threshold of black, of gray or far from
+// One camera and its server: a mode, and a level whose masks are within the threshold of black, of gray or far from
 // both.
 class Masked {
 public:
@@ -48,7 +49,7 @@ public:
               {"-i", camera_.source(), "--mode", mode_, "--panel", "--record-dir", folder_.path(), "--threads", "1"}),
           log_(camera_.log()) {}
 
-    /// `relayed`: a viewer looks at it through a relay and a slow line, too.
+    /// `relayed`: a viewer also watches it through a relay and a slow line.
     void run(bool relayed);
 
 private:
@@ -57,7 +58,7 @@ private:
         for (int look = 0; look < 3000 && log_.newest() < end; ++look) std::this_thread::sleep_for(10ms);
         EXPECT_GE(log_.newest(), end);
     }
-    // Waits until it has a frame.
+    // Starts a recording and waits until it has a frame.
     std::string start_recording() const {
         const auto file = order(served_, "POST", "record", {{"on", true}})["recording"]["file"];
         EXPECT_TRUE(e2e::becomes_true([&] {
@@ -67,7 +68,7 @@ private:
         return file;
     }
     void stop_recording() const { order(served_, "POST", "record", {{"on", false}}); }
-    // Makes a request and looks at once at what everybody gets.
+    // Makes a control request and immediately checks all outputs.
     void request(bool black, bool cells, int brightness);
     std::string why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const;
     void check_now(const std::string& ending, const std::string& file) const;
@@ -82,7 +83,7 @@ private:
     std::vector<InForce> in_force_{{}};
 };
 
-// Why a picture of this frame is not what the settings make of it; empty if it is.
+// Returns the reason why a picture of this frame differs from what the settings give; empty if it does not.
 std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const {
     const auto* const frame = log_.pixels(stamp);
     if (!frame) return fmt::format("frame {} is none of the camera's", stamp);
@@ -101,7 +102,7 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
             }
         return largest;
     };
-    // A JPEG keeps even blocks but for its rounding; colours of the neighbours reach two pixels far.
+    // A JPEG keeps uniform blocks except for rounding; the chroma of neighbours extends two pixels into them.
     constexpr int reach_px = 2, rounding = 2;
     if (const int error = now.black ? largest_error(privacy, is_jpeg ? reach_px : 0) : 0;
         error > (is_jpeg ? rounding : 0))
@@ -125,14 +126,14 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
     return "";
 }
 
-// Asked for after the answer: nothing else is in force any more.
+// Requests a picture after the response to the control request: only the new settings are in force.
 void Masked::check_now(const std::string& ending, const std::string& file) const {
     const auto picture = decoded(file, ending, folder_);
     EXPECT_EQ(why_not(picture, stamp_of(picture, log_), in_force_.back(), ending == "jpg"), "") << ending;
 }
 
-// Checks a picture that was on its way when it was asked for: its settings are those in force when its frame was
-// captured, or later ones, because a frame of a busy server waits to be processed.
+// Checks a picture that was already being sent at the time of the request: its settings are those in force when its
+// frame was captured, or later ones, because a busy server lets frames wait.
 void Masked::check_later(const Pixels& picture, bool is_jpeg) const {
     const auto stamp = stamp_of(picture, log_);
     ASSERT_GT(stamp, 0u) << "it bears the number of no frame";
@@ -197,7 +198,7 @@ void Masked::run(bool relayed) {
         while (!is_over) watched.push_back(watching.next());
     });
     for (const auto& viewer : viewers) EXPECT_TRUE(viewer->wait_for_frames(1));
-    // Less than the stream takes.
+    // Less bandwidth than the stream needs.
     link->set(line_settings(mode_ == "lossless" ? "queue=50:rate=1M" : "queue=50:rate=200k"));
     const auto running = start_recording();
     request(true, false, 0);
@@ -224,7 +225,7 @@ void Masked::run(bool relayed) {
     tell(fmt::format("pictures of Motion JPEG, {}", mode_), static_cast<double>(watched.size()), "");
 }
 
-TEST(Masks, HideAtOnceInAllThatLeaves) {
+TEST(Masks, TakeEffectImmediatelyInAllOutputs) {
     constexpr std::array levels{8, 120, 225};  // within the threshold of black, and far from it
     constexpr std::array modes{"exact", "lossless", "bounded"};
     for (int round = 0; round < scaled(1, 20); ++round) {

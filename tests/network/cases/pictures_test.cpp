@@ -1,4 +1,4 @@
-// Pictures over HTTP and recordings, while lines are slow and readers stall: each is one frame of the camera.
+// Pictures over HTTP and recordings, with slow lines and stalled readers: each is one frame of the camera.
 
 #include "network/cases/pictures.hpp"
 #include "e2e/window/display.hpp"
@@ -26,7 +26,7 @@ const std::vector<std::string> modes{"exact", "lossless", "bounded"};
 
 int threshold_of(const std::string& mode) { return mode == "lossless" ? 0 : 12; }
 
-// A camera and its server in one mode, and the folder for what they write.
+// A camera and its server in one mode, and the folder for their files.
 struct Station {
     Station(const std::string& mode_, const std::string& size, double kept_seconds, bool records = false)
         : mode(mode_),
@@ -54,10 +54,10 @@ struct Station {
     Served served;
 };
 
-// What a client got, each file with the kind of its ending.
+// Files that a client received, each with its extension.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// Who takes all that a line brings.
+// A client that takes everything that a line delivers.
 Files seen_on_a_line(std::uint16_t port, Clock::time_point end) {
     Files files;
     for (MjpegClient stream(port); Clock::now() < end;) files.emplace_back("jpg", stream.next());
@@ -72,19 +72,19 @@ Files snapshots_on_a_line(std::uint16_t port, Clock::time_point end) {
     return files;
 }
 
-// Who reads nothing for two seconds, again and again.
+// A client that repeatedly stops reading for two seconds.
 Files seen_with_stalls(std::uint16_t port, Clock::time_point end) {
     Files files;
     MjpegClient stream(port);
     while (Clock::now() < end) {
         std::this_thread::sleep_for(2s);
-        // Some of the kernel's buffers, and then what is new.
+        // First the pictures in the kernel's buffers, then new ones.
         for (int picture = 0; picture < 15; ++picture) files.emplace_back("jpg", stream.next());
     }
     return files;
 }
 
-// How many frames were left out at once, at most.
+// Returns the largest difference between the numbers of consecutive pictures.
 std::uint32_t widest_gap(const std::vector<std::uint32_t>& stamps) {
     std::uint32_t gap = 0;
     for (std::size_t at = 1; at < stamps.size(); ++at)
@@ -92,7 +92,7 @@ std::uint32_t widest_gap(const std::vector<std::uint32_t>& stamps) {
     return gap;
 }
 
-// The numbers of the frames that the files are of.
+// Checks the files and returns the numbers of their frames.
 std::vector<std::uint32_t> check_files(const Files& files, const Station& station) {
     const FrameLog log(station.camera.log());
     const int threshold = threshold_of(station.mode);
@@ -113,7 +113,7 @@ std::vector<std::uint32_t> check_files(const Files& files, const Station& statio
     return stamps;
 }
 
-// What all clients of a station get until `end`.
+// The files that all clients of a station receive until `end`.
 struct Seen {
     Files slowly, with_stalls, snapshots;
 };
@@ -138,10 +138,10 @@ Seen look(const Station& station, Clock::time_point end) {
     return seen;
 }
 
-// Under a sanitizer the server may make so few frames that a slow line takes them all.
+// Under a sanitizer the server may produce so few frames that a slow line delivers all of them.
 const bool makes_few_frames = kit::brief();
 
-TEST(Pictures, OverHttpAreOneFrameOnSlowLinesAndForStalledReaders) {
+TEST(Pictures, OverHttpAreOneFrameEachForSlowAndStalledReaders) {
     const auto seconds = scaled(4.0, 60.0);
     std::vector<std::jthread> stations;
     for (const auto& mode : modes)
@@ -166,7 +166,7 @@ TEST(Pictures, OverHttpAreOneFrameOnSlowLinesAndForStalledReaders) {
 
 // --- recordings ---
 
-// Each picture of a recording is the frame whose number it bears, and they follow each other.
+// Checks that each picture of a recording is the frame whose number it bears, and that they are in order.
 std::size_t check_recording(const std::string& path, const Station& station) {
     SCOPED_TRACE(path);
     const FrameLog log(station.camera.log());
@@ -181,8 +181,8 @@ std::size_t check_recording(const std::string& path, const Station& station) {
     return pictures.size();
 }
 
-// Viewers on a line of half the rate they need, and one that is stopped for half of `seconds`; all of them record, and
-// so does the server, from its start and when it is told to.
+// Runs viewers on a line of half the rate that they need, and one that is stopped for half of `seconds`; all of them
+// record, and so does the server, from its start and on request.
 void record_beside_slow_viewers(Station& station, double seconds) {
     const auto asked = [&](const std::string& path) {
         return Json::parse(net::testing::HttpClient(station.served.port()).ask("GET /api/" + path).body);
@@ -230,7 +230,7 @@ void record_beside_slow_viewers(Station& station, double seconds) {
     }
 }
 
-TEST(Pictures, RecordingsAreOneFrameEachWhileViewersAreSlow) {
+TEST(Pictures, RecordingsHoldOneFrameEachWithSlowViewers) {
     const auto seconds = scaled(2.0, 60.0);
     std::vector<std::jthread> stations;
     for (const auto& mode : modes)

@@ -1,5 +1,5 @@
-// What viewers see through two relays: frames of the camera within the bound of its own server, no wider; and a relay
-// that is killed and comes back.
+// Viewers behind two relays see frames of the camera within the bound of its own server, no wider; also a relay that is
+// killed and restarted.
 
 #include "framewire/net/client.hpp"
 #include "network/cases/rig.hpp"
@@ -17,13 +17,13 @@ using namespace std::chrono_literals;
 
 constexpr double fps = 10;
 
-// A crowd of one, who checks all pixels.
+// A single viewer that checks all pixels.
 Words checking(const Served& server, const Camera& camera, double seconds) {
     return {server.url() + "," + camera.log(), "viewers=0", "checking=1", "window=2500", "reconnect=30", "arrivals=1",
             fmt::format("seconds={}", seconds)};
 }
 
-TEST(Relay, PicturesThroughTwoAreWithinTheBoundOfTheFirstServer) {
+TEST(Relay, PicturesThroughTwoAreWithinTheFirstServersBound) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "320x240", fps);
     Served first({"-i", camera.source(), "--threshold", "12"});
@@ -43,9 +43,9 @@ TEST(Relay, PicturesThroughTwoAreWithinTheBoundOfTheFirstServer) {
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
 }
 
-// Viewers and relays behind lines that take less than the stream or nothing for a while: what they show is less often,
-// and always one frame within the bound.
-TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
+// Viewers and relays behind lines that carry less than the stream, or nothing, for a while: they show fewer pictures,
+// and each is one frame within the bound.
+TEST(Relay, PicturesAreCompleteOnSlowLines) {
     for (const std::string mode : {"exact", "lossless", "bounded"}) {
         SCOPED_TRACE(mode);
         const double seconds = scaled(6.0, 200.0);
@@ -92,8 +92,8 @@ TEST(Relay, SlowLinesLeaveEveryPictureWhole) {
     }
 }
 
-// Another mode begins the stream anew, and with it the relays': their viewers come back, too.
-TEST(Relay, ViewersComeBackToAStreamThatBeginsAnew) {
+// Another mode restarts the stream, and with it the relays' streams: their viewers reconnect, too.
+TEST(Relay, ViewersReconnectToARestartedStream) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
     Served first({"-i", camera.source(), "--panel"});
@@ -107,7 +107,7 @@ TEST(Relay, ViewersComeBackToAStreamThatBeginsAnew) {
     EXPECT_GT(viewer.counts().reconnections, 0);
 }
 
-TEST(Relay, ThatIsKilledIsFoundAgain) {
+TEST(Relay, ViewersReconnectToAKilledRelay) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
     Served first({"-i", camera.source()});

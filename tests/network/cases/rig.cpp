@@ -86,7 +86,7 @@ Words serve_command(Words arguments, const Link* link, std::uint16_t port) {
     const auto host = address.substr(0, address.rfind(':') + 1);
     arguments.insert(arguments.begin(),
                      {"serve", "--backend", "cpu", "--rate", "max", "--listen", host + std::to_string(port)});
-    if (link && link->can_lose()) arguments.push_back("--no-token");  // its networks are nobody else's
+    if (link && link->can_lose()) arguments.push_back("--no-token");  // no other process uses its networks
     auto command = e2e::framewire(std::move(arguments));
     return link ? link->at_servers(std::move(command)) : command;
 }

@@ -11,34 +11,35 @@ namespace framewire::network {
 
 enum class Way { down, up };  ///< from servers to viewers, and back
 
-/// A line between servers on one side and viewers on the other, which runs on a thread of its own.
+/// A line between servers on one side and viewers on the other, which runs on its own thread.
 class Link {
 public:
     virtual ~Link() = default;
 
-    /// For both ways from now on, and for one of them.
+    /// Applies settings to both directions or to one of them, from now on.
     void set(const LinkSettings& settings) { set(Way::down, settings), set(Way::up, settings); }
     virtual void set(Way way, const LinkSettings& settings) = 0;
     virtual LinkCounts counts(Way way) const = 0;
-    /// Whether it can lose packets: then there are packets, and a TCP that sends them again.
+    /// Returns true if the line can lose packets; it then carries IP packets, and TCP retransmits lost ones.
     virtual bool can_lose() const = 0;
 
-    /// Where a server on its side may listen, on any port: "10.213.18.1:0".
+    /// Returns an address at which a server on its side may listen, on any port: "10.213.18.1:0".
     virtual std::string listen_address() const = 0;
-    /// The command line as it runs on the servers' side, and on the viewers'.
+    /// Returns the command line that runs `command` on the servers' side, and on the viewers' side.
     virtual std::vector<std::string> at_servers(std::vector<std::string> command) const = 0;
     virtual std::vector<std::string> at_viewers(std::vector<std::string> command) const = 0;
-    /// Calls `act` where sockets made by it are on the servers' side, and on the viewers'.
+    /// Calls `act` so that sockets that it creates are on the servers' side, and on the viewers' side.
     virtual void as_server(const std::function<void()>& act) const = 0;
     virtual void as_viewer(const std::function<void()>& act) const = 0;
-    /// Where viewers reach the server that listens at this port of the servers' side: "10.213.18.1:7878".
+    /// Returns the address at which viewers reach the server that listens at this port of the servers' side:
+    /// "10.213.18.1:7878".
     virtual std::string reach(std::uint16_t port) = 0;
 };
 
-/// A line of IP packets between two namespaces of the network: a TUN device in each, real TCP. Null where this process
-/// may not have such, with the reason in `why`.
+/// Makes a line of IP packets between two network namespaces: a TUN device in each, with real TCP. Returns null if this
+/// process may not create them, with the reason in `why`.
 std::unique_ptr<Link> make_packet_link(std::string& why);
-/// A line of TCP connections through a proxy on loopback, which loses nothing and needs no rights.
+/// Makes a line of TCP connections through a proxy on loopback, which loses nothing and needs no privileges.
 std::unique_ptr<Link> make_proxy_link();
 
 }  // namespace framewire::network

@@ -1,4 +1,4 @@
-// The line itself: what it is told to lose, hold back and let through is what it loses, holds back and lets through.
+// Tests of the line itself: loss, delay and rate match its settings.
 
 #include "network/link/link.hpp"
 
@@ -29,7 +29,7 @@ LinkSettings settings(const std::string& text) {
     return read;
 }
 
-TEST(LinkSettings, AreReadAndOthersRefused) {
+TEST(LinkSettings, AreParsedAndInvalidOnesRefused) {
     const auto read = settings("loss=5:delay=100:rate=2M:queue=50");
     EXPECT_EQ(read.loss, 0.05);
     EXPECT_EQ(read.delay_ms, 100);
@@ -41,12 +41,12 @@ TEST(LinkSettings, AreReadAndOthersRefused) {
         EXPECT_THROW(settings(wrong), std::invalid_argument) << wrong;
 }
 
-// A line whose time the test moves by a millisecond at a time.
+// A line whose clock the test advances in steps of a millisecond.
 struct Turned {
     LinkDirection line{7};
     Clock::time_point now{std::chrono::hours(1)};
 
-    // Of `milliseconds` with a packet of `bytes` every `every_ms`: what arrived, with its time on the way.
+    // Sends a packet of `bytes` every `every_ms` for `milliseconds`; returns the transit times of those that arrived.
     std::vector<double> send(int milliseconds, int every_ms, std::size_t bytes) {
         std::vector<double> times;
         for (int ms = 0; ms < milliseconds; ++ms, now += 1ms) {
@@ -64,7 +64,7 @@ private:
     std::vector<Clock::time_point> begun_;
 };
 
-TEST(LinkDirection, LosesTheShareAsked) {
+TEST(LinkDirection, LosesTheConfiguredShare) {
     Turned turned;
     turned.line.set(settings("loss=5"));
     const auto arrived = turned.send(20'000, 1, 100).size();
@@ -73,7 +73,7 @@ TEST(LinkDirection, LosesTheShareAsked) {
     EXPECT_EQ(turned.line.counts().dropped, 0);
 }
 
-TEST(LinkDirection, DelaysAndKeepsTheOrder) {
+TEST(LinkDirection, DelaysPacketsAndKeepsTheirOrder) {
     Turned turned;
     turned.line.set(settings("delay=100"));
     for (const double time : turned.send(1'000, 1, 100)) EXPECT_EQ(time, 100);
@@ -83,7 +83,7 @@ TEST(LinkDirection, DelaysAndKeepsTheOrder) {
     EXPECT_EQ(turned.line.counts().left, 1280);
 }
 
-TEST(LinkDirection, HoldsTheRateAndDropsWhatWouldWaitLonger) {
+TEST(LinkDirection, LimitsTheRateAndDropsPacketsBeyondTheQueue) {
     Turned turned;
     turned.line.set(settings("rate=1M:queue=200"));
     const auto times = turned.send(10'000, 4, 1000);  // twice what fits
@@ -97,7 +97,7 @@ TEST(LinkDirection, HoldsTheRateAndDropsWhatWouldWaitLonger) {
     EXPECT_EQ(turned.line.counts().lost, 0);
 }
 
-// Each kind of line that there may be here, with real connections.
+// Each kind of line that this machine supports, with real connections.
 class LinkTest : public testing::Test {
 protected:
     void make_packets() {
@@ -131,7 +131,7 @@ protected:
         return socket;
     }
 
-    // Both ends of a connection over the line; the server's first.
+    // Returns both ends of a connection over the line, the server's first.
     std::pair<Descriptor, Descriptor> connect() {
         Descriptor listener;
         link->as_server([&] {
@@ -190,17 +190,17 @@ void LinkTest::expect_delay_and_rate() {
     EXPECT_EQ(link->counts(Way::down).lost, 0);
 }
 
-TEST_F(LinkTest, ConnectionsOverPacketsTakeItsDelayAndItsRate) {
+TEST_F(LinkTest, PacketConnectionsHaveItsDelayAndRate) {
     make_packets();
     if (link) expect_delay_and_rate();
 }
 
-TEST_F(LinkTest, ConnectionsOverAProxyTakeItsDelayAndItsRate) {
+TEST_F(LinkTest, ProxyConnectionsHaveItsDelayAndRate) {
     link = make_proxy_link();
     expect_delay_and_rate();
 }
 
-// A connection that always has more to send leaves one that came later its share of the line.
+// A connection that always has more to send leaves a later one its share of the line.
 TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
     link = make_proxy_link();
     auto [first_server, first_viewer] = connect();
@@ -223,14 +223,14 @@ TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
         << "most of the line was the other's";
 }
 
-TEST_F(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
+TEST_F(LinkTest, LosesPacketsAndConnectionsSurvive) {
     make_packets();
     if (!link) return;
     link->set(settings("loss=20"));
     Descriptor server;
     link->as_server([&] { server = bound(SOCK_DGRAM); });
     const auto there = address_of(link->reach(port_of(server)));
-    constexpr int packets = 200;  // all of them fit into a socket
+    constexpr int packets = 200;  // all of them fit into a socket's buffer
     link->as_viewer([&] {
         const Descriptor viewer(socket(AF_INET, SOCK_DGRAM, 0));
         for (int i = 0; i < packets; ++i)
@@ -244,7 +244,7 @@ TEST_F(LinkTest, LostPacketsAreLostAndConnectionsSurviveIt) {
     }
     EXPECT_NEAR(arrived, 0.8 * packets, 0.12 * packets);
     auto [near, far] = connect();
-    bits_per_second(near, far, 100'000);  // all of it comes
+    bits_per_second(near, far, 100'000);  // all bytes arrive
     EXPECT_GT(link->counts(Way::down).lost, 0);
 }
 

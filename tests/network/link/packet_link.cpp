@@ -1,4 +1,4 @@
-// Packets between two TUN devices, each in a network of its own. The networks live as long as the descriptors here.
+// Packets between two TUN devices, each in its own network namespace, which exists as long as the descriptors here.
 
 #include "network/link/descriptor.hpp"
 #include "network/link/line.hpp"
@@ -24,7 +24,7 @@
 namespace framewire::network {
 namespace {
 
-constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};  // servers', viewers'
+constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};  // the servers', the viewers'
 constexpr std::size_t packet_limit_bytes = 2048;
 
 [[noreturn]] void give_up(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -52,7 +52,7 @@ void bring_up(int socket, const char* device) {
     control(socket, SIOCSIFFLAGS, &request, "bringing a device up");
 }
 
-// A network with one TUN device.
+// A network namespace with one TUN device.
 struct Side {
     Descriptor network, device;
 
@@ -68,7 +68,7 @@ struct Side {
     }
 
 private:
-    // A thread leaves no network that it has entered; so each goes with what it did.
+    // A thread cannot leave a network namespace that it has entered, so each action runs on its own thread.
     static void elsewhere(const std::function<void()>& act) {
         std::exception_ptr failure;
         std::jthread([&] {
@@ -145,12 +145,13 @@ private:
     }
     void give(const Side& to, Way way) {
         while (const auto packet = line_.leave(way))
-            if (write(to.device.number(), packet->bytes.data(), packet->bytes.size()) < 0) continue;  // one more lost
+            if (write(to.device.number(), packet->bytes.data(), packet->bytes.size()) < 0)
+                continue;  // one more packet lost
     }
 
     Side servers_{addresses[0]}, viewers_{addresses[1]};
     Line line_;
-    std::jthread thread_;  // last: it uses the others
+    std::jthread thread_;  // last, as it uses the others
 };
 
 }  // namespace

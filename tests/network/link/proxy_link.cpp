@@ -1,5 +1,5 @@
-// Pieces of TCP connections between listeners on loopback and the servers behind them. What a direction has no room for
-// is left in the sender's socket, so nothing is lost.
+// Segments of TCP connections between listeners on loopback and the servers behind them. Bytes for which a direction
+// has no room stay in the sender's socket, so nothing is lost.
 
 #include "network/link/descriptor.hpp"
 #include "network/link/line.hpp"
@@ -24,7 +24,7 @@ namespace framewire::network {
 namespace {
 
 constexpr std::size_t piece_bytes = 1400;
-constexpr int socket_bytes = 32 * 1024;  // what the kernel holds besides the line's own queue
+constexpr int socket_bytes = 32 * 1024;  // the kernel's buffers, in addition to the line's own queue
 constexpr std::size_t untaken_limit_bytes = 64 * 1024;
 
 sockaddr_in on_loopback(std::uint16_t port) {
@@ -43,12 +43,12 @@ void make_small_and_quick(int socket) {
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
 }
 
-// One end of a connection that is carried, with what the line has brought and its socket has not taken.
+// One end of a proxied connection, with the bytes that the line has delivered and its socket has not taken.
 struct End {
     Descriptor socket;
     std::vector<std::uint8_t> untaken;
-    bool heard_all = false;  // nothing more comes from it
-    bool closing = false;    // nothing more goes to it
+    bool heard_all = false;  // it sends nothing more
+    bool closing = false;    // it receives nothing more
 };
 
 struct Carried {
@@ -84,10 +84,10 @@ private:
 
     Line line_;
     std::mutex mutex_;
-    std::vector<std::pair<Descriptor, std::uint16_t>> listeners_;  // by the mutex; the servers' ports
-    std::map<int, Carried> carried_;                               // the thread's
+    std::vector<std::pair<Descriptor, std::uint16_t>> listeners_;  // guarded by the mutex; with the servers' ports
+    std::map<int, Carried> carried_;                               // used only by the thread
     int come_ = 0;
-    std::array<int, 2> last_{};  // whose piece each way took last
+    std::array<int, 2> last_{};  // owner of the last segment, per direction
     std::jthread thread_{[this](const std::stop_token& stop) { carry(stop); }};
 };
 
@@ -142,14 +142,14 @@ void ProxyLink::carry(const std::stop_token& stop) {
             return server.closing && viewer.closing && server.untaken.empty() && viewer.untaken.empty();
         });
         auto pause = line_.pause();
-        constexpr long longest_ns = 2'000'000;  // sockets that took nothing are tried again
+        constexpr long longest_ns = 2'000'000;  // then sockets that took nothing are tried again
         pause.tv_nsec = std::min(pause.tv_nsec, longest_ns);
         ppoll(waiting.data(), waiting.size(), &pause, nullptr);
     }
 }
 
-// A piece of each connection in turn, from the one behind who was last: else the first one that always has more would
-// leave the others no room.
+// Takes a segment of each connection in turn, starting after the last one: otherwise the first connection that always
+// has more to send would leave the others no room.
 void ProxyLink::take_in_turns(Way way) {
     auto& last = last_[static_cast<std::size_t>(way)];
     auto next = carried_.upper_bound(last);
@@ -163,7 +163,7 @@ void ProxyLink::take_in_turns(Way way) {
     }
 }
 
-// Whether there was a piece and room for it. The end of what comes is a piece without bytes, which goes its way behind
+// Returns true if there was a segment and room for it. The end of the input is an empty segment, which travels behind
 // the others.
 bool ProxyLink::take(End& from, const End& to, Way way, int owner) {
     if (!may_take(from, to, way)) return false;

@@ -20,7 +20,7 @@ using asio::use_awaitable;
 using asio::ip::tcp;
 using namespace net;
 
-// One of the crowd: connects, and again where it comes and goes or the stream is lost.
+// A viewer of the crowd: connects, and reconnects if it is to come and go or if the stream is lost.
 class CrowdViewer {
 public:
     CrowdViewer(asio::io_context& context, const LoadOptions& options, const LoadTarget& target, int number)
@@ -63,7 +63,7 @@ private:
         return std::chrono::milliseconds(std::uniform_int_distribution(10, 300)(random_));
     }
 
-    // A connection, until its time is over; throws where it is lost or the server says what no server does.
+    // One connection, until its time is over; throws if it is lost or the server breaks the protocol.
     awaitable<void> view(Clock::time_point end) {
         const auto begin = Clock::now();
         auto until = end;
@@ -102,7 +102,7 @@ private:
         socket_.close();
     }
 
-    // As a browser does it.
+    // Upgrades the connection as a browser does.
     awaitable<void> become_websocket() {
         const auto request = fmt::format(
             "GET /{}/stream HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -112,13 +112,13 @@ private:
         co_await asio::async_write(socket_, asio::buffer(request), use_awaitable);
         std::string answer;
         co_await asio::async_read_until(socket_, asio::dynamic_buffer(answer), "\r\n\r\n", use_awaitable);
-        // Nothing follows before a hello.
+        // The server sends nothing else before it receives a hello.
         if (!answer.starts_with("HTTP/1.1 101 ")) fail(ErrorCode::source_lost, "no WebSocket: {}", answer);
         frame_left_bytes_ = 0;
         websocket_ = true;
     }
 
-    // In a WebSocket as one message, under a mask of zeros.
+    // In a WebSocket, writes one message with a mask of zeros.
     awaitable<void> write(const Bytes& message) {
         Bytes framed;
         if (websocket_) {
@@ -129,7 +129,7 @@ private:
         co_await asio::async_write(socket_, asio::buffer(framed), use_awaitable);
     }
 
-    // The front of a frame: messages of servers are whole ones, of bytes.
+    // Reads a frame's header: servers send unfragmented binary messages.
     awaitable<void> read_frame_front() {
         std::array<std::uint8_t, 8> bytes{};
         co_await asio::async_read(socket_, asio::buffer(bytes, 2), use_awaitable);
@@ -142,7 +142,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) frame_left_bytes_ = frame_left_bytes_ << 8 | bytes[i];
     }
 
-    // Servers count the connections of each address, and a crowd has many.
+    // Servers limit connections per address, and a crowd has many.
     void come_from_an_address_of_its_own() {
         constexpr int own_addresses = 200;
         socket_.open(tcp::v4());
@@ -169,13 +169,13 @@ private:
         came_at_ = now;
         ++report_.states;
         report_.pictures += type == MessageType::picture;
-        if (state.partial) return;  // the rest of it follows, or of the next
+        if (state.partial) return;  // the remaining blocks of this or the next state follow
         if (!std::exchange(held_.complete, true)) report_.first_state_ms.push_back(milliseconds(said_at, now));
         // The camera's frames count from 1, those of a source from 0.
         if (target_.log) report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
     }
 
-    // What it holds is drawn at once.
+    // Acknowledges each state immediately, as nothing is drawn.
     awaitable<void> acknowledge() {
         const auto us = [](Clock::duration time) {
             return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
@@ -218,10 +218,10 @@ private:
         std::uint64_t messages = 0, version = 0;
         bool complete = false;
     };
-    Held held_{};  // of this connection
+    Held held_{};  // for this connection
     Clock::time_point began_at_ = Clock::now(), front_at_{}, came_at_{};
     bool websocket_ = false;
-    std::size_t frame_left_bytes_ = 0;  // of a WebSocket's message
+    std::size_t frame_left_bytes_ = 0;  // of a WebSocket message
     Bytes payload_;
     std::vector<Component> objects_;
     ViewerReport report_;

@@ -8,8 +8,8 @@
 
 namespace framewire::network {
 
-/// Many viewers in one thread, until the time is over or told to stop. Each speaks the whole protocol, and takes and
-/// counts what it is sent; nothing is decoded. Latency is from a frame's capture to its state's last byte.
+/// Many viewers in one thread, until the time is over or `stop` is requested. Each implements the whole protocol, and
+/// receives and counts messages without decoding them. Latency is from a frame's capture to its state's last byte.
 std::vector<ViewerReport> run_crowd(const LoadOptions& options, std::stop_token stop);
 
 }  // namespace framewire::network

@@ -11,7 +11,7 @@
 
 namespace framewire::network {
 
-/// A stream, and what its camera sent where that is known.
+/// A stream, and its camera's log if it is known.
 struct LoadTarget {
     std::string url;
     net::StreamAddress address;
@@ -19,17 +19,17 @@ struct LoadTarget {
 };
 
 struct LoadOptions {
-    std::vector<LoadTarget> targets;  ///< viewers take them by turns
-    int viewers = 1;                  ///< who take messages and look no further than their fronts
-    int checking = 0;                 ///< who decode and hold pixels against the camera's, a thread each
-    int stalled = 0;                  ///< of the viewers, who read no more after their first state
+    std::vector<LoadTarget> targets;  ///< viewers take them in turn
+    int viewers = 1;                  ///< viewers that parse only message headers
+    int checking = 0;                 ///< viewers that decode and compare pixels with the camera's, one thread each
+    int stalled = 0;                  ///< how many of the viewers stop reading after their first state
     double seconds = 10;
-    double stay_seconds = 0;       ///< of a connection, in the mean; 0: all the time
-    double window_ms = 1000;       ///< how old a frame may be that a byte shown is of
-    double reconnect_seconds = 0;  ///< how long a lost stream is tried to be had again
-    bool arrivals = false;         ///< tell of each state
-    /// Optional. If set, `checking` viewers put the states that they see there instead of checking them, and follow
-    /// streams whose pictures change size.
+    double stay_seconds = 0;       ///< mean duration of a connection; 0: the whole time
+    double window_ms = 1000;       ///< maximum age of the frame that a displayed byte belongs to
+    double reconnect_seconds = 0;  ///< how long to try to reconnect to a lost stream
+    bool arrivals = false;         ///< report each state
+    /// Optional. If set, `checking` viewers store the states that they see there instead of checking them, and follow
+    /// streams whose picture size changes.
     std::unique_ptr<StateStore> states;
 };
 

@@ -23,14 +23,14 @@ struct SeenState {
     friend bool operator==(const SeenState&, const SeenState&) = default;
 };
 
-/// "FRAME.VERSION.THRESHOLD.WIDTHxHEIGHTxCHANNELS.HASH", and what such a name says; nothing for other names.
+/// Converts to and from "FRAME.VERSION.THRESHOLD.WIDTHxHEIGHTxCHANNELS.HASH"; parsing returns nothing for other names.
 std::string to_name(const SeenState& state);
 std::optional<SeenState> parse_seen_state(std::string_view name);
-/// The same for the same bytes in all processes of this build.
+/// The same bytes give the same hash in all processes of this build.
 std::uint64_t hash_of(HostView<const std::uint8_t> picture);
 
-/// A folder into which viewers, also those of several processes, put each state that they see. A state that is there
-/// already is not written again, so states that differ for two viewers are two files. Thread-safe.
+/// A folder into which viewers, possibly in several processes, write each state that they see. An existing state is not
+/// written again, so states that differ between two viewers become two files. Thread-safe.
 class StateStore {
 public:
     explicit StateStore(std::string folder) : folder_(std::move(folder)) {}

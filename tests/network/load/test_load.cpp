@@ -1,9 +1,9 @@
-// Many viewers in one process, and what they saw as JSON on standard output, at the end or when told to stop (SIGTERM).
+// Many viewers in one process, which prints what they saw as JSON on standard output, at the end or on SIGTERM.
 //   test-load URL[,LOG]... [viewers=N] [checking=N] [stalled=N] [seconds=S] [stay=S] [window=MS] [reconnect=S]
 //   [arrivals=1] [states=FOLDER]
-// URL is tcp:// or ws://, of a WebSocket as browsers have it. LOG is what test-camera wrote: with it there are
-// latencies, and `checking` viewers hold all pixels against it. With FOLDER they put each state that they see there
-// instead, once. What the words mean is in load_options.hpp.
+// URL is tcp://, or ws:// for a WebSocket as browsers use it. LOG is the log of test-camera: with it the report has
+// latencies, and `checking` viewers compare all pixels with it. With FOLDER they store each state that they see there
+// instead, once. load_options.hpp documents the options.
 
 #include "network/load/checking_viewer.hpp"
 #include "network/load/crowd.hpp"
@@ -25,7 +25,7 @@ void run(const LoadOptions& options) {
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // of all threads; the one below hears of them
+    pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // in all threads; the thread below waits for them
     std::stop_source stop;
     std::jthread([stop, ends]() mutable {
         int number = 0;
@@ -50,7 +50,7 @@ void run(const LoadOptions& options) {
 int main(int count, char** words) {
     try {
         framewire::network::run(framewire::network::read_load_options({words + 1, words + count}));
-        std::_Exit(EXIT_SUCCESS);  // the thread that waits for signals goes with it
+        std::_Exit(EXIT_SUCCESS);  // ends the thread that waits for signals as well
     } catch (const std::exception& error) {
         fmt::print(stderr, "test-load: {}\n", error.what());
         return EXIT_FAILURE;

@@ -14,7 +14,7 @@ namespace {
 
 using session::LiveZone;
 
-// None has an `adjust` of its own, which would set the adjustment. The last two change the picture's size.
+// No chain has its own `adjust`, which would set the adjustment. The last two change the picture's size.
 constexpr std::array<std::string_view, 11> chains{"",
                                                   "gray",
                                                   "gaussian=5",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 11> chains{"",
                                                   "dilate=3,erode=5,gray",
                                                   "crop=128:96",
                                                   "gaussian=3,scale=96:80"};
-// Those above the server's first begin its stream anew.
+// Thresholds above the server's first one restart its stream.
 constexpr std::array thresholds{3, 5, 8, 10, 12, 12, 20};
 constexpr std::array modes{delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
 
@@ -43,7 +43,7 @@ bool changes_picture(const CameraSettings& before, const CameraSettings& after) 
 }
 
 int RequestMaker::between(int from, int to) {
-    // std::uniform_int_distribution differs from library to library.
+    // std::uniform_int_distribution differs between standard libraries.
     return from + static_cast<int>(random_() % static_cast<std::uint32_t>(to - from + 1));
 }
 
@@ -77,7 +77,7 @@ ControlRequest RequestMaker::mode(CameraSettings settings) {
 }
 
 ControlRequest RequestMaker::chain(CameraSettings settings) {
-    // One that is off stays off in another chain that has it, too.
+    // A filter that is switched off stays off in another chain that has it, too.
     if (std::ranges::count(settings.filters_on, false) > 0) return filter(std::move(settings));
     settings.chain = any_of(chains);
     const auto calls = parse_chain(settings.chain).calls;
@@ -94,7 +94,7 @@ ControlRequest RequestMaker::filter(CameraSettings settings) {
     const auto number =
         off != settings.filters_on.end() ? static_cast<std::size_t>(off - settings.filters_on.begin()) : any;
     const auto calls = parse_chain(settings.chain).calls;
-    // Those that change the size cannot be switched off.
+    // Filters that change the size cannot be switched off.
     if (calls.empty() || calls[number].filter->name == "crop" || calls[number].filter->name == "scale")
         return chain(std::move(settings));
     settings.filters_on[number] = off != settings.filters_on.end();
@@ -120,7 +120,7 @@ ControlRequest RequestMaker::zones(CameraSettings settings) {
     for (int band = 0; band < 3; ++band) {
         if (between(0, 2) == 0) continue;
         LiveZone zone{between(0, 1) == 0 ? LiveZone::Kind::privacy : LiveZone::Kind::mosaic, {}};
-        // A zone of a third stays in it, below the stamp.
+        // A zone of a third stays inside it, below the stamp.
         const bool anywhere = mix_ == Mix::all;
         const int left = anywhere ? 0 : band * third, right = anywhere ? picture_.width : left + third;
         const int top = anywhere ? 0 : 20;

@@ -16,38 +16,39 @@
 
 namespace framewire::network {
 
-/// What is in force of a camera, as far as control requests set it.
+/// The settings in force for a camera, as far as control requests set them.
 struct CameraSettings {
     std::string chain{};
-    std::vector<bool> filters_on{};  ///< of the chain's
+    std::vector<bool> filters_on{};  ///< one per filter of the chain
     std::optional<Adjustment> adjustment{};
     std::vector<session::LiveZone> zones{};
     delta::Mode mode = delta::Mode::exact;
     int threshold = 0;
 
-    /// Without the filters that are off, and with the adjustment.
+    /// The chain without the filters that are off, and with the adjustment.
     std::string chain_in_force() const;
     int threshold_in_force() const { return mode == delta::Mode::lossless ? 0 : threshold; }
 
     friend bool operator==(const CameraSettings&, const CameraSettings&) = default;
 };
 
-/// Whether the same frame looks different with them, whatever the threshold; then older states are withdrawn.
+/// Returns true if the same frame looks different with the new settings, whatever the threshold; the server then
+/// withdraws older states.
 bool changes_picture(const CameraSettings& before, const CameraSettings& after);
 
 /// A control request over HTTP.
 struct ControlRequest {
     std::string route;        ///< "threshold", "chain" ...
     std::string body;         ///< JSON
-    CameraSettings settings;  ///< in force once it is answered
+    CameraSettings settings;  ///< in force once the request is answered
 };
 
-/// Random valid requests, the same for the same seed.
+/// Random valid requests; the same seed gives the same requests.
 class RequestMaker {
 public:
     enum class Mix {
         all,    ///< of all kinds, zones anywhere
-        zones,  ///< zones, each in one third of the picture, and now and then a threshold or a mode
+        zones,  ///< zones, each in one third of the picture, and sometimes a threshold or a mode
     };
 
     RequestMaker(Mix mix, const Shape& picture, std::uint32_t seed) : mix_(mix), picture_(picture), random_(seed) {}
@@ -72,8 +73,7 @@ private:
     std::mt19937 random_;
 };
 
-/// The requests that were sent to a camera, and when each was sent and answered. Number 0 is what it began with.
-/// Thread-safe.
+/// The requests sent to a camera, and when each was sent and answered. Number 0 is the initial state. Thread-safe.
 class RequestLog {
 public:
     struct Entry {
@@ -83,15 +83,16 @@ public:
 
     explicit RequestLog(const CameraSettings& begin) { entries_.push_back({begin, {}, {}}); }
 
-    /// A request that is sent now; gives its number.
+    /// Records a request that is being sent now; returns its number.
     std::size_t send(const CameraSettings& settings);
-    /// The newest request is answered.
+    /// Records that the newest request has been answered.
     void answer();
     Entry entry(std::size_t number) const;
     std::size_t size() const;
 
-    /// The numbers of those that a frame which was captured then may be made with, ascending: not those replaced by
-    /// one that was answered before, nor those sent more than 10 s later, for a server holds no frame so long.
+    /// Returns the numbers of the requests whose settings a frame captured at that time may have, ascending: it
+    /// excludes those replaced by a request that was answered earlier, and those sent more than 10 s later, as no
+    /// server holds a frame that long.
     std::vector<std::size_t> possible(Clock::time_point captured) const;
 
 private:

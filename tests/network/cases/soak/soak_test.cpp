@@ -1,5 +1,5 @@
-// Two hundred viewers of one camera whose settings change all the time: each picture that one of them sees is one state
-// of the server, within the bound of its own frame with the settings in force, and what is hidden is never seen again.
+// Two hundred viewers of one camera whose settings change all the time: each displayed picture is one state of the
+// server, within the bound of its own frame with the settings in force, and masked areas never become visible again.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
@@ -28,7 +28,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 constexpr double fps = 10;
 constexpr Shape shape{1, 120, 160, 3};
 constexpr int first_threshold = 12;
-// The servers' folders of states.
+// Indices of the servers' folders of states.
 constexpr std::size_t of_first = 0, of_second_relay = 2;
 
 bool changes_size(const CameraSettings& settings) {
@@ -36,7 +36,7 @@ bool changes_size(const CameraSettings& settings) {
     return chain.find("crop") != chain.npos || chain.find("scale") != chain.npos;
 }
 
-// A recording of what a slow viewer sees; another file for each size of pictures.
+// Records the picture of a slow viewer; starts another file for each picture size.
 class SlowRecorder {
 public:
     SlowRecorder(const e2e::TemporaryFolder& folder, std::string url) : folder_(folder), url_(std::move(url)) {}
@@ -65,10 +65,10 @@ private:
     std::unique_ptr<e2e::Program> program_;
 };
 
-// A viewer that has not told the server that it has drawn its first picture, so that nothing follows it.
+// A viewer that has not acknowledged its first picture, so that the server sends nothing else.
 class HeldBackViewer {
 public:
-    // Of a stream that begins anew just now there may be no picture.
+    // A stream that is restarting may have no picture.
     explicit HeldBackViewer(const std::string& url) : url_(url) {
         try {
             client_.emplace(net::parse_stream_address(url), net::ClientOptions{.reconnect = 30s, .follows_size = true});
@@ -83,7 +83,7 @@ public:
     bool has_begun() const { return client_.has_value(); }
     std::int64_t frame() const { return client_ ? client_->state().frame : 0; }
 
-    // All that it is sent from now on was sent after request `number` was answered.
+    // Everything that it receives from now on was sent after request `number` was answered.
     void expect_next_after(std::size_t number, StateCheck& check) {
         if (!client_->next()) return check.violation("the stream ended");
         const auto matches = check.matches(client_->state().frame, client_->threshold(), client_->picture());
@@ -157,7 +157,7 @@ protected:
     }
     LinkSettings open_line() { return line_settings("delay=5:rate=20M:queue=50"); }
 
-    // Stops a line and the last two crowds for 0.7 s again and again.
+    // Repeatedly stops a line and the last two crowds for 0.7 s.
     void disturb(const std::stop_token& stop) {
         while (!stop.stop_requested()) {
             std::this_thread::sleep_for(1300ms);
@@ -177,7 +177,7 @@ protected:
         EXPECT_EQ(answer.status, 200) << request << ' ' << body << ": " << answer.body;
     }
 
-    // There are frames then that a viewer which holds `frame` has not been sent.
+    // Waits for frames that a viewer which holds `frame` has not been sent.
     void await_frames_after(std::int64_t frame) const {
         wait_until([&] { return static_cast<std::int64_t>(log_.newest()) - 1 >= frame + 3; }, 5s);
     }
@@ -208,7 +208,7 @@ protected:
         if (has_passed()) far->expect_next_after(number, check_), ++held_back_;
     }
 
-    // Recordings and snapshots go on beside other requests.
+    // Recordings and snapshots run beside other requests.
     void order_files(int number) {
         if (number % 8 == 2) ask("POST /api/cameras/main/record", R"({"on":true})");
         if (number % 8 == 6) ask("POST /api/cameras/main/record", R"({"on":false})");
@@ -240,7 +240,7 @@ protected:
                 std::this_thread::sleep_for(Milliseconds(scaled(100, 500)));
             }
         }
-        // Viewers see at least what is recorded.
+        // The recorder stops first, so that viewers have seen every recorded state.
         recorder_.stop();
         const auto last = static_cast<std::int64_t>(log_.newest());
         wait_until([&] { return check_.newest_frame(of_first) > last; }, 10s);
@@ -283,7 +283,7 @@ protected:
         EXPECT_GT(requests_.size(), scaled(8u, 60u));
         EXPECT_GT(findings.exact, 0);
         EXPECT_GT(held_back_, 0);
-        if (!long_cases()) return;  // a busy machine's viewers skip many
+        if (!long_cases()) return;  // viewers on a busy machine skip many states
         EXPECT_LE(findings.unseen, findings.states / 20);
         EXPECT_LE(findings.recorded_unseen, findings.recorded / 10);
     }
@@ -302,7 +302,7 @@ protected:
     StateCheck check_;
     SlowRecorder recorder_;
     std::vector<std::unique_ptr<Crowd>> crowds_;
-    int viewers_ = 2;  // a recording one, and one held back
+    int viewers_ = 2;  // a recording one, and one that is held back
     int held_back_ = 0;
 };
 
@@ -318,7 +318,7 @@ protected:
 
 TEST_F(SoakOfOrders, EveryPictureIsOneStateWithinItsBound) { run(); }
 
-TEST_F(SoakOfZones, WhatIsHiddenIsNeverSeenAgain) { run(); }
+TEST_F(SoakOfZones, MaskedAreasNeverBecomeVisible) { run(); }
 
 }  // namespace soak_test
 }  // namespace framewire::network

@@ -27,8 +27,8 @@ std::vector<Zone> areas(const std::vector<LiveZone>& zones, LiveZone::Kind kind)
     return found;
 }
 
-// A state's mean of a cell is an older frame's until it differs by more than the threshold, and refinement goes by
-// cells of its own: within both grids all pixels are one colour.
+// A state's cell mean belongs to an older frame until it differs by more than the threshold, and refinement uses its
+// own cell grid: the check requires all pixels of the cells of both grids to have one colour.
 bool is_flat(HostView<const std::uint8_t> picture, const Zone& zone, int cell_px, int refined_px) {
     const int channels = picture.shape().channels;
     const auto corner = [&](int at, int begin) {
@@ -56,7 +56,7 @@ bool is_black(HostView<const std::uint8_t> picture, const Zone& zone) {
     return true;
 }
 
-// The sub-blocks of bounded prediction that lie wholly in a zone; empty if none does.
+// Returns the area of the sub-blocks of bounded prediction that lie entirely inside a zone; empty if there are none.
 Zone whole_sub_blocks(const Zone& zone) {
     constexpr int side_px = 8;
     const int left = (zone.x + side_px - 1) / side_px * side_px, top = (zone.y + side_px - 1) / side_px * side_px;
@@ -102,7 +102,8 @@ void StateCheck::run(const std::stop_token& stop) {
     }
 }
 
-// What the scan before found is checked: the answer to a request that its frame was made with is noted by then.
+// Checks the states that the previous scan found: the answers to the requests in force for their frames are recorded by
+// then.
 void StateCheck::scan() {
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
         std::set<std::string> ready;
@@ -128,7 +129,7 @@ void StateCheck::check_file(std::size_t folder, const std::string& name) {
     const auto path = folders_[folder] + "/" + name;
     std::ifstream file(path, std::ios::binary);
     const std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    std::filesystem::resize_file(path, 0);  // its name stays, so that nobody writes it again
+    std::filesystem::resize_file(path, 0);  // the name stays, so that no viewer writes the file again
     checked_[folder].insert(name);
     auto state = parse_seen_state(name).value();
     if (static_cast<std::int64_t>(bytes.size()) != state.shape.bytes())
@@ -176,7 +177,7 @@ std::vector<std::size_t> StateCheck::matches_locked(std::int64_t frame, int thre
     if (!captured) return found;
     for (const auto request : requests_.possible(*captured))
         if (agrees(reference(request), frame, threshold, picture)) found.push_back(request);
-    // Requests come in their order, so those long before are not asked for again.
+    // Requests are in order, so references of much older ones are not needed again.
     while (references_.size() > 64) references_.erase(references_.begin());
     return found;
 }
@@ -185,7 +186,7 @@ bool StateCheck::agrees(Reference& reference, std::int64_t frame, int threshold,
     return difference(reference, frame, threshold, picture).empty();
 }
 
-// What is wrong with a picture if it was made with these settings; empty if nothing is.
+// Returns what is wrong with a picture if it was made with these settings; empty if nothing is.
 std::string StateCheck::difference(Reference& reference, std::int64_t frame, int threshold,
                                    HostView<const std::uint8_t> picture) {
     const auto& settings = reference.settings;
@@ -211,8 +212,8 @@ std::string StateCheck::difference(Reference& reference, std::int64_t frame, int
 
 bool StateCheck::hides(const Reference& reference, const LiveZone& zone, int threshold,
                        HostView<const std::uint8_t> picture) const {
-    constexpr int refined_px = 16;  // side of the cells that refinement goes by
-    // In the mode bounded a sub-block is predicted as a whole: one at a zone's edge is black within the threshold.
+    constexpr int refined_px = 16;  // side of the cells that refinement uses
+    // In bounded mode a sub-block is predicted as a whole: one at a zone's edge is black only within the threshold.
     const bool may_vary = reference.settings.mode == delta::Mode::bounded && threshold > 0;
     if (zone.kind == LiveZone::Kind::privacy)
         return is_black(picture, may_vary ? whole_sub_blocks(zone.area) : zone.area);
@@ -251,7 +252,7 @@ void StateCheck::finish() {
     findings_.frames = static_cast<std::int64_t>(frames.size());
 }
 
-// Each state has the earliest settings that it agrees with and that are none before the last state's.
+// Assigns each state the earliest settings that it matches and that are not older than the previous state's.
 void StateCheck::check_order_of_settings() {
     std::size_t settings = 0;
     const Found* before = nullptr;
@@ -264,7 +265,8 @@ void StateCheck::check_order_of_settings() {
             continue;
         }
         settings = *next;
-        // With these two versions in a row the first is surely of the settings before, and the second of others.
+        // If these two versions are consecutive, the first certainly has the previous settings, and the second has
+        // others.
         if (before && found.state.version == before->state.version + 1 &&
             found.matches.front() == before->matches.back() + 1 &&
             changes_picture(requests_.entry(before->matches.back()).settings,
@@ -278,7 +280,7 @@ void StateCheck::check_order_of_settings() {
     }
 }
 
-// A relay's state is one of the first server's; of those that nobody saw there is nothing to compare with.
+// A relay's state is one of the first server's; states that no viewer of the first server saw cannot be compared.
 void StateCheck::check_relay(std::size_t folder) {
     const auto& first = states_[0];
     for (const auto& [key, found] : states_[folder]) {
@@ -296,17 +298,17 @@ void StateCheck::check_relay(std::size_t folder) {
     }
 }
 
-// Times tell which frame each picture is of, once one is found among the states.
+// Once one picture is found among the states, the times give the frame number of every other picture.
 void StateCheck::check_recording(const std::string& path, double fps) {
     struct Recorded {
         double seconds = 0;
         std::uint64_t hash = 0;
-        HostImage unseen{};  // the picture, where no viewer saw it
+        HostImage unseen{};  // the picture, if no viewer saw it
     };
     const auto source = open_source(path);
     HostImage image(source->info().shape);
     std::vector<Recorded> pictures;
-    std::optional<double> begin_frame;  // of time 0
+    std::optional<double> begin_frame;  // at time 0
     const std::lock_guard lock(mutex_);
     for (FrameTime time; source->read(image.view(), time);) {
         auto& picture = pictures.emplace_back(time.seconds, hash_of(std::as_const(image).view()));

@@ -24,36 +24,38 @@
 
 namespace framewire::network {
 
-/// Checks the states that viewers put into folders (StateStore), a folder for each server, while they come:
-/// - a version of a server is one picture, whoever saw it;
-/// - a picture is within its threshold of the camera's frame, hidden and filtered as one set of settings has it that
-///   may be in force for that frame, and its threshold is no greater than these settings'; zones of a plain chain hide
-///   to the last byte;
-/// - later states never go back to earlier settings, and the first state of settings that change the picture is exact;
+/// Checks the states that viewers write into folders (StateStore), one folder per server, while they arrive:
+/// - a version of a server is one picture for all viewers;
+/// - a picture is within its threshold of the camera's frame, masked and filtered according to one set of settings that
+/// may
+///   be in force for that frame, and its threshold is no greater than that of these settings; zones of a chain without
+///   other filters hide every byte;
+/// - later states never return to earlier settings, and the first state of settings that change the picture is exact;
 /// - pictures of relays and recordings are states of the first server.
-/// The methods may be called from any thread.
+/// All methods may be called from any thread.
 class StateCheck {
 public:
-    /// The first folder is the server's whose camera it is, the others those of relays. All arguments live longer.
+    /// The first folder belongs to the camera's server, the others to relays. All arguments must outlive this object.
     StateCheck(const Scene& scene, const FrameLog& log, const RequestLog& requests, std::vector<std::string> folders);
     ~StateCheck() { finish(); }
 
-    /// Number of the newest frame of which there is a state in a folder; -1 before the first.
+    /// Returns the number of the newest frame with a state in a folder; -1 before the first.
     std::int64_t newest_frame(std::size_t folder) const;
-    /// The requests whose settings a picture agrees with, of those that its frame may be made with.
+    /// Returns the requests whose settings a picture matches, among those that may be in force for its frame.
     std::vector<std::size_t> matches(std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
-    /// Checks what came so far, and compares the servers with each other. Nothing is to come any more.
+    /// Checks the remaining states and compares the servers with each other. Call it after the last state has been
+    /// written.
     void finish();
-    /// Each picture of a file is a state of the first server, of the frame that its time says; one that no viewer saw
-    /// is compared with that frame. After finish().
+    /// Checks that each picture of a file is a state of the first server, of the frame given by its time; compares a
+    /// picture that no viewer saw with that frame. Call it after finish().
     void check_recording(const std::string& path, double fps);
     void violation(const std::string& text);
 
     struct Findings {
         std::int64_t states = 0;    ///< different versions of servers
-        std::int64_t frames = 0;    ///< of which there are states
+        std::int64_t frames = 0;    ///< frames that have states
         std::int64_t unseen = 0;    ///< states of relays that no viewer of the first server saw
-        std::int64_t exact = 0;     ///< first states of settings that were seen to be exact
+        std::int64_t exact = 0;     ///< first states of settings that were found to be exact
         std::int64_t recorded = 0;  ///< pictures of recordings, and those that no viewer saw
         std::int64_t recorded_unseen = 0;
         std::int64_t violations = 0;
@@ -62,7 +64,7 @@ public:
     Findings findings() const;
 
 private:
-    // How the camera's frames look with the settings of one request.
+    // Appearance of the camera's frames with the settings of one request.
     struct Reference {
         explicit Reference(const CameraSettings& settings, const Shape& frame, Executor& executor);
         CameraSettings settings;
@@ -99,9 +101,9 @@ private:
     mutable std::mutex mutex_;
     Executor executor_;
     std::map<std::size_t, std::unique_ptr<Reference>> references_;
-    std::vector<std::set<std::string>> listed_, checked_;                          // names of files, per folder
+    std::vector<std::set<std::string>> listed_, checked_;                          // file names, per folder
     std::vector<std::int64_t> newest_;                                             // per folder
-    std::map<Content, std::vector<std::size_t>> known_;                            // what pictures agreed with
+    std::map<Content, std::vector<std::size_t>> known_;                            // requests that pictures matched
     std::vector<std::map<std::pair<std::int64_t, std::uint64_t>, Found>> states_;  // by frame and version, per folder
     std::unordered_map<std::uint64_t, std::set<std::int64_t>> frames_of_hash_;     // of the first server
     Findings findings_{};
