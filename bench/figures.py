@@ -3,8 +3,8 @@ import json
 import re
 
 STEPS = ["whole", "kernel", "HtoD", "DtoH", "memset", ""]
-# What a row's details may count, and how axes call it. Rows that differ in one of these alone are points of one line. TUNED is how
-# a variant does its work, of which tables have the fastest; the rest is what the work is.
+# Details of a row that may be swept, and their axis labels. Rows that differ in only one of these are points of one
+# line. TUNED ones say how a variant does its work, and tables show the fastest; the others say what the work is.
 TUNED = {
     "threads": "threads per block", "tile": "tile in pixels", "chunk": "bytes per thread and step", "block": "block in pixels",
     "blocks": "blocks", "streams": "streams",

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-# What ncu calls it: (the table's column, what reported_kernels.json calls it).
+# ncu's name of a metric: (the table's column, its name in reported_kernels.json).
 METRICS = {
     "launch__registers_per_thread": ("registers", "registers"),
     "sm__maximum_warps_per_active_cycle_pct": ("occupancy possible, %", None),
@@ -29,10 +29,10 @@ def plain_name(kernel):
 def launches(path):
     """One dictionary for each kernel and launch that ncu told of, in order."""
     with open(path, encoding="utf-8", newline="") as file:
-        lines = [line for line in file if line.startswith('"')]  # what ncu says of itself begins with ==
+        lines = [line for line in file if line.startswith('"')]  # ncu's own messages begin with ==
     found, suite = {}, 0
     for row in csv.DictReader(lines):
-        if row["ID"] == "ID":  # the head of a further suite
+        if row["ID"] == "ID":  # header line of a further suite
             suite += 1
             continue
         launch = found.setdefault((suite, row["Process ID"], row["ID"]), {

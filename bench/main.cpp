@@ -1,4 +1,4 @@
-// framewire-bench: how fast the operations are on this machine, beside OpenCV where the build has it.
+// framewire-bench: measures the operations on this machine, compared with OpenCV if the build has it.
 
 #include "framewire/core/error.hpp"
 #include "kit/build.hpp"
@@ -21,7 +21,7 @@ std::string full_name(const Suite& suite) { return fmt::format("{}/{}", suite.gr
 
 bool is_named(const Suite& suite, const std::string& name) { return name == suite.group || name == full_name(suite); }
 
-// The suites named, or all, in the order of their names.
+// Returns the named suites, or all, sorted by name.
 std::vector<Suite> chosen_suites(const std::vector<std::string>& names) {
     auto all = suites();
     std::ranges::sort(all, {}, full_name);

@@ -16,7 +16,7 @@
 namespace framewire::bench {
 namespace {
 
-// Pixels by what they were found to be and what they are.
+// Pixel counts by result and ground truth.
 struct Score {
     std::int64_t true_moving = 0, false_moving = 0, missed = 0;
 

@@ -4,10 +4,10 @@
 
 namespace framewire::bench {
 
-/// Prints precision, recall and F-measure of the pixels that the mixture, and OpenCV's beside it, finds moving in
-/// session.cdnet_folder(), a scene of changedetection.net: input/in%06d.jpg and groundtruth/gt%06d.png, where 255
-/// moves, 170 (unknown) and 85 (outside) do not count, and all else, shadows included, does not move. Frames without
-/// ground truth are learned from. Throws Error{no_input} where there is no such scene.
+/// Prints precision, recall and F-measure of the moving pixels found by the mixture, and by OpenCV's, in
+/// session.cdnet_folder(), a scene of changedetection.net: input/in%06d.jpg and groundtruth/gt%06d.png, in which 255 is
+/// moving, 170 (unknown) and 85 (outside) are not counted, and everything else, including shadows, is static. Frames
+/// without ground truth only train the model. Throws Error{no_input} if there is no such scene.
 void print_mixture_quality(Session& session);
 
 }  // namespace framewire::bench

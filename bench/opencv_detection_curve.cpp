@@ -1,7 +1,6 @@
 // The detection curve of OpenCV's default people detector on the windows that `framewire hog --train POSITIVES
-// NEGATIVES
-// --folds N --curve FILE.csv` scores. By `opencv`: its own descriptors, of images that it scaled, in colour. By
-// `framewire`: its weights on our descriptors.
+// NEGATIVES --folds N --curve FILE.csv` scores. Method `opencv`: its own descriptors of images that it scales itself,
+// in colour. Method `framewire`: its weights on our descriptors.
 
 #include "framewire/core/error.hpp"
 #include "framewire/hog/training/detection_curve.hpp"
@@ -39,7 +38,7 @@ cv::Mat image_of(const std::string& path) {
     return cv::Mat(shape.height, shape.width, CV_8UC(shape.channels), image.view().data()).clone();
 }
 
-// The scores of all windows, one a cell.
+// Returns the scores of all windows, one per cell.
 std::vector<double> scores_of(const cv::HOGDescriptor& hog, const cv::Mat& image) {
     std::vector<cv::Point> places;
     std::vector<double> scores;
@@ -52,7 +51,8 @@ double middle_score(const cv::HOGDescriptor& hog, const cv::Mat& image) {
     return scores_of(hog, image(cv::Rect(corner, hog.winSize)).clone()).at(0);
 }
 
-// Of each positive image the middle, of each negative one all windows of all sizes, or the middle where it has but one.
+// Scores the centre of each positive image, and all windows of all scales of each negative one, or its centre if it has
+// only one window.
 ImageScores opencv_scores(const cv::HOGDescriptor& hog, const std::string& positives, const std::string& negatives) {
     ImageScores all;
     for (const auto& path : images_in(positives))
@@ -74,7 +74,7 @@ ImageScores opencv_scores(const cv::HOGDescriptor& hog, const std::string& posit
     return all;
 }
 
-// The same weights as they are read from OpenCV's file, on framewire's descriptors.
+// Scores framewire's descriptors with the same weights, as read from OpenCV's file.
 ImageScores framewire_scores(const cv::HOGDescriptor& hog, const std::string& positives, const std::string& negatives) {
     cv::FileStorage file(".yml", cv::FileStorage::WRITE | cv::FileStorage::MEMORY);
     hog.write(file, "hog");

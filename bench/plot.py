@@ -22,7 +22,7 @@ LINES = ["#2471a3", "#1e8449", "#c0392b", "#7d3c98", "#b9770e", "#148f77", "#5d6
 MOST_BARS = 60
 MARGIN_IN, BAR_IN, WIDTH_IN = 1.1, 0.2, 9.0
 
-# The background is the plot's own, so that pages may be light or dark.
+# The plot has its own background, as pages may be light or dark.
 plt.rcParams.update({
     "figure.facecolor": "white", "savefig.facecolor": "white", "svg.fonttype": "none", "svg.hashsalt": "framewire",
     "font.family": "sans-serif", "font.size": 8, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True,

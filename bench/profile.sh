@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What ncu says of each kernel of the ladders: registers, occupancy, efficiency of loads and stores, time. On a machine with a GPU,
-# from gpu-bundle/ or from the sources.
-#   bench/profile.sh PROFILE.csv [GROUPS...]    groups or suites of framewire bench; ladders without
-#   PROFILE_SECONDS=60                          the most for a suite; what was told until then is kept
-# Each shape of a kernel's launch is told of once, at the clocks that the GPU has. NCU names the program where it is not on the
-# path. bench/report.py --profile makes a table of the file.
+# Profiles each kernel of the ladders with ncu: registers, occupancy, efficiency of loads and stores, time. Runs on a machine with
+# a GPU, from gpu-bundle/ or from the sources.
+#   bench/profile.sh PROFILE.csv [GROUPS...]    groups or suites of framewire bench; default: ladders
+#   PROFILE_SECONDS=60                          time limit per suite; results until then are kept
+# Each launch shape of a kernel is profiled once, at the GPU's current clocks. NCU names the program if it is not on the path.
+# bench/report.py --profile makes a table of the file.
 set -euo pipefail
 [ $# -ge 1 ] || {
     sed -n '2,7s/^# *//p' "$0" >&2
@@ -36,7 +36,7 @@ trap 'rm -f "$part"' EXIT
 "${program[@]}" --list "$@" | while read -r suite; do
     : >"$part"
     begin=$SECONDS
-    # An interrupted ncu still tells of what it has.
+    # An interrupted ncu still writes the results that it has.
     timeout --signal=INT --kill-after=20 "${PROFILE_SECONDS:-60}" \
         "$ncu" --csv --print-units base --metrics "$metrics" --clock-control none \
         --target-processes all --filter-mode per-launch-config --launch-count 1 \

@@ -18,7 +18,7 @@ from kernels import kernel_table, with_rows_of
 from plot import file_name
 
 MOST_UNTIMED = 12  # rows of a table without times
-MOST_OF_LIMIT = 2  # beyond it a step moved less than the frame that its limit moves
+MOST_OF_LIMIT = 2  # above this a step moved fewer bytes than its limit assumes
 WHOLE = ("whole", "")
 
 

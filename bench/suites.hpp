@@ -6,7 +6,7 @@
 
 namespace framewire::bench {
 
-/// A kind of suites.
+/// A group of suites.
 struct Group {
     const char *name, *purpose;
 };
@@ -22,18 +22,19 @@ inline constexpr Group groups[]{
 };
 
 struct Suite {
-    const char* group;  ///< the name of one of `groups`
+    const char* group;  ///< name of one of `groups`
     const char* name;
     void (*run)(Session&);
 };
 
-/// Every suite of the program, in no order.
+/// All suites of the program, unordered.
 inline std::vector<Suite>& suites() {
     static std::vector<Suite> all;
     return all;
 }
 
-/// Puts a suite among them: a constant beside the function, in the room of what it measures (x_bench.cpp).
+/// Registers a suite: define a constant of this type beside the function, in the folder of what it measures
+/// (x_bench.cpp).
 struct SuiteEntry {
     SuiteEntry(const char* group, const char* name, void (*run)(Session&)) { suites().push_back({group, name, run}); }
 };

@@ -1,5 +1,5 @@
-// How many synthetic cameras one server holds at 30 frames per second: the first guess is from what one takes; then
-// more while they are held, and half the step between held and not.
+// Measures how many synthetic cameras one server sustains at 30 frames per second: the first guess follows from the
+// cost of one; the number then rises while they are sustained, and is bisected between sustained and not sustained.
 
 #include "framewire/core/error.hpp"
 #include "jobs/rig/fleet.hpp"
@@ -18,7 +18,7 @@ namespace cameras_bench {
 
 constexpr int fps = 30;
 constexpr int most_cameras = 512;
-constexpr double memory_share = 0.7;  // of what is free
+constexpr double memory_share = 0.7;  // of the free memory
 
 struct Question {
     std::string size, backend;
@@ -58,11 +58,11 @@ FleetFigures figures_of(const Session& session, const Question& question, int ca
 }
 
 struct Answer {
-    int held = 0, missed = 0;  // most that were, fewest that were not; 0 for none
+    int held = 0, missed = 0;  // largest number sustained, smallest number not sustained; 0 for none
     FleetFigures figures{}, beyond{};
 };
 
-// The next number to try; 0 where it is known well enough.
+// Returns the next number to try; 0 once the result is precise enough.
 int next_count(const Session& session, const Answer& answer, int most) {
     if (answer.missed == 0) return answer.held >= most ? 0 : std::min(most, answer.held + std::max(1, answer.held / 4));
     const int fine = session.quick() ? answer.held / 8 : 0;

@@ -1,7 +1,7 @@
-// What is found in compressed video, from a file to records, beside FFmpeg decoding the same file and doing nothing:
-// the mark is 1.25 times that. What is found takes about as long whatever the video, so two videos are made: one that
-// is decoded fast, and one that takes about as long as what the mark was set with, 6.2 ms per frame on two cores of a
-// Zen 4. Records count after they were compared with those of the same frames read raw.
+// Detection in compressed video, from a file to records, compared with FFmpeg decoding the same file without output:
+// the target is 1.25 times FFmpeg's time. The cost of detection hardly depends on the video, so there are two videos:
+// one that is decoded fast, and one that takes about as long as the one the target was set with, 6.2 ms per frame on
+// two cores of a Zen 4. Records are compared with those of the same frames read raw before a row counts.
 
 #include "framewire/core/error.hpp"
 #include "jobs/rig/videos.hpp"
@@ -21,7 +21,7 @@ namespace decode_bench {
 
 constexpr int turns = 5, quick_turns = 3;
 constexpr int compared_frames = 12;
-constexpr int usual_frames = 300, quick_frames = 96;  // so many that beginning does not count for much
+constexpr int usual_frames = 300, quick_frames = 96;  // enough to make the start-up time negligible
 constexpr const char* mark = "1.25";
 constexpr double rate_factors[]{usual_rate_factor, 18.5};
 
@@ -45,7 +45,7 @@ std::vector<std::string> framewire_on(const std::vector<std::string>& job, const
                                                        "--log-level", "error", "--progress", "none"});
 }
 
-// The records of the first frames, read from the video and as raw BGR, have to be the same.
+// Requires the same records for the first frames when read from the video and as raw BGR.
 void compare_with_raw(const MemoryFolder& folder, const std::string& input, const Job& job,
                       const std::string& backend) {
     const auto raw = folder / "first.bgr", stats = folder / "first.json";
@@ -71,7 +71,7 @@ struct Uses {
     std::vector<ProgramUse> own, decoding;
 };
 
-// Both by turns; each time all frames have to have been worked on.
+// Runs both programs in turn; each run must process all frames.
 Uses run_both(const Session& session, const MemoryFolder& folder, const std::string& input, const Job& job,
               const std::string& backend, std::int64_t& frames) {
     const auto progress = folder / "progress", stats = folder / "stats.json", output = folder / job.output;
@@ -89,7 +89,7 @@ Uses run_both(const Session& session, const MemoryFolder& folder, const std::str
     return uses;
 }
 
-// Of a job on a video that was made by that rate factor.
+// Returns the name of a job on a video made with this rate factor.
 std::string name_of(const Job& job, double rate_factor) {
     return rate_factor == usual_rate_factor ? job.name : fmt::format("{}, crf {}", job.name, rate_factor);
 }

@@ -1,5 +1,5 @@
-// Whole jobs beside `ffmpeg -vf`: the same file in, the filter that both programs have, y4m or H.264 out. A row counts
-// only after the frames were counted and the luma of the two outputs compared.
+// Whole jobs compared with `ffmpeg -vf`: the same input file, a filter that both programs have, y4m or H.264 output. A
+// row is added only after the frames were counted and the luma of the two outputs was compared.
 
 #include "framewire/core/error.hpp"
 #include "jobs/rig/luma.hpp"
@@ -33,23 +33,23 @@ struct Output {
     const char *name, *ending;
     std::vector<std::string> ffmpeg;
     std::string keys;  // of framewire's -o
-    bool is_file;      // else standard output, which nobody keeps
+    bool is_file;      // otherwise standard output, which is discarded
 };
 
 const Output y4m_output{"y4m", "y4m", {"-f", "yuv4mpegpipe", "-strict", "-1"}, "", false};
 const Output mp4_output{
     "mp4", "mp4", {"-c:v", "libx264", "-preset", "veryfast", "-crf", "23"}, ":preset=veryfast:crf=23", true};
 
-// One of the programs at a job, and what its runs took.
+// One of the programs with a job, and the costs of its runs.
 struct Runner {
     std::string name;
-    std::function<ProgramUse()> run;             // the whole job, timed
-    std::function<std::int64_t()> frames;        // that the last one wrote
-    std::function<void(const std::string&)> to;  // its first frames, as y4m in a file
+    std::function<ProgramUse()> run;             // runs the whole job, timed
+    std::function<std::int64_t()> frames;        // returns how many frames the last run wrote
+    std::function<void(const std::string&)> to;  // writes its first frames as y4m into a file
     std::vector<ProgramUse> uses{};
 };
 
-// The first frames of a video, as y4m.
+// Extracts the first frames of a video as y4m.
 void take_first(const std::string& video, const std::string& path) {
     run_program(joined(ffmpeg_on(video), {"-frames:v", std::to_string(compared_frames), "-pix_fmt", "yuv420p", "-f",
                                           "yuv4mpegpipe", path}));
@@ -89,7 +89,7 @@ Runner framewire_runner(const MemoryFolder& folder, const std::string& input, co
             }};
 }
 
-// What the two wrote, compared; gives how near they are to each other.
+// Compares the two outputs; returns their similarity.
 double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, const Output& output,
                        const std::array<Runner, 2>& runners) {
     std::vector<Luma> written;
@@ -107,8 +107,8 @@ double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, c
         fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}; not timed", filter.name,
              written[0].frames.size(), written[1].frames.size(), compared_frames);
     const double db = luma_psnr(written[0], written[1]);
-    // Framewire's x264 makes the same bytes on every CPU, and chooses a little otherwise than FFmpeg's own: what both
-    // encode of one picture has each its own loss.
+    // framewire's x264 makes the same bytes on every CPU, and decides slightly differently from FFmpeg's: each of two
+    // encodings of one picture has its own loss.
     constexpr double of_two_encodings = 40;
     const double least_db = output.is_file ? std::min(filter.least_db, of_two_encodings) : filter.least_db;
     if (!(db >= least_db))
@@ -129,7 +129,7 @@ void add_rows(Session& session, const std::string& suite, const std::string& ope
     for (auto& row : rows) session.add(std::move(row));
 }
 
-// `frames` of the input are what times are counted by.
+// `frames` is the number of input frames that times are divided by.
 void bench_filter(Session& session, const char* suite, const MemoryFolder& folder, const std::string& input,
                   std::int64_t frames, const SharedFilter& filter, const Output& output) {
     std::array<Runner, 2> runners{framewire_runner(folder, input, filter, output),
@@ -140,7 +140,7 @@ void bench_filter(Session& session, const char* suite, const MemoryFolder& folde
             runners[index].uses.push_back(runners[index].run());
             written[index] = runners[index].frames();
         }
-        // Where a rate is changed, the two may cut the last frame's time differently.
+        // If the rate changes, the two may treat the duration of the last frame differently.
         const bool is_rate = std::string_view(filter.name).starts_with("fps");
         if (std::abs(written[0] - written[1]) > (is_rate ? 1 : 0) || (!is_rate && written[0] != frames))
             fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}", filter.name, written[0],
@@ -150,7 +150,7 @@ void bench_filter(Session& session, const char* suite, const MemoryFolder& folde
     add_rows(session, suite, fmt::format("{} ({:.0f} dB)", filter.name, db), runners, frames);
 }
 
-// What reading the video costs FFmpeg alone; gives how many frames it has.
+// Measures FFmpeg reading the video without output; returns its number of frames.
 std::int64_t bench_decoding(Session& session, const char* suite, const MemoryFolder& folder, const std::string& input) {
     const Output nothing{"nothing", "null", {"-f", "null"}, "", false};
     const SharedFilter decode{"decode alone", "", "null", any};

@@ -1,5 +1,5 @@
-// How what a server takes grows, in processor time per frame and in memory: with the size of its pictures, with its
-// cameras, with its viewers. Rates are low, so that nothing has to be left out.
+// Measures how a server's CPU time per frame and memory grow with the picture size, the number of cameras and the
+// number of viewers. Rates are low, so that no frame is dropped.
 
 #include "jobs/rig/fleet.hpp"
 #include "suites.hpp"
@@ -12,7 +12,7 @@
 namespace framewire::bench {
 namespace growth_bench {
 
-constexpr const char* small = "596x336";  // of the report on moving objects
+constexpr const char* small = "596x336";  // from the moving-object report
 constexpr int slow_fps = 5, fps = 15;
 
 void bench_fleet(Session& session, const std::string& along, Fleet fleet) {

@@ -1,6 +1,6 @@
-// From the camera to the viewer: how old a frame is when a viewer has decoded it. A camera of an exact rate and the
-// viewer are threads of this process, with one clock; the server between them is the program. Pictures are compared
-// with what the camera sent.
+// Latency from the camera to the viewer: the age of a frame when a viewer has decoded it. A camera with an exact rate
+// and the viewer are threads of this process with one clock; the server between them is the program. Pictures are
+// compared with what the camera sent.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
@@ -24,8 +24,8 @@ namespace framewire::bench {
 namespace latency_bench {
 
 constexpr int camera_fps = 30, threshold = 20;
-constexpr double settling_seconds = 1;  // whose frames do not count: the first is a whole picture
-constexpr int compared_every = 10;      // comparing all would take the viewer's time
+constexpr double settling_seconds = 1;  // excluded from the results: the first frame is a keyframe
+constexpr int compared_every = 10;      // comparing all would slow the viewer down
 constexpr const char* filter = "gaussian=5";
 
 struct Case {
@@ -48,17 +48,17 @@ int largest_difference(HostView<const std::uint8_t> one, HostView<const std::uin
     return largest;
 }
 
-// Holds some pictures against what the camera sent, through the filters.
+// Compares some pictures with what the camera sent, passed through the filters.
 class Comparison {
 public:
     Comparison(const Case& one, const PipeCamera& camera, Executor& executor) : camera_(camera), filtered_(one.shape) {
         if (!one.filters.empty()) plan_.emplace(parse_chain(one.filters), one.shape, executor);
     }
 
-    // Throws Error{internal} unless the picture is that frame's, within the threshold.
+    // Throws Error{internal} unless the picture is that frame within the threshold.
     void take(const net::Client& client, std::uint32_t frame) {
         const auto* pixels = camera_.log().pixels(frame);
-        if (!pixels) return;  // too old to be kept
+        if (!pixels) return;  // too old, no longer in the log
         HostView<const std::uint8_t> sent(pixels, camera_.log().shape());
         if (plan_) {
             plan_->run(sent, filtered_.view());
@@ -84,8 +84,8 @@ private:
 
 struct Seen {
     std::vector<double> ages_ms, gaps_ms;
-    std::int64_t frames = 0;  // of all that the camera sent
-    double seconds = 0;       // that the counted ones took
+    std::int64_t frames = 0;  // among all that the camera sent
+    double seconds = 0;       // duration of the counted frames
 };
 
 Seen watch(net::Client& client, const PipeCamera& camera, Comparison& comparison, bool check_only) {
@@ -96,7 +96,8 @@ Seen watch(net::Client& client, const PipeCamera& camera, Comparison& comparison
     while (client.next()) {
         const auto now = Clock::now();
         const auto frame = static_cast<std::uint32_t>(client.state().frame) + 1;
-        // A picture in parts is not there before its last one; one that only got sharper was there before.
+        // A frame sent in parts counts once its last part has arrived; a refinement repeats a frame that was already
+        // counted.
         if (frame <= newest) continue;
         newest = frame;
         const bool settled = milliseconds(begin, now) > 1000 * settling_seconds;

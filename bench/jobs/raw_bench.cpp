@@ -1,5 +1,5 @@
-// Whole jobs as a user runs them: framewire itself on raw frames in memory, and beside them what a frame costs on its
-// way: read, up, down, write. What lies between is the suites of the operations.
+// Whole jobs as users run them: framewire on raw frames in memory, and the cost of a frame's other steps: read, upload,
+// download, write. The suites of the operations measure the steps in between.
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/time/clock.hpp"
@@ -25,12 +25,12 @@
 namespace framewire::bench {
 namespace raw_bench {
 
-constexpr int scenes = 16;             // different frames, then the same again
-constexpr double memory_share = 0.15;  // of the folder's free bytes that the frames may take
+constexpr int scenes = 16;             // different frames, then repeated
+constexpr double memory_share = 0.15;  // share of the folder's free bytes that the frames may use
 constexpr int most_frames = 2000, quick_frames = 200, least_frames = 20;
 constexpr int turns = 3, compared_frames = 16;
 
-// Frames that fit, with room for as many that a job writes.
+// Returns the number of frames that fit, with room for a job that writes as many.
 int fitting_frames(const Session& session, const MemoryFolder& folder) {
     const auto fit = static_cast<int>(memory_share * static_cast<double>(folder.free_bytes()) /
                                       static_cast<double>(bench_frame.bytes()));
@@ -62,7 +62,7 @@ Row row_of(const std::string& name, const std::string& backend, const Timing& ti
     return row;
 }
 
-// Of a run that has to have worked on so many frames.
+// Returns the time per frame of a run that must have processed this many frames.
 double frame_us(const nlohmann::json& figures, int frames) {
     if (figures.at("frames") != frames) fail(ErrorCode::internal, "{} frames of {}", figures.dump(), frames);
     return 1e6 / figures.at("fps").get<double>();
@@ -78,7 +78,7 @@ struct Job {
     std::string output;
 };
 
-// Runs a job on the first `frames` frames and gives how long it took for each.
+// Runs a job on the first `frames` frames and returns the time per frame.
 double run_job(const MemoryFolder& folder, const Job& job, const std::string& output, const std::string& backend,
                int frames, int threads) {
     const auto stats = folder / "stats.json";
@@ -99,7 +99,7 @@ std::string start_of(const std::string& path, std::size_t bytes) {
     return start;
 }
 
-// The numbers of a NumPy file of the first version, without what says how many there are.
+// Returns the values of a NumPy file of version 1, without its header.
 std::vector<float> numbers_of(const std::string& file) {
     constexpr std::size_t fixed_bytes = 10;
     if (file.size() < fixed_bytes) fail(ErrorCode::internal, "a NumPy file of {} bytes", file.size());
@@ -111,7 +111,7 @@ std::vector<float> numbers_of(const std::string& file) {
     return numbers;
 }
 
-// What a job wrote has to begin with what one thread of the CPU writes of the first frames.
+// Requires a job's output to begin with what one CPU thread writes for the first frames.
 void compare_start(const MemoryFolder& folder, const Job& job, const std::string& output) {
     const auto path = folder / ("first-" + job.output);
     run_job(folder, job, path, "cpu", compared_frames, 1);
@@ -162,7 +162,7 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
     session.add(std::move(row));
 }
 
-// What a frame costs alone, one after the other, in each of `slots`.
+// Measures a single step, one frame after the other, cycling through `slots` slots.
 void bench_step(
     Session& session, const std::string& name, const std::string& runner, int frames,
     const std::function<void(int)>& step, const std::function<void()>& end = [] {}) {

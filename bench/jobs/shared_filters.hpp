@@ -2,16 +2,16 @@
 
 namespace framewire::bench {
 
-/// A filter in both programs' words.
+/// A filter in the syntax of both programs.
 struct SharedFilter {
     const char *name, *framewire, *ffmpeg;
-    double least_db;  ///< that their pictures' luma has to reach: lower where methods differ, and not what they are for
-    bool encoded_briefly = false;  ///< also goes to H.264 where a run is to be brief
-    /// Framewire's gray is BT.601's, FFmpeg's filters take luma. With this matrix the two are the same.
+    double least_db;               ///< required similarity of luma; lower if the methods differ
+    bool encoded_briefly = false;  ///< brief runs encode it to H.264, too
+    /// framewire's gray is BT.601's, FFmpeg's filters take luma. With this matrix the two are the same.
     bool gray_is_luma = false;
 };
 
-/// Of the same picture, of the same purpose, and where only the size can be held to.
+/// Required similarity for equal pictures, for filters with the same purpose, and if only the size is comparable.
 inline constexpr double same = 32, alike = 18, any = 5;
 
 /// FFmpeg's filters work on YUV, framewire's on BGR.

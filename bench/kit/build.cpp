@@ -1,4 +1,4 @@
-// Compiled alone (tests/benches_test.sh does so without optimisation), with what CMake says of the build.
+// Compiled separately (tests/benches_test.sh compiles it without optimisation), with CMake's description of the build.
 
 #include "kit/build.hpp"
 
@@ -16,7 +16,7 @@ std::string build_flaw() {
 
 std::string compiler_name() {
 #ifdef __clang__
-    return __VERSION__;  // begins with its name
+    return __VERSION__;  // begins with the compiler's name
 #else
     return std::string("GCC ") + __VERSION__;
 #endif

@@ -4,9 +4,10 @@
 
 namespace framewire::bench {
 
-/// Why figures of this build tell nothing of framewire ("it was compiled without optimisation"); empty where they do.
+/// Returns the reason why this build is unsuitable for measurements ("it was compiled without optimisation"); empty if
+/// it is suitable.
 std::string build_flaw();
-/// What compiled this program: the compiler, then CMake's build type.
+/// Return the compiler that built this program, and CMake's build type.
 std::string compiler_name();
 std::string build_type();
 

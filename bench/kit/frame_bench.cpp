@@ -16,7 +16,7 @@ struct Scene {
     }
 };
 
-// What a filter of `info` is given.
+// Returns the images that a filter of `info` takes.
 template <MemorySpace space>
 FilterImages<space> images_for(const FilterInfo& info, View<const std::uint8_t, space> in,
                                View<const std::uint8_t, space> other, View<std::uint8_t, space> out) {

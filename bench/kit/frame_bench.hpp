@@ -8,8 +8,8 @@
 
 namespace framewire::bench {
 
-/// A filter to be measured on both backends on frames of one scene, each with the one before it and, as the chain's
-/// original, another one where the filter needs them. A fiftieth of the bytes changes from frame to frame.
+/// A filter to measure on both backends, on frames of one scene. If the filter needs them, each frame comes with the
+/// previous one and with another frame as the chain's original. A fiftieth of the bytes changes from frame to frame.
 struct FrameBench {
     const FilterInfo& info;
     std::string operation;
@@ -17,7 +17,7 @@ struct FrameBench {
     std::function<void(const FilterImages<MemorySpace::host>&)> reference;
 };
 
-/// Measures one frame at a time on the CPU and batches on the GPU.
+/// Measures single frames on the CPU and batches on the GPU.
 void bench_frames(Session& session, const FrameBench& bench);
 
 }  // namespace framewire::bench

@@ -14,7 +14,7 @@
 namespace framewire::bench {
 namespace {
 
-// As Linux tells it; the kind of machine where it does not.
+// Returns the model that Linux reports; otherwise the kind of machine.
 std::string cpu_model() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)

@@ -4,14 +4,14 @@
 
 namespace framewire::bench {
 
-/// What figures are of: this machine, and what was built how.
+/// Environment of a measurement: the machine and the build.
 struct Machine {
     std::string cpu;
-    int cores = 0;                     ///< that the system schedules on: hardware threads
-    std::string gpu, driver, toolkit;  ///< empty without
+    int cores = 0;                     ///< hardware threads that the system schedules on
+    std::string gpu, driver, toolkit;  ///< empty if there is none
     std::string compiler, build_type;
-    std::string revision;  ///< git's name of what was built, "-dirty" behind it with changes; empty outside of git
-    std::string date;      ///< of this run, UTC: "2026-01-31 12:00"
+    std::string revision;  ///< git's description of the sources, with "-dirty" if they were modified; empty outside git
+    std::string date;      ///< of this run, in UTC: "2026-01-31 12:00"
 };
 
 Machine this_machine();

@@ -6,8 +6,8 @@
 
 namespace framewire::bench {
 
-/// A folder in memory for what whole jobs read and write; it goes with this object. FRAMEWIRE_BENCH_FOLDER says where
-/// else it is made. Throws Error{io}.
+/// A folder in memory for the files of whole jobs, removed with this object. FRAMEWIRE_BENCH_FOLDER selects another
+/// parent folder. Throws Error{io}.
 class MemoryFolder {
 public:
     MemoryFolder();
@@ -22,20 +22,20 @@ private:
     std::filesystem::path path_;
 };
 
-/// The program framewire beside this one, or where the build has it. Throws Error{no_input}.
+/// Returns the path of the program framewire beside this one, or in the build folder. Throws Error{no_input}.
 std::string framewire_program();
 
-/// Whether a shell would find a program of that name.
+/// Returns true if a shell would find a program of that name.
 bool there_is_program(const std::string& name);
 
-/// What a run of a program took.
+/// Resource use of one run of a program.
 struct ProgramUse {
     double seconds = 0;
-    double cpu_seconds = 0;  ///< of all its threads, for itself and in the kernel
+    double cpu_seconds = 0;  ///< CPU time of all threads, user and kernel
 };
 
 /// Runs a program, found as a shell finds it, to its end; its standard output goes to the file `output`. Throws
-/// Error{config} where there is none of that name, Error{internal} naming the command where it fails.
+/// Error{config} if there is no such program, Error{internal} with the command if it fails.
 ProgramUse run_program(const std::vector<std::string>& arguments, const std::string& output = "/dev/null");
 
 }  // namespace framewire::bench

@@ -6,7 +6,7 @@
 namespace framewire::bench {
 namespace {
 
-// A small fast generator: benches need many numbers, none of them good.
+// A small fast generator: benches need many random numbers, but no high quality.
 struct Random {
     std::uint32_t state;
     std::uint32_t operator()() {
@@ -15,7 +15,7 @@ struct Random {
         state ^= state << 5;
         return state;
     }
-    // About Gaussian, sigma about 3.
+    // Approximately Gaussian, with a sigma of about 3.
     int noise() {
         const auto bits = (*this)();
         return static_cast<int>(bits & 7) + static_cast<int>(bits >> 8 & 7) - 7;

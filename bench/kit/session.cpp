@@ -86,7 +86,7 @@ Timing Session::time_launches(const std::function<void(int turn)>& queue, const 
     std::vector<double> samples;
     const int count = repeats(20, 100);
     const auto start = Clock::now();
-    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {  // the first one warms up
+    for (int turn = 0; turn < count + 1 && !is_enough(samples.size(), start); ++turn) {  // the first one is a warm-up
         before(turn);
         begin.record(stream);
         queue(turn);
@@ -164,7 +164,7 @@ void Session::attempt(const std::string& what, const std::function<void()>& part
         part();
     } catch (const Error& error) {
         failed(error.what(), error.code());
-    } catch (const std::exception& error) {  // OpenCV's, the standard library's
+    } catch (const std::exception& error) {  // of OpenCV or the standard library
         failed(error.what(), ErrorCode::internal);
     }
 }

@@ -10,7 +10,7 @@
 
 namespace framewire::bench {
 
-/// A filter that looks at a window, or gives images of another size, to be measured on both backends.
+/// A filter with a window, or with another output size, to measure on both backends.
 struct WindowBench {
     const char* suite;
     std::string operation;
@@ -18,12 +18,12 @@ struct WindowBench {
     const FilterInfo& info;
     ParameterValues values;
     std::function<void(HostView<const std::uint8_t> in, HostView<std::uint8_t> out)> reference;
-    std::string peer_name;                                                            ///< empty without a peer
-    std::function<void(HostView<std::uint8_t> in, HostView<std::uint8_t> out)> peer;  ///< one frame
+    std::string peer_name;                                                            ///< empty if there is no peer
+    std::function<void(HostView<std::uint8_t> in, HostView<std::uint8_t> out)> peer;  ///< processes one frame
 };
 
-/// Measures one frame at a time on the CPU, beside the peer, and batches on the GPU. All frames show one picture,
-/// because the reference takes long for large windows, but each lies elsewhere in memory.
+/// Measures single frames on the CPU, compared with the peer, and batches on the GPU. All frames show one picture,
+/// because the reference is slow for large windows, but each has its own memory.
 void bench_window(Session& session, const WindowBench& bench);
 
 }  // namespace framewire::bench

@@ -1,4 +1,4 @@
-// What memory gives plain loops.
+// Memory bandwidth of plain loops.
 
 #include "limits/limits.hpp"
 
@@ -16,13 +16,13 @@
 namespace framewire::bench {
 namespace cpu_limits_bench {
 
-// As many frames as a last-level cache does not hold, taken in turn.
+// More frames than a last-level cache holds, used in turn.
 constexpr int frames = 24;
 constexpr std::int64_t grain = 256 * 1024;
 
 struct Frames {
     HostImage from{bench_frame.with_frames(frames)}, to{bench_frame.with_frames(frames)};
-    std::atomic<std::uint64_t> sum{0};  // which a loop that only reads gives, so that it is not left out
+    std::atomic<std::uint64_t> sum{0};  // the result of a loop that only reads, so that the compiler keeps it
 
     Frames() {
         std::memset(from.view().data(), 1, static_cast<std::size_t>(from.shape().bytes()));

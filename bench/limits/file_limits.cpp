@@ -1,4 +1,4 @@
-// What files in memory give, which whole jobs read and write.
+// Speed of reading and writing files in memory, as whole jobs do.
 
 #include "limits/limits.hpp"
 
@@ -46,7 +46,7 @@ private:
     int descriptor_;
 };
 
-// Each thread has a file of its own, for the kernel lets one at a time write to a file. A turn is a frame of each.
+// Each thread has its own file, because the kernel allows one write at a time per file. A turn is one frame per thread.
 Timing measure(Session& session, int threads, bool writes) {
     const MemoryFolder folder;
     const ThreadPool pool(threads);
@@ -63,7 +63,7 @@ Timing measure(Session& session, int threads, bool writes) {
         pool.for_chunks(threads, 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {
             const auto at = static_cast<std::size_t>(thread);
             if (!writes) return files[at]->read(own[at].view().data(), turn);
-            if (turn == 0) files[at]->empty();  // new pages, as a job's output has
+            if (turn == 0) files[at]->empty();  // new pages, as for a job's output
             files[at]->write(own[at].view().data(), turn);
         });
         turn = (turn + 1) % frames;

@@ -1,4 +1,4 @@
-// What calls cost that move next to nothing.
+// Fixed costs of calls that move next to nothing.
 
 #include "limits/limits.hpp"
 #include "limits/limits_kernels.hpp"
@@ -10,7 +10,7 @@ constexpr int many = 1000;
 
 const cuda::Stream& stream_of(Session& session) { return session.gpu()->stream(); }
 
-// `call` many times and then waited for, as one call.
+// Times many consecutive runs of `call`, followed by one wait; returns the time per run.
 Timing often(Session& session, const std::function<void()>& call) {
     return divided(session.time_host([&](int) {
         for (int i = 0; i < many; ++i) call();
@@ -19,7 +19,7 @@ Timing often(Session& session, const std::function<void()>& call) {
                    many);
 }
 
-// `call` and its end.
+// Times one run of `call` including the wait for its end.
 Timing once(Session& session, const std::function<void()>& call) {
     return session.time_host([&](int) {
         call();

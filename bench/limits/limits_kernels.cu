@@ -10,7 +10,7 @@ constexpr int threads = 512, words_each = 4;
 
 __global__ void limit_empty() {}
 
-// Neighbouring threads take neighbouring words, and each several that it asks for at once.
+// Neighbouring threads read neighbouring words, and each thread has several loads in flight.
 __global__ void __launch_bounds__(threads) limit_read_only(const uint4* from, std::uint32_t* sink, std::int64_t words) {
     const auto first = static_cast<std::int64_t>(blockIdx.x) * threads * words_each + threadIdx.x;
     std::uint32_t mixed = 0;
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads) limit_read_only(const uint4* from, st
             mixed ^= word.x ^ word.y ^ word.z ^ word.w;
         }
     }
-    if (mixed == 0x9E3779B9u) *sink = mixed;  // one value of four billion: the loads stay
+    if (mixed == 0x9E3779B9u) *sink = mixed;  // true for one value in four billion: keeps the loads
 }
 
 __global__ void __launch_bounds__(threads) limit_write_only(uint4* to, std::int64_t words) {

@@ -6,9 +6,9 @@
 
 namespace framewire::bench {
 
-/// Queue kernels that do nothing but what their names say; `bytes` is a multiple of 16, on the device.
+/// Queue kernels that only do what their names say; `bytes` is a multiple of 16, pointers are on the device.
 void limit_launch(const cuda::Stream& stream);
-/// `sink`, a word on the device, is as good as never written.
+/// `sink`, a word on the device, is practically never written.
 void limit_read(const void* from, std::uint32_t* sink, std::int64_t bytes, const cuda::Stream& stream);
 void limit_write(void* to, std::int64_t bytes, const cuda::Stream& stream);
 

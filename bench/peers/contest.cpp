@@ -70,7 +70,7 @@ void add_contest(Session& session, std::vector<Row> rows) {
 void hold_contest(Session& session, const Setting& setting, const std::string& operation, double bytes,
                   std::vector<Contestant> contestants) {
     constexpr double hot_us =
-        2000;  // of a sample: one run after another, so that the first one, not hot, counts little
+        2000;  // per sample: consecutive runs, so that the first one with cold caches has little weight
     constexpr int most_in_row = 16;
     constexpr int checked_turns = 2;
     for (int turn = 0; turn < checked_turns; ++turn)

@@ -9,13 +9,13 @@
 
 namespace framewire::bench {
 
-/// What a table's frames show: one value everywhere; a scene with moving objects and a sensor's noise, or --input's
-/// video; and the scene under noise of sigma 25.
+/// Content of a table's frames: one value everywhere; a scene with moving objects and sensor noise, or the video of
+/// --input; or the scene under noise of sigma 25.
 enum class Content { constant, real, noisy };
 
 const char* to_string(Content content);
 
-/// Frames of one size and content, after a picture of the same place without objects.
+/// Frames of one size and content, preceded by a picture of the same scene without objects.
 struct ContentFrames {
     Content content;
     HostImage room, frames;
@@ -26,48 +26,49 @@ struct ContentFrames {
     std::string size() const;
 };
 
-/// What one table is measured under.
+/// Conditions of one table's measurements.
 struct Setting {
     ContentFrames* pictures;
-    bool cold;  ///< other frames and results each time, more than a cache holds; else one frame again and again
+    bool cold;  ///< true: new frames and results in each turn, more than a cache holds; false: one frame repeatedly
 
     int count() const { return cold ? pictures->count() : 2; }
-    /// The frame of a turn; every contestant counts its own.
+    /// The frame of a turn; every contestant counts its own turns.
     int at(int turn) const { return cold ? turn % count() : 0; }
     HostView<std::uint8_t> frame(int at) const { return pictures->frames.view().frames(at, 1); }
 };
 
-/// How far a peer's result may be from framewire's: no byte further than `most`, or the whole no worse than `least_db`.
+/// Allowed difference between a peer's result and framewire's: no byte by more than `most`, or a signal-to-noise ratio
+/// of at least `least_db`.
 struct Tolerance {
     int most = 0;
-    double least_db = 0;   ///< peak signal-to-noise ratio; 0: the bytes decide alone
-    int margin_px = 0;     ///< left out along the edges: there the peer takes other pixels for those outside
-    const char* why = "";  ///< they differ, as a sentence
+    double least_db = 0;   ///< peak signal-to-noise ratio; 0: only `most` applies
+    int margin_px = 0;     ///< excluded along the edges, where the peer extends the image differently
+    const char* why = "";  ///< reason for the difference, as a sentence
 };
 
-/// "equal", or how far the two are from each other. Throws Error{internal} naming `what` beyond the tolerance.
+/// Returns "equal", or the difference of the two. Throws Error{internal} naming `what` if it exceeds the tolerance.
 std::string agreement(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const Tolerance& tolerance,
                       const std::string& what);
 
-/// One of those that do the same.
+/// One of the implementations of the same operation.
 struct Contestant {
     std::string runner;
     std::function<void(int turn)> run;
-    /// How what the last run gave agrees with what framewire's gave; throws where it does not. framewire's own needs
-    /// none where a peer's is compared with it.
+    /// Returns how its last result agrees with framewire's; throws if it does not. framewire's own entry needs none if
+    /// a peer's result is compared with it.
     std::function<std::string()> agreement{};
-    const char* why = "";  ///< they differ, as a sentence
+    const char* why = "";  ///< reason for a difference, as a sentence
 };
 
-/// A row for each contestant, but for its time. One whose result does not agree gets none: the session knows of it, and
-/// it is taken out of `contestants`.
+/// Returns a row without a time for each contestant. A contestant whose result does not agree gets no row: the session
+/// records the error, and it is removed from `contestants`.
 std::vector<Row> agreeing_rows(Session& session, const std::string& operation, const Shape& frame, double bytes,
                                std::vector<Contestant>& contestants);
-/// Adds rows, the first of them framewire's, with how much faster than the best of the others it is.
+/// Adds rows, the first of which is framewire's, with its speed relative to the best of the others.
 void add_contest(Session& session, std::vector<Row> rows);
 
-/// Compares what contestants give, framewire's first, times them by turns and adds their rows. `bytes`: the fewest a
-/// frame must move.
+/// Compares the results of the contestants, of which framewire's is the first, times them in turn and adds their rows.
+/// `bytes`: the minimum that a frame must move.
 void hold_contest(Session& session, const Setting& setting, const std::string& operation, double bytes,
                   std::vector<Contestant> contestants);
 

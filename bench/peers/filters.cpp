@@ -14,7 +14,7 @@ namespace filters {
 
 using enum MorphologyOperation;
 
-// Of a Gaussian whose sigma nobody gave, as OpenCV has it.
+// OpenCV's default sigma of a Gaussian.
 double sigma_of(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }
 
 std::vector<std::uint8_t> mask_of(ElementShape shape, int size) {
@@ -94,7 +94,7 @@ FilterPeers convolve_3x3() {
             .npp_tolerance = {}};
 }
 
-// FFmpeg's scaler goes from BGR to BGR by way of YUV.
+// FFmpeg's scaler converts from BGR to BGR through YUV.
 FilterPeers scale(const char* name, const char* share, const char* method, HostStep opencv, npp::Step npp,
                   double npp_db) {
     return {.name = name,
@@ -114,7 +114,7 @@ FilterPeers text() {
     std::string font;
     try {
         font = find_font(given ? given : "").path;
-    } catch (const Error&) {  // framewire's own row says so
+    } catch (const Error&) {  // framewire's own row reports it
     }
     return {.name = "text",
             .chain = fmt::format("text={}:x=40:y=40:size=48:font='{}'", words, font),
@@ -160,7 +160,7 @@ std::vector<FilterPeers> others() {
             convolve_3x3()};
 }
 
-// What the chain's one filter gives of each frame, and what it is compared with.
+// The output of the chain's only filter for each frame, and its reference.
 struct Work {
     std::unique_ptr<Filter> filter;
     HostImage results;

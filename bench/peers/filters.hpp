@@ -11,27 +11,27 @@
 
 namespace framewire::bench {
 
-/// A filter and what else does the same.
+/// A filter and its equivalents in other libraries.
 struct FilterPeers {
     std::string name;
-    std::string chain;  ///< of framewire, one filter
+    std::string chain;  ///< framewire's chain of one filter
     HostStep opencv;
     Tolerance opencv_tolerance;
     FfmpegFilter ffmpeg;
     Tolerance ffmpeg_tolerance;
     npp::Step npp;
     Tolerance npp_tolerance;
-    bool by_content = false;  ///< its time depends on what frames show
-    bool npp_slow = false;    ///< a batch of more than one frame would take NPP too long
+    bool by_content = false;  ///< its time depends on the frames' content
+    bool npp_slow = false;    ///< NPP would take too long for a batch of more than one frame
 };
 
-/// All of them.
+/// Returns all of them.
 std::vector<FilterPeers> filter_peers();
 
-/// On the CPU: framewire, OpenCV and FFmpeg, one frame at a time.
+/// On the CPU: compares framewire, OpenCV and FFmpeg, one frame at a time.
 void hold_filter_contest(Session& session, const Setting& setting, const FilterPeers& peers);
 
-/// On the GPU: framewire and NPP.
+/// On the GPU: compares framewire and NPP.
 void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeers& peers);
 
 }  // namespace framewire::bench

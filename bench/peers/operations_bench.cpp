@@ -1,5 +1,5 @@
-// Each operation beside others that do the same, in one run and by turns: OpenCV and FFmpeg's filters on the CPU, NPP
-// on a GPU. The stream's coders are in bench/stream, whole jobs in bench/jobs.
+// Compares each operation with equivalents in one run and in turn: OpenCV and FFmpeg's filters on the CPU, NPP on a
+// GPU. The stream's coders are in bench/stream, whole jobs in bench/jobs.
 
 #include "peers/filters.hpp"
 #include "peers/others.hpp"
@@ -21,7 +21,7 @@ struct CpuTable {
     bool cold;
 };
 
-// Every size with one frame in a cache; the rest at 1080p. A check alone goes by one small size.
+// Every size with one frame in a cache; the others at 1080p. A run that only checks uses one small size.
 std::vector<CpuTable> cpu_tables(const Session& session) {
     std::vector<CpuTable> tables;
     for (const auto& frame : sizes) {

@@ -6,14 +6,14 @@
 
 namespace framewire::bench {
 
-/// An operation that gives more than an image, or takes more.
+/// An operation with other outputs than an image, or with more inputs.
 struct OtherContest {
     const char* name;
-    bool by_content;  ///< its time depends on what frames show
+    bool by_content;  ///< its time depends on the frames' content
     void (*hold)(Session&, const Setting&);
 };
 
-/// All of them.
+/// Returns all of them.
 std::vector<OtherContest> other_contests();
 
 void hold_difference_contest(Session& session, const Setting& setting);

@@ -10,13 +10,13 @@
 namespace framewire::bench {
 namespace pictures {
 
-constexpr std::int64_t rotation_bytes = 96 << 20;  // three times a last-level cache of 32 MiB, with results more
+constexpr std::int64_t rotation_bytes = 96 << 20;  // three times a last-level cache of 32 MiB, more with results
 constexpr int constant_value = 90;
 constexpr double noise_sigma = 25;
 
 int frames_for(const Shape& frame) { return std::clamp(static_cast<int>(rotation_bytes / frame.frame_bytes()), 4, 64); }
 
-// The video's first frames, made as large as asked for; over and over where they are too few.
+// The video's first frames, scaled to the requested size; repeated if there are too few.
 void fill_from_video(const std::string& video, HostView<std::uint8_t> room, HostView<std::uint8_t> frames) {
     const auto film = read_film(video, frames.shape().frames + 1);
     Executor executor(BackendChoice::cpu);
@@ -35,7 +35,7 @@ void fill_from_video(const std::string& video, HostView<std::uint8_t> room, Host
         fill(static_cast<std::size_t>(frame + 1) % film.frames.size(), frames.frames(frame, 1));
 }
 
-// What `noisy` has more than `still`, on top of `image`.
+// Adds the difference between `noisy` and `still` to `image`.
 void add_noise(HostView<const std::uint8_t> noisy, HostView<const std::uint8_t> still, HostView<std::uint8_t> image) {
     for (std::int64_t at = 0; at < image.shape().bytes(); ++at)
         image.data()[at] =
@@ -66,7 +66,7 @@ ContentFrames::ContentFrames(const Session& session, const Shape& frame, Content
             fill_later(std::as_const(room).view(), frames.view().frames(index, 1), 0.02, false,
                        static_cast<std::uint32_t>(index + 2));
         if (content == Content::noisy) {
-            constexpr int different = 4;  // drawing Gaussian noise takes long
+            constexpr int different = 4;  // drawing Gaussian noise is slow
             const auto film = noisy_film(room, different, pictures::noise_sigma);
             for (int index = 0; index < count(); ++index)
                 pictures::add_noise(film.frames[static_cast<std::size_t>(index % different)].view(),

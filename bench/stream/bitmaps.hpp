@@ -7,16 +7,16 @@
 
 namespace framewire::bench {
 
-/// Whether this build has zstd, without which the functions below are not to be called.
+/// Returns true if this build has zstd; otherwise do not call the functions below.
 bool has_zstd();
-/// Under zstd -3.
+/// Compresses with zstd -3.
 std::vector<std::uint8_t> compress(std::span<const std::uint8_t> bytes);
-/// Undoes it: `size` bytes.
+/// Decompresses to `size` bytes.
 std::vector<std::uint8_t> expand(std::span<const std::uint8_t> compressed, std::size_t size);
 
-/// A bit per byte for those that are not 0, and then these.
+/// Returns one bit per byte, set for those that are not 0, followed by these bytes.
 std::vector<std::uint8_t> bitmap_of(std::span<const std::uint8_t> sparse);
-/// Undoes it.
+/// Inverts bitmap_of().
 void spread_bitmap(std::span<const std::uint8_t> packed, std::span<std::uint8_t> sparse);
 
 }  // namespace framewire::bench

@@ -1,5 +1,5 @@
-// Whether every byte that viewers see is within its bound: session.video(), or the synthetic camera where none is
-// given, within every threshold there is, in all modes.
+// Checks that every byte that viewers see is within its bound: for session.video(), or the synthetic camera by default,
+// with every possible threshold, in all modes.
 
 #include "framewire/delta/plain/promise.hpp"
 #include "stream/film.hpp"
@@ -22,19 +22,20 @@ using delta::Mode;
 
 constexpr const char* made_scene = "synth:size=320x180:fps=30:noise=6:objects=3:seed=9";
 constexpr int thresholds = 255, quick_stride = 16;
-// Frames that follow each other, then others much later: a cut.
+// Consecutive frames, then much later ones: a cut.
 constexpr std::size_t before_cut = 3, after_cut = 2;
 constexpr int read_frames = 32;
-constexpr int window_width = 160, window_height = 96;  // what the plain decoder reads often
+// In most runs the reference decoder only reads windows of this size.
+constexpr int window_width = 160, window_height = 96;
 
-/// Both ends of a clip's first frames.
+/// Returns the beginning and the end of a clip's first frames.
 Film with_a_cut(Film film) {
     if (film.frames.size() > before_cut + after_cut)
         film.frames.erase(film.frames.begin() + before_cut, film.frames.end() - after_cut);
     return film;
 }
 
-/// Channel `channel` alone of a window at (left, top), or all of them where it is -1.
+/// Extracts channel `channel` of a window at (left, top), or all channels if it is -1.
 Film part_of(const Film& film, int left, int top, int width, int height, int channel) {
     const auto channels = film.shape.channels;
     Film part{{1, height, width, channel < 0 ? channels : 1}, {}};
@@ -54,7 +55,7 @@ Film part_of(const Film& film, int left, int top, int width, int height, int cha
     return part;
 }
 
-/// What all ways of one mode came to.
+/// Combined results of all variants of one mode.
 struct Row {
     std::string name;
     int ways = 0, at_their_bound = 0;
@@ -93,7 +94,7 @@ void bench_bound(Session& session) {
         runs(to);
         to.print();
     };
-    // Every `step`-th threshold, from `from` on.
+    // Runs every `step`-th threshold, starting with `from`.
     const auto each = [&](int step, int from, auto&& body) {
         for (int within = from; within < thresholds; within += step * stride) body(within);
     };

@@ -17,23 +17,24 @@ struct Film {
     std::vector<HostImage> frames;
 };
 
-/// The first `count` frames of a source. Throws Error{no_input} where there is none.
+/// Reads the first `count` frames of a source. Throws Error{no_input} if there is no such source.
 Film read_film(const std::string& source, int count);
-/// `count` frames of one still picture under fresh Gaussian noise in every byte; the same for the same numbers.
+/// Returns `count` frames of one still picture with fresh Gaussian noise in every byte; the same arguments give the
+/// same frames.
 Film noisy_film(const HostImage& still, int count, double sigma);
 
-/// What a coder made of a film. Frame 0 is a whole picture, the others are steps.
+/// Results of coding a film. Frame 0 is a keyframe, the others are delta frames.
 struct Coded {
-    std::vector<std::size_t> bytes;  ///< of each frame
-    std::vector<double> encode_ms;   ///< processor time of each step
-    double decode_ms = 0;            ///< of all steps
-    int largest_error = 0;           ///< of any byte of any frame
+    std::vector<std::size_t> bytes;  ///< per frame
+    std::vector<double> encode_ms;   ///< CPU time per delta frame
+    double decode_ms = 0;            ///< for all delta frames
+    int largest_error = 0;           ///< over all bytes of all frames
     std::uint64_t squared_error = 0;
     std::uint64_t samples = 0;
 
     /// Compares a frame with what a viewer sees.
     void score(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> seen);
-    double psnr() const;  ///< dB; infinite where nothing differs
+    double psnr() const;  ///< dB; infinite if there is no difference
     double bytes_per_step() const;
     double encode_ms_per_step() const { return per_step(std::accumulate(encode_ms.begin(), encode_ms.end(), 0.0)); }
     double decode_ms_per_step() const { return per_step(decode_ms); }
@@ -42,7 +43,7 @@ private:
     double per_step(double total) const { return bytes.size() > 1 ? total / static_cast<double>(bytes.size() - 1) : 0; }
 };
 
-/// Processor time of this process, all threads, in milliseconds.
+/// CPU time of this process, all threads, in milliseconds.
 double processor_ms();
 
 }  // namespace framewire::bench

@@ -14,7 +14,7 @@ namespace framewire::bench {
 std::optional<Coded> code_jpeg_ls(const Film& film, int threshold) {
     const auto& shape = film.shape;
     const auto frame_bytes = static_cast<std::size_t>(shape.frame_bytes());
-    constexpr int most_near = 127;  // ITU-T T.87, C.2.3: half of what a sample can be
+    constexpr int most_near = 127;  // ITU-T T.87, C.2.3: half of a sample's maximum
     Coded coded;
     std::vector<std::uint8_t> bytes;
     HostImage viewer(shape);

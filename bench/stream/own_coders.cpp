@@ -19,7 +19,7 @@ void require_same(const HostImage& viewer, const HostImage& reference, const cha
 }
 
 /// Codes a film by changes: encode(changes, bytes) appends those of a frame, decode(bytes, viewer) applies them;
-/// encode_first(reference, bytes) and decode_first(bytes, viewer) do the first picture.
+/// encode_first(reference, bytes) and decode_first(bytes, viewer) handle the keyframe.
 template <class EncodeFirst, class DecodeFirst, class Encode, class Decode>
 Coded code_changes(const Film& film, int threshold, const char* name, EncodeFirst&& encode_first,
                    DecodeFirst&& decode_first, Encode&& encode, Decode&& decode) {
@@ -96,7 +96,7 @@ std::optional<Coded> code_as_bitmaps(const Film& film, int threshold) {
     const auto row = static_cast<std::size_t>(film.shape.row_bytes());
     const auto channels = static_cast<std::size_t>(film.shape.channels);
     Bytes sparse(size);
-    std::size_t packed_size = 0;  // told by whoever sends them
+    std::size_t packed_size = 0;  // the sender transmits it separately
     return code_changes(
         film, threshold, "zstd",
         [&](HostView<const std::uint8_t> picture, Bytes& bytes) {

@@ -1,5 +1,5 @@
-// How many bytes a scene takes, and how much time, by framewire's coders and by others: session.video(), or the
-// synthetic camera where none is given.
+// Measures the bytes and the time that framewire's and other coders need for a scene: session.video(), or the synthetic
+// camera by default.
 
 #include "framewire/core/error.hpp"
 #include "stream/coders.hpp"
@@ -34,7 +34,7 @@ void print(const std::string& coder, const std::optional<Coded>& coded) {
     std::fflush(stdout);
 }
 
-/// Bytes of all frames; infinitely many where there is nothing.
+/// Total bytes of all frames; infinity if there is no result.
 double total(const std::optional<Coded>& coded) {
     if (!coded) return HUGE_VAL;
     double all = 0;
@@ -47,8 +47,8 @@ struct Found {
     std::optional<Coded> coded;
 };
 
-/// x264 at the largest rate factor that is no worse than `psnr`, of 4:2:0 and 4:4:4 what takes fewer bytes. Where none
-/// is as good as that: the best.
+/// Finds the largest rate factor of x264 with at least `psnr`, and takes 4:2:0 or 4:4:4, whichever needs fewer bytes.
+/// If none reaches it: the best one.
 Found find_equal(const Film& film, double psnr) {
     Found best;
     bool best_is_good = false;
@@ -73,7 +73,7 @@ Found find_equal(const Film& film, double psnr) {
     return best;
 }
 
-/// x264 and corrections at the rate factor that takes the fewest bytes.
+/// Finds the rate factor at which x264 with corrections needs the fewest bytes.
 Found find_corrected(const Film& film, int threshold, bool full_chroma) {
     Found best;
     for (int rate_factor = 8; rate_factor <= 44; rate_factor += 3) {
@@ -86,7 +86,7 @@ Found find_corrected(const Film& film, int threshold, bool full_chroma) {
     return best;
 }
 
-// What a coder takes for a step: processor time, because others find their settings by many runs.
+// CPU time of a coder per delta frame; without the search for the settings, which takes others many runs.
 Row row_of(const std::string& coder, const Coded& coded, const Film& film, const std::string& content) {
     Row row;
     row.suite = "peers";
@@ -109,7 +109,7 @@ constexpr const char *bounded_operation = "stream, encode within the bound",
 constexpr const char *jpeg_ls_name = "JPEG-LS near-lossless, CharLS", *x264_name = "x264 ultrafast zerolatency",
                      *corrected_x264_name = "x264 and corrections";
 
-// Adds rows. Those of framewire stand beside those of others that keep to the bound, too.
+// Adds rows. framewire's are also compared with those of other coders that keep the bound.
 void add_rows(Session& session, std::vector<Row> rows) {
     double fastest_us = HUGE_VAL;
     const auto is_own = [](const Row& row) { return row.runner.starts_with("framewire"); };

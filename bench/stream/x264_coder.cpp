@@ -29,7 +29,7 @@ void check(int status, const char* what) {
     if (status < 0) fail(ErrorCode::internal, "x264: {} fails ({})", what, status);
 }
 
-/// Full range and BT.601, so that little is lost on the way.
+/// Full range and BT.601, so that the conversion loses little.
 void describe(AVFrame& frame, AVPixelFormat format, const Shape& shape) {
     frame.format = format;
     frame.width = shape.width;
@@ -55,7 +55,7 @@ CodecPointer open_encoder(const AVCodec* codec, AVPixelFormat format, const Shap
     return avcodec_open2(context.get(), codec, nullptr) < 0 ? nullptr : std::move(context);
 }
 
-/// All frames as packets, or nothing where there is no such encoder. `coded` gets bytes and times.
+/// Returns all frames as packets, or nothing if there is no such encoder. Sets the bytes and times of `coded`.
 std::optional<std::vector<PacketPointer>> encode(const Film& film, const X264& settings, Coded& coded) {
     av_log_set_level(AV_LOG_ERROR);  // x264 prints its statistics at the end of each run
     const auto* codec = avcodec_find_encoder_by_name("libx264");
@@ -84,7 +84,7 @@ std::optional<std::vector<PacketPointer>> encode(const Film& film, const X264& s
     return packets;
 }
 
-/// What a decoder makes of `packets`, each frame to take(image), whose time does not count.
+/// Decodes `packets` and passes each frame to take(image), whose time does not count.
 template <class Take>
 void decode(const Film& film, const std::vector<PacketPointer>& packets, Coded& coded, Take&& take) {
     const auto* codec = avcodec_find_decoder(AV_CODEC_ID_H264);
@@ -111,7 +111,7 @@ void decode(const Film& film, const std::vector<PacketPointer>& packets, Coded& 
     }
 }
 
-/// Changes `seen` so that every byte is within the threshold, and gives what tells viewers how.
+/// Changes `seen` so that every byte is within the threshold, and returns the data that lets viewers do the same.
 std::vector<std::uint8_t> correct(HostView<const std::uint8_t> camera, HostView<std::uint8_t> seen, int threshold) {
     const auto size = static_cast<std::size_t>(camera.shape().frame_bytes());
     const int step = 2 * threshold + 1;

@@ -16,14 +16,14 @@ namespace picture_models = delta::picture_models;
 
 constexpr int sets = step_models::sets;
 constexpr int most_rounds = 40;
-constexpr double least_gain = 1e-5;  ///< of a round; after less it is over
-// So many symbols are taken to have been seen before: of each model as likely as each other, and of each set's models
-// as in all blocks.
+constexpr double least_gain = 1e-5;  ///< per round; training ends after a round that gains less
+// Prior counts, in symbols: `unknown_symbols` with equal probabilities for each model, and `shared_symbols` with the
+// probabilities of all blocks for the models of each set.
 constexpr double unknown_symbols = 1, shared_symbols = 24;
-constexpr double picture_share = 1.0 / 60;  // of first pictures for each step
+constexpr double picture_share = 1.0 / 60;  // weight of a keyframe for each delta frame
 constexpr char first_level = '#', last_level = '~';
 
-using Weights = std::vector<double>;  // of each symbol
+using Weights = std::vector<double>;  // by symbol
 
 /// Calls body(first, symbols) for each model.
 template <class Body>
@@ -33,7 +33,8 @@ void for_each_model(std::span<const delta::ModelKind> kinds, Body&& body) {
             body(static_cast<std::size_t>(kind.at(i)), static_cast<std::size_t>(kind.symbols));
 }
 
-/// What is as likely as was counted, with `prior` symbols more of the likelihoods `expected`.
+/// Returns the probabilities that follow from `counts` and `prior` additional symbols with the probabilities
+/// `expected`.
 Weights likelihoods(std::span<const delta::ModelKind> kinds, const Weights& counts, const Weights& expected,
                     double prior) {
     Weights result(counts.size());
@@ -62,7 +63,7 @@ Levels levels_of(const Weights& likelihoods) {
     return levels;
 }
 
-/// Bits of each symbol, as the coder has them.
+/// Returns the bits of each symbol in the coder's precision.
 Weights bits_of(std::span<const delta::ModelKind> kinds, const Levels& levels) {
     Weights bits(levels.size());
     for_each_model(kinds, [&](std::size_t first, std::size_t symbols) {
@@ -79,7 +80,7 @@ double bits_of(const BlockCounts& block, const Weights& bits) {
     return sum;
 }
 
-/// Each set's bits, side by side: a block is looked at once.
+/// The bits of all sets side by side, so that a block is read only once.
 class SetBits {
 public:
     explicit SetBits(std::span<const Levels> levels) : bits_(levels.front().size()) {
@@ -114,8 +115,8 @@ void add(Weights& to, const WeighedBlock& block) {
     for (const auto [symbol, times] : block.counts->symbols) to[symbol] += block.weight * times;
 }
 
-/// All blocks, weighed by what they are of a step and its share of the first picture, and so that a symbol weighs 1 on
-/// average.
+/// Weights all blocks by their share of a stream's bytes, with a keyframe counted as picture_share of one per delta
+/// frame. Scaled so that a symbol has a weight of 1 on average.
 std::vector<WeighedBlock> weigh(std::span<const StreamCounts> streams) {
     std::vector<WeighedBlock> blocks;
     double weighed = 0, symbols = 0;
@@ -135,7 +136,7 @@ std::vector<WeighedBlock> weigh(std::span<const StreamCounts> streams) {
     return blocks;
 }
 
-/// Blocks with fewer bits per symbol go into earlier sets; each set has as many bits.
+/// Assigns blocks with fewer bits per symbol to earlier sets; each set gets the same number of bits.
 void divide_by_bits(std::span<WeighedBlock> blocks, const Weights& bits) {
     std::vector<double> all_bits, mean_bits;
     for (const auto& block : blocks) {

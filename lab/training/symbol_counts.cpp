@@ -21,7 +21,7 @@ void add_places(Places& places, const std::vector<Model>& models, const delta::M
     for (std::size_t i = 0; i < models.size(); ++i) places[&models[i]] = kind.at(static_cast<int>(i));
 }
 
-/// Where the symbols of each model begin, whichever set it is of.
+/// Index of the first symbol of each model, in any set.
 const Places& step_places() {
     static const auto all = [] {
         Places places;
@@ -55,7 +55,7 @@ const Places& picture_places() {
     return all;
 }
 
-/// Symbols that are counted on their way.
+/// Counts symbols as they are decoded.
 struct Counted final : Symbols {
     Symbols& from;
     const Places& places;
@@ -82,7 +82,7 @@ BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block
     States states(first, reader, states_counts[choice]);
     Counted symbols(states, step_places(), counts);
     if (in_runs) {
-        // What magnitudes are coded with is trained on pictures.
+        // Models for magnitudes are trained on predicted blocks.
         auto runs = read_runs(symbols, models, block, after.shape.channels);
         auto magnitudes = read_lanes(reader);
         read_magnitudes(runs, magnitudes, threshold, after);
@@ -103,7 +103,7 @@ BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block
 }
 
 void count_picture(Reader reader, const Area& block, Picture& picture, std::vector<std::uint32_t>& counts) {
-    if (reader.two_words() != 1) return;  // plain
+    if (reader.two_words() != 1) return;  // stored uncompressed
     State state(reader);
     Counted of_parts(state, picture_places(), counts);
     const auto codings = read_codings(of_parts, block, picture.shape.channels);
@@ -129,7 +129,7 @@ void count_frame(const Shape& shape, const Bytes& packed, const Bytes& before, S
         else
             counts.blocks.push_back(count_step({bytes[i]}, kind, threshold, blocks[i], was, picture));
     }
-    if (kind % 2) {  // a picture
+    if (kind % 2) {  // a keyframe
         counts.picture_bytes = std::ssize(packed);
     } else {
         ++counts.steps;

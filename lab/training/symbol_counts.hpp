@@ -9,27 +9,27 @@
 
 namespace framewire::bench {
 
-/// How often a block of a step has each symbol, of those that it has: places among all of step_models.
+/// Symbol counts of a block of a delta frame, without zeros; symbols are indices among all of step_models.
 struct BlockCounts {
     struct Count {
         std::uint16_t symbol, times;
     };
     std::vector<Count> symbols;
-    bool first = false;  ///< of a first picture
-    int set = 0;         ///< of models, which it was coded with
+    bool first = false;  ///< belongs to a keyframe
+    int set = 0;         ///< index of the model set that it was coded with
 };
 
-/// The symbols of one stream. Counted as the plain decoder reads them, so that nobody but the format says what they
-/// are.
+/// The symbols of one stream, counted by the reference decoder, so that they follow from the format alone.
 struct StreamCounts {
-    std::string name;                 ///< "vtest.avi, bounded, within 20"
-    std::vector<BlockCounts> blocks;  ///< of steps and of bounded's first picture
-    std::vector<double> picture;      ///< of a whole first picture, by their place among all of picture_models
-    int steps = 0;                    ///< how many were counted
-    std::int64_t step_bytes = 0, picture_bytes = 0;  ///< of all those steps; of the first picture
+    std::string name;                                ///< "vtest.avi, bounded, within 20"
+    std::vector<BlockCounts> blocks;                 ///< of delta frames, and of keyframes of bounded mode
+    std::vector<double> picture;                     ///< of a complete keyframe, by index among all of picture_models
+    int steps = 0;                                   ///< number of counted delta frames
+    std::int64_t step_bytes = 0, picture_bytes = 0;  ///< of all these delta frames; of the keyframe
 };
 
-/// Sends a film and counts one frame of `stride`, and the first one. `bounded`: with effort 1; else `exact`.
+/// Sends a film, and counts one frame of every `stride` and the first one. `bounded`: mode bounded with effort 1;
+/// otherwise `exact`.
 StreamCounts count_symbols(const std::string& name, const Film& film, int threshold, bool bounded, int stride);
 
 }  // namespace framewire::bench

@@ -1,5 +1,5 @@
-// train-models: counts the symbols of streams of clips and makes the models that the difference stream is coded with.
-// docs/decisions/blocks.md says how.
+// train-models: counts the symbols of streams of clips, and makes the models with which the difference stream is coded.
+// docs/decisions/blocks.md describes the method.
 
 #include "framewire/core/error.hpp"
 #include "training/model_sets.hpp"
@@ -20,7 +20,7 @@ namespace {
 using namespace framewire;
 using namespace framewire::bench;
 
-/// One channel of a film, as gray cameras send it.
+/// Returns one channel of a film, as gray cameras send it.
 Film green_of(const Film& film) {
     const auto channels = film.shape.channels;
     Film green{{1, film.shape.height, film.shape.width, 1}, {}};
@@ -55,7 +55,7 @@ void count_clip(const std::string& clip, const Choices& choices, std::vector<Str
         }
 }
 
-/// Lines of a file that models.cpp includes.
+/// Returns the levels as lines of a file that models.cpp includes.
 std::string literal(const Levels& levels) {
     constexpr std::size_t per_line = 108;
     std::string lines;
@@ -80,7 +80,7 @@ void write_models(const std::filesystem::path& folder, const std::vector<Levels>
                    literal(pictures) + "\n");
 }
 
-/// Bytes by the models that there are and by the new ones, and geometric means of what is left of the former.
+/// Compares the bytes with the current and the new models, and prints the geometric means of the ratios.
 class Comparison {
 public:
     Comparison(const std::vector<Levels>& steps, const Levels& pictures) : steps_(steps), pictures_(pictures) {}

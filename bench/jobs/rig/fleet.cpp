@@ -20,9 +20,9 @@ namespace fleet {
 
 constexpr int threshold = 20;
 constexpr double longest_seconds_to_come = 60;
-constexpr double longest_seconds = 600;  // of viewers, who are told to stop long before
+constexpr double longest_seconds = 600;  // for viewers, which are stopped long before
 
-// Viewers in a thread of their own, from here until they are asked what they saw.
+// Viewers on their own thread, from construction until their reports are requested.
 class Crowd {
 public:
     Crowd(const Served& server, const Fleet& fleet) {
@@ -48,7 +48,7 @@ private:
     std::future<std::vector<network::ViewerReport>> reports_;
 };
 
-// The fewest states that a viewer had, after a look at all.
+// Checks all reports; returns the smallest number of states that a viewer received.
 std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     auto fewest = std::numeric_limits<std::int64_t>::max();
     for (const auto& report : reports) {
@@ -59,7 +59,7 @@ std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     return fewest;
 }
 
-// Throws Error{internal} where viewers do not come.
+// Throws Error{internal} if viewers take too long to connect.
 bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
     if (milliseconds(since, mark.at) > 1000 * longest_seconds_to_come)
         fail(ErrorCode::internal, "the viewers had no pictures after {} s", longest_seconds_to_come);

@@ -23,7 +23,7 @@ namespace pipe_camera {
 
 constexpr int scenes = 8, frames_kept = 30;
 constexpr double changed_share = 0.02;
-constexpr int pipe_bytes = 1 << 20;  // what an ordinary user may have
+constexpr int pipe_bytes = 1 << 20;  // the maximum for an unprivileged user
 constexpr std::chrono::milliseconds pause{1};
 
 }  // namespace pipe_camera
@@ -47,7 +47,7 @@ PipeCamera::~PipeCamera() = default;
 
 void PipeCamera::start(double seconds) { seconds_ = seconds; }
 
-// Without waiting longer than until it is told to stop; false where nobody reads any more.
+// Writes a frame, stopping early if requested; returns false if nobody reads the pipe any more.
 bool PipeCamera::write_frame(int pipe, const std::uint8_t* pixels, const std::stop_token& stop) const {
     for (std::int64_t left = log_.shape().bytes(); left > 0;) {
         const auto put = ::write(pipe, pixels, static_cast<std::size_t>(left));
@@ -64,7 +64,7 @@ bool PipeCamera::write_frame(int pipe, const std::uint8_t* pixels, const std::st
 }
 
 void PipeCamera::run(const std::stop_token& stop) {
-    sigset_t gone;  // a reader that ends is no reason to end this program
+    sigset_t gone;  // blocks SIGPIPE: a reader that ends must not end this program
     ::sigemptyset(&gone);
     ::sigaddset(&gone, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &gone, nullptr);

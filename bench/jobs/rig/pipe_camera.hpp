@@ -12,25 +12,25 @@
 
 namespace framewire::bench {
 
-/// A camera of an exact rate behind a pipe, which remembers when it had each frame, and the pixels of the last ones: a
-/// scene with sensor noise, 2 % of whose bytes change by far more than the threshold with each frame. It waits for
-/// nobody: frames that it is late for are left out, as cameras do. A thread of its own.
+/// A camera of an exact rate behind a pipe, on its own thread, that logs the time of each frame and the pixels of the
+/// last ones: a scene with sensor noise in which 2 % of the bytes change by far more than the threshold with each
+/// frame. Like a real camera, it does not wait for its reader: frames that would be late are dropped.
 class PipeCamera {
 public:
-    /// Makes the pipe in the folder, and waits there for a reader, who takes raw BGR frames. Throws Error{io} without a
-    /// pipe.
+    /// Creates the pipe in the folder and waits for a reader of raw BGR frames. Throws Error{io} if it cannot create
+    /// the pipe.
     PipeCamera(const MemoryFolder& folder, const Shape& shape, int fps);
     ~PipeCamera();
     PipeCamera(const PipeCamera&) = delete;
     PipeCamera& operator=(const PipeCamera&) = delete;
 
-    /// What a server reads it as.
+    /// The address under which a server reads it.
     const std::string& source() const { return source_; }
-    /// Its frames count from 1.
+    /// Log of the frames, which count from 1.
     const network::FrameLog& log() const { return log_; }
-    /// Begins to send frames for so long, then ends the stream.
+    /// Starts to send frames for this many seconds, then ends the stream.
     void start(double seconds);
-    /// Frames that it could not send in time so far.
+    /// Returns the number of frames dropped so far because they were late.
     std::int64_t left_out() const { return left_out_; }
 
 private:

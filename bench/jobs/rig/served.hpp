@@ -14,36 +14,36 @@
 
 namespace framewire::bench {
 
-/// A `framewire serve` that runs and tells how it goes; killed with the object when it has not ended by then. For one
-/// thread.
+/// A running `framewire serve` that reports its progress; killed with the object if it has not ended by then. Not
+/// thread-safe.
 class Served {
 public:
-    /// How a camera stood.
+    /// Counters of a camera.
     struct CameraMark {
         std::int64_t frames = 0;
         std::int64_t sent_bytes = 0;
     };
-    /// How all stood when it said so.
+    /// Counters of the server and its cameras at one moment.
     struct Mark {
         Clock::time_point at;
-        double cpu_seconds = 0;                     ///< that it used so far, on all threads
-        std::map<std::string, CameraMark> cameras;  ///< by their names; a single one is "main"
+        double cpu_seconds = 0;                     ///< used so far, all threads
+        std::map<std::string, CameraMark> cameras;  ///< by name; a single one is "main"
     };
 
-    /// Starts it with these arguments and waits until it listens, at a free port. Its figures go to a file in the
-    /// folder. Throws Error{internal}, with what it said, where it ends instead or says nothing for too long.
+    /// Starts it with these arguments and waits until it listens at a free port. It writes its statistics to a file in
+    /// the folder. Throws Error{internal} with its messages if it ends instead or prints nothing for too long.
     Served(const MemoryFolder& folder, const std::vector<std::string>& arguments);
     ~Served();
     Served(const Served&) = delete;
     Served& operator=(const Served&) = delete;
 
-    /// Where a stream is found: scheme "tcp" or "ws".
+    /// Returns the address of a stream; `scheme` is "tcp" or "ws".
     std::string address(const std::string& stream, const std::string& scheme = "tcp") const;
-    /// Waits until it tells of its progress, which it does each second. Throws as the constructor.
+    /// Waits for its next progress report, one per second. Throws like the constructor.
     Mark next_mark();
     double memory_mib() const;
     int threads() const;
-    /// Ends it, where it has not ended by itself, and gives its figures. Throws Error{internal} where it failed.
+    /// Stops it if it is still running, and returns its statistics. Throws Error{internal} if it failed.
     nlohmann::json stop();
     /// Waits for the end of its source instead.
     nlohmann::json wait();
@@ -59,7 +59,7 @@ private:
     int words_ = -1;  // its standard error
 };
 
-/// The largest error of any camera's stream, of a server's figures.
+/// Returns the largest error of any camera's stream in a server's statistics.
 int largest_error(const nlohmann::json& figures);
 
 }  // namespace framewire::bench

@@ -10,7 +10,7 @@
 namespace framewire::bench {
 namespace videos {
 
-// The value that `share` of the runs do not pass.
+// Returns the value per frame that the given share of the runs does not exceed.
 double per_frame_us(const std::vector<ProgramUse>& uses, double ProgramUse::*what, std::int64_t frames, double share) {
     std::vector<double> us;
     for (const auto& use : uses) us.push_back(1e6 * (use.*what) / static_cast<double>(frames));
@@ -28,8 +28,8 @@ bool has_video(const std::string& suite) {
     return !missing;
 }
 
-// Its colours are pale: y4m says no matrix, so small results go to the one that is assumed for them, which FFmpeg
-// leaves, and luma would differ.
+// The colours are pale: y4m stores no matrix, so framewire converts small outputs to the matrix assumed for their size,
+// which FFmpeg does not, and luma would differ.
 std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames, double rate_factor) {
     if (!session.video().empty()) return session.video();
     const auto path = folder / fmt::format("in{}.mp4", rate_factor);

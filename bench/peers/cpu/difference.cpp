@@ -15,10 +15,10 @@ namespace difference_contest {
 
 constexpr int threshold = 20;
 
-// Which frame follows: the difference is between two, also where one table's frames are in a cache.
+// The index of the next frame: the difference needs two frames, even if a table's frames stay in a cache.
 int frame_of(const Setting& setting, int turn) { return turn % setting.count(); }
 
-// OpenCV's calls for the same: where bytes changed, by how much, and the reference with them.
+// OpenCV's calls for the same: which bytes changed, by how much, and the update of the reference.
 #if FRAMEWIRE_OPENCV
 struct Peer {
     HostImage reference;
@@ -80,7 +80,7 @@ void hold_difference_contest(Session& session, const Setting& setting) {
                            },
                            "OpenCV has no call that gathers differences: that is a loop of ours."});
 #endif
-    // The frame and what is held of it are read.
+    // The frame and the reference are read.
     hold_contest(session, setting, "difference", 2.0 * static_cast<double>(shape.bytes()), std::move(contestants));
 }
 

@@ -20,11 +20,11 @@ namespace framewire::bench {
 #if FRAMEWIRE_FFMPEG
 namespace ffmpeg_step {
 
-// The three planes of `picture` and which byte of a pixel each is: G, B, R.
+// The byte of a pixel in each of the three planes of `picture`: G, B, R.
 constexpr int channel_of_plane[] = {1, 0, 2};
 
-// Calls row(plane, y, bytes, offset) for every row of a picture, `offset` being where it lies in planes below each
-// other.
+// Calls row(plane, y, bytes, offset) for every row of a picture; `offset` is its position if the planes lie one below
+// the other.
 template <class Row>
 void for_rows(const AVFrame& picture, Row row) {
     const auto* description = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
@@ -38,7 +38,7 @@ void for_rows(const AVFrame& picture, Row row) {
 
 bool is_planar_rgb(const AVFrame& picture) { return picture.format == AV_PIX_FMT_GBRP; }
 
-// Images of BGR go to planes of G, B and R; all else lies as it is.
+// Splits BGR images into planes of G, B and R; copies everything else unchanged.
 void fill_picture(HostView<const std::uint8_t> image, AVFrame& picture) {
     for_rows(picture, [&](int plane, int y, std::size_t bytes, std::size_t offset) {
         auto* to = picture.data[plane] + y * picture.linesize[plane];
@@ -61,7 +61,7 @@ void take_picture(const AVFrame& picture, HostView<std::uint8_t> image) {
     });
 }
 
-// A graph, its pictures, and the last that it gave.
+// A graph, its input pictures, and its last output.
 struct Work {
     Work(const std::string& description, int threads) : graph(description, threads) {}
 

@@ -7,16 +7,16 @@
 
 namespace framewire::bench {
 
-/// A filter of FFmpeg's and the pictures that it takes and gives.
+/// An FFmpeg filter, with the formats of its input and output.
 struct FfmpegFilter {
-    std::string text;          ///< as after -vf; {w} and {h} are the sides of the result; empty without such a filter
-    const char* in = "gbrp";   ///< planes of G, B and R: what most filters work on, for BGR frames
+    std::string text;  ///< as after -vf; {w} and {h} are the size of the result; empty if there is no such filter
+    const char* in = "gbrp";   ///< planes of G, B and R, which most filters use for BGR frames
     const char* out = "gbrp";  ///< or "bgr24"; "gray"; "yuv420p", in this file's words Y, U and V below each other
 };
 
-/// The filter alone on frames that lie in memory as it takes them; what it gives is compared as `result` has it, and
-/// made for no other turn. Nothing where this build, or this FFmpeg, is without it. `frames`: gives the frame of a
-/// number, as `in` says: "gbrp" and "bgr24" of BGR frames.
+/// The filter alone on frames that lie in memory in its input format; its output is compared as `result` says, and
+/// converted for no other turn. Returns nothing if this build, or this FFmpeg, does not have it. `frames`: returns the
+/// frame of an index in the format `in`: "gbrp" and "bgr24" for BGR frames.
 std::optional<Contestant> ffmpeg_contestant(const Session& session, const FfmpegFilter& filter, const Setting& setting,
                                             const std::function<HostView<std::uint8_t>(int at)>& frames,
                                             const std::function<HostView<const std::uint8_t>()>& want,

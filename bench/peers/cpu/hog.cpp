@@ -17,7 +17,7 @@ namespace hog_contest {
 #if FRAMEWIRE_OPENCV
 constexpr double least_likeness = 0.9;
 
-// The cosine of the angle between both descriptors. OpenCV has its blocks, and the cells of each, column by column.
+// Compares both descriptors by the cosine of their angle. OpenCV stores blocks, and the cells of each, by columns.
 std::string agreement_of(const std::vector<float>& peer, const HogView<const float, MemorySpace::host>& own,
                          const HogParameters& parameters) {
     const auto& shape = own.shape();
@@ -48,7 +48,7 @@ std::string agreement_of(const std::vector<float>& peer, const HogView<const flo
 
 void hold_hog_contest(Session& session, const Setting& setting) {
     const HogParameters parameters{.gradient = HogGradient::central, .norm = HogNorm::l2hys};
-    // OpenCV takes windows of whole cells only.
+    // OpenCV only accepts windows of whole cells.
     auto shape = setting.pictures->frame();
     shape.width -= shape.width % parameters.cell;
     shape.height -= shape.height % parameters.cell;

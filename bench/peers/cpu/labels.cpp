@@ -22,7 +22,7 @@ namespace labels_contest {
 
 constexpr int capacity = 1 << 20;
 
-// A component's box and area, whatever its number.
+// A component's box and area, without its label.
 using Found = std::array<int, 5>;
 
 std::vector<Found> sorted(const Component* components, std::int64_t count) {
@@ -51,7 +51,7 @@ struct Peer {
     }
 };
 
-// Of the same number of components; `box_px` and `area_share` are how far their boxes and areas may be apart.
+// Requires the same number of components; `box_px` and `area_share` limit how far their boxes and areas may differ.
 std::string agreement_of(const std::vector<Found>& got, const std::vector<Found>& want, int box_px, double area_share) {
     if (got.size() != want.size())
         fail(ErrorCode::internal, "OpenCV finds {} components, framewire {}; not timed", got.size(), want.size());
@@ -69,7 +69,7 @@ std::string agreement_of(const std::vector<Found>& got, const std::vector<Found>
 }
 #endif
 
-// Everything; discs; half of all pixels at random.
+// Masks with every pixel set, with discs, or with half of all pixels at random.
 void fill_masks(Content content, HostView<std::uint8_t> masks) {
     switch (content) {
         case Content::constant: return kit::fill(masks, kit::Pattern::full);
@@ -108,7 +108,7 @@ void hold_labels_contest(Session& session, const Setting& setting) {
     hold_contest(session, setting, "labels with boxes", bytes, std::move(contestants));
 }
 
-// The moving-object report's chain.
+// The chain of the moving-object report.
 void hold_objects_contest(Session& session, const Setting& setting) {
     using namespace labels_contest;
     const auto shape = setting.pictures->frame();

@@ -16,7 +16,7 @@ cv::Mat mat(HostView<std::uint8_t> image) {
     return {shape.height, shape.width, CV_8UC(shape.channels), image.data()};
 }
 
-// A step of calls that take two matrices.
+// A step whose calls take two matrices.
 template <class Calls>
 HostStep step(Calls calls) {
     return [calls](HostView<std::uint8_t> in, HostView<std::uint8_t> out) mutable {

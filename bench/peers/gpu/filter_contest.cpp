@@ -13,7 +13,7 @@
 namespace framewire::bench {
 namespace gpu_filter_contest {
 
-// One of those that work on the setting's batches.
+// One of the implementations that process the setting's batches.
 struct Runner {
     std::string name;
     std::function<void(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)> run;
@@ -48,13 +48,13 @@ void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeer
                                },
                                {},
                                peers.npp_tolerance});
-        } catch (const Error& error) {  // this machine, or its NPP, is without it
+        } catch (const Error& error) {  // this machine, or its NPP, does not have it
             fmt::print("{}: {}\n", peers.name, error.what());
         }
     for (auto& runner : runners)
         for (std::size_t index = 0; index < setting.batches.size(); ++index) runner.results.emplace_back(shape);
 
-    // The last frame of the first batch, by each of them and by the CPU.
+    // The last frame of the first batch, as each implementation and the CPU computes it.
     HostImage want(one);
     call.filter->make(call.values, frame, session.cpu())
         ->run(FilterImages<MemorySpace::host>{

@@ -17,8 +17,8 @@ constexpr int discs = 600;
 
 constexpr double differing_share = 0.01;
 
-// The same regions by other numbers, but for a few pixels. What lies outside of them may have a number in NPP's images,
-// too, and is left out.
+// Requires the same regions with other numbers, except for a few pixels. NPP's images may also number pixels outside of
+// the regions; these are ignored.
 std::string agreement_of(const std::vector<std::uint32_t>& got, const std::vector<std::int32_t>& want) {
     std::map<std::int32_t, std::uint32_t> names;
     std::map<std::uint32_t, std::int32_t> owners;

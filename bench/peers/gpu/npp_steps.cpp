@@ -20,7 +20,7 @@ namespace framewire::bench::npp {
 #if FRAMEWIRE_NPP
 namespace {
 
-// NPP's types and functions as CUDA 12 and 13 have them; its headers are not needed to build this program.
+// NPP's types and functions, as CUDA 12 and 13 define them; this program is built without NPP's headers.
 struct Size {
     int width, height;
 };
@@ -53,7 +53,7 @@ using Resize = int(const Byte*, int, Size, Rect, Byte*, int, Size, Rect, int, Co
 using LabelsBytes = int(Size, int*);
 using LabelMarkers = int(Byte*, int, std::uint32_t*, int, Size, int, Byte*, Context);
 
-// One of NPP's libraries, "if" (filters) and the like, and what all of them need.
+// Opens one of NPP's libraries, such as "if" (filters), and the library that all of them need.
 LateLibrary library(const char* part) {
     std::string complaint;
     for (const int version : {13, 12})
@@ -75,7 +75,7 @@ void check(int status, const char* what) {
     if (status < 0) fail(ErrorCode::internal, "NPP's {} fails with status {}", what, status);
 }
 
-// Without a stream: that is for each call to say.
+// Without a stream, which each call sets.
 Context context_of_gpu() {
     Context context{nullptr, 0, 0, 0, 0, 0, 0, 0, cudaStreamNonBlocking, 0};
     int shared = 0;
@@ -106,7 +106,7 @@ void queue(const cuda::Stream& stream, Context context, Call&& call) {
 Size size_of(const Shape& shape) { return {shape.width, shape.height}; }
 int step_of(const Shape& shape) { return static_cast<int>(shape.row_bytes()); }
 
-// Numbers that a step reads on the GPU, for as long as it lives.
+// Copies values that a step reads to the GPU; the copy lives as long as the step.
 template <class T>
 std::shared_ptr<cuda::DeviceBuffer> on_device(const std::vector<T>& numbers, const cuda::Stream& stream) {
     const auto bytes = numbers.size() * sizeof(T);
@@ -169,7 +169,7 @@ Step mean(int size) {
     };
 }
 
-// It writes eight bytes at once, and stops the GPU where dense rows are not aligned for that.
+// NPP writes eight bytes at once, and faults on dense rows that are not aligned accordingly.
 Step gaussian(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         if (step_of(in) % 8 != 0)
@@ -192,7 +192,7 @@ Step gaussian(int size) {
     };
 }
 
-// Without a border of its own: only pixels whose window lies in the frame are made.
+// NPP does not extend the image here: it computes only pixels whose window lies inside the frame.
 Step median(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         const int radius = size / 2;

@@ -11,8 +11,8 @@ constexpr int bins = 256;
 
 __device__ std::int64_t thread_of_grid() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
-// The bins are set to 0 by a launch before: the report's kernel does it itself, and no block waits for the one that
-// does. Runs are of whole pixels: where they are of bytes, some pixels count twice and others not at all.
+// An earlier launch clears the bins: the report's kernel clears them itself, and no block waits for the one that does.
+// Each thread processes whole pixels; with ranges of bytes, some pixels would count twice and others not at all.
 __global__ void histogram_global_atomics(const std::uint8_t* gray, std::int64_t pixels, int pixels_each,
                                          std::uint32_t* histogram) {
     const auto begin = thread_of_grid() * pixels_each;
@@ -20,7 +20,7 @@ __global__ void histogram_global_atomics(const std::uint8_t* gray, std::int64_t 
     for (auto pixel = begin; pixel < end; ++pixel) atomicAdd(histogram + gray[3 * pixel], 1u);
 }
 
-// Every block sets its own bins to 0 and adds them up; in the report only the first 256 threads of the grid do.
+// Every block clears its own bins and adds them to the total; in the report only the first 256 threads of the grid do.
 __global__ void histogram_shared_atomics(const std::uint8_t* gray, std::int64_t pixels, int pixels_each,
                                          std::uint32_t* histogram) {
     __shared__ std::uint32_t shared[bins];
@@ -34,14 +34,14 @@ __global__ void histogram_shared_atomics(const std::uint8_t* gray, std::int64_t 
         if (shared[bin]) atomicAdd(histogram + bin, shared[bin]);
 }
 
-// A bin in order of fullness: of equally full ones the darker is the fuller.
+// Sort key of a bin: among equal counts, the darker bin ranks higher.
 __device__ std::uint64_t ranked(std::uint32_t count, unsigned bin) {
     return std::uint64_t{count} << 8 | (bins - 1 - bin);
 }
 __device__ int bin_of(std::uint64_t rank) { return bins - 1 - static_cast<int>(rank & 255u); }
 
-// The report halves the bins down to two, which are the fullest of the even and the fullest of the odd ones. Here each
-// step joins the two fullest of two parts.
+// The report halves the bins down to two, which are the fullest even bin and the fullest odd bin. Here each step merges
+// the two fullest bins of two parts.
 __global__ void two_max_reduction(const std::uint32_t* histogram, std::uint8_t* threshold) {
     __shared__ std::uint64_t first[bins], second[bins];
     const auto thread = threadIdx.x;
@@ -70,7 +70,7 @@ __global__ void binarize_bytes(const std::uint8_t* gray, std::uint8_t* out, std:
     for (auto i = begin; i < end; ++i) out[i] = black_or_white(gray[i], *threshold);
 }
 
-// Without the report's read of what the result's chunk held before.
+// Omits the report's read of the result chunk's previous content.
 template <class Chunk>
 __global__ void binarize_chunks(const std::uint8_t* gray, std::uint8_t* out, std::int64_t chunks, int chunks_each,
                                 const std::uint8_t* threshold) {

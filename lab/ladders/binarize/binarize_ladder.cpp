@@ -16,9 +16,9 @@ namespace framewire::bench {
 namespace binarize_ladder {
 
 // The streaming and filters report of 2022, section 8: what its figures 52 to 61 plot, without numbers in its text.
-// They add a step each: gray and histogram, the two fullest bins, black and white.
+// Each figure adds one step: gray and histogram, the two fullest bins, black and white.
 
-// A frame, and what each step must make of it.
+// A frame, and the expected result of each step.
 struct Scene {
     HostImage in, gray, want;
     Histogram histogram{};
@@ -62,8 +62,8 @@ Histogram histogram_loop(HostView<const std::uint8_t> gray) {
     return histogram;
 }
 
-// Section 8.3.1. The report takes equally full bins from the bright end and, when it finds a fuller one, keeps its
-// count as the second one's.
+// Section 8.3.1. Among equally full bins the report takes the brighter one; when it finds a fuller bin, it keeps the
+// previous maximum as the second one.
 int two_max_loop(const Histogram& histogram) {
     std::int64_t most = -1, second = -1;
     int most_bin = 0, second_bin = 0;
@@ -115,7 +115,7 @@ void run_loops(FilterLadder& ladder, const Scene& scene) {
 }
 
 #if FRAMEWIRE_BENCHES_ON_GPU
-// Which kernels make the histogram and the result.
+// The kernels used for the histogram and for the result.
 struct Kernels {
     bool shared = false;
     int chunk_bytes = 0;  // 0: byte by byte
@@ -167,7 +167,7 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
         });
 }
 
-// Histograms whose two fullest bins are hard to find: both even, both odd, equally full, one value alone.
+// Histograms whose two fullest bins are hard to find: both even, both odd, equally full, a single value.
 void check_two_max(const cuda::Stream& stream) {
     const cuda::DeviceBuffer bins(sizeof(Histogram)), threshold(1);
     const BinarizeJob job{nullptr, nullptr, 0, bins.as<std::uint32_t>(), threshold.data()};
@@ -191,7 +191,7 @@ void check_two_max(const cuda::Stream& stream) {
 #endif
 
 void run_binarize(Session& session) {
-    // To check with, a frame that neither chunks nor threads divide.
+    // A check uses a frame whose size is not a multiple of the chunk size or the number of threads.
     const Scene scene(session.check_only() ? Shape{1, 181, 317, 3} : bench_frame);
     FilterLadder ladder(session, "binarize", scene.in.view(), scene.in.shape());
     run_loops(ladder, scene);
@@ -199,7 +199,7 @@ void run_binarize(Session& session) {
     if (session.gpu()) {
         const auto& stream = session.gpu()->stream();
         session.attempt("binarize: two fullest bins by reduction", [&] { check_two_max(stream); });
-        // How wide chunks are is tried with the report's grid and with a usual one; a profiler learns enough of these.
+        // Chunk sizes are measured with the report's grid and with a common one, which is enough for a profiler.
         const std::vector<LadderGrid> two{{1, 1024}, {256, 256}};
         const std::vector<LadderGrid> others{{1, 256}, {32, 256}, {1024, 256}};
         for (const bool shared : {false, true}) {

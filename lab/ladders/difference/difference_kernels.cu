@@ -2,19 +2,20 @@
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
 
-// As in the report all is done by one block, and each of its threads goes over bytes that follow each other: what the
-// report takes for coalesced is not, for neighbouring threads read far from each other.
+// As in the report, one block does all the work, and each of its threads processes consecutive bytes: contrary to the
+// report, these reads are not coalesced, because neighbouring threads read far from each other.
 
 namespace framewire::bench {
 namespace difference_kernels {
 namespace {
 
-// Counted up one by one, as in the report: the compiler would join the additions of a warp.
+// Increments one by one, as in the report: the compiler would merge the additions of a warp.
 __device__ std::uint32_t next_place(std::uint32_t* count) { return atomicInc(count, 0xFFFFFFFFu); }
 
 __device__ void compare_bytes(const DifferenceBuffers& at, int bytes, int bytes_each) {
     const int begin = static_cast<int>(threadIdx.x) * bytes_each;
-    const int end = min(begin + bytes_each, bytes);  // the report leaves out what threads do not divide
+    const int end =
+        min(begin + bytes_each, bytes);  // the report omits the remainder of the division by the number of threads
     for (int i = begin; i < end; ++i) {
         const int difference = at.current[i] - at.previous[i];
         if (difference < -ladder_threshold || difference > ladder_threshold) {
@@ -27,8 +28,8 @@ __device__ void compare_bytes(const DifferenceBuffers& at, int bytes, int bytes_
     }
 }
 
-// The report lets threads overlap by less than a chunk. Then changes there are told twice, and feedback is taken back
-// twice where both threads read before one of them writes. Here each chunk is one thread's.
+// In the report the ranges of threads overlap by less than a chunk. Changes there are then reported twice, and feedback
+// is applied twice if both threads read before one of them writes. Here each chunk belongs to one thread.
 template <class Chunk, bool one_write>
 __device__ void compare_chunks(const DifferenceBuffers& at, std::uint32_t* count, int chunks, int chunks_each) {
     constexpr int size = sizeof(Chunk);
@@ -59,7 +60,7 @@ __device__ void compare_chunks(const DifferenceBuffers& at, std::uint32_t* count
     }
 }
 
-// Right for one block alone: threads of others would not wait for it.
+// Correct for a single block only: threads of other blocks would not wait for it.
 __device__ void reset(std::uint32_t* count) {
     if (threadIdx.x == 0) *count = 0;
     __syncthreads();

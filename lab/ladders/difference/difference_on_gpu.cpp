@@ -14,13 +14,13 @@ constexpr const char* suite = "ladders/difference";
 struct Variant {
     const char* operation;
     DifferenceKernel kernel;
-    bool is_frugal;  ///< frames stay and swap, the count comes first and then only what was found
+    bool is_frugal;  ///< frames stay and swap; the count is copied first, then only the changes found
     bool is_pinned;
     OnJetson kernel_time, up, down, memset, whole;
     const char* note;
 };
 
-// In microseconds, from the report's milliseconds.
+// In microseconds, converted from the report's milliseconds.
 const Variant variants[] = {
     {"one block, byte by byte",
      DifferenceKernel::bytes,
@@ -104,7 +104,7 @@ const Variant variants[] = {
      "The report found it as fast as without, or a little slower; here too feedback is written at once."},
 };
 
-// What one variant has on both sides.
+// Buffers of one variant on the host and on the GPU.
 class OnGpu {
 public:
     OnGpu(Session& session, const LadderMoments& moments, const Variant& variant)
@@ -124,7 +124,7 @@ public:
         for (const int moment : {0, 1}) copy(moments.images[moment].view(), frames_[moment].view());
     }
 
-    // Throws unless both moments give what the reference gives.
+    // Throws unless both moments give the reference's result.
     void check(int threads) {
         begin();
         for (int turn = 0; turn < 2; ++turn) {
@@ -149,7 +149,7 @@ public:
         add("kernel", threads, timing, moments_->fewest_bytes(), "", on_jetson);
     }
 
-    // Each operation by itself, as nvprof has them: over all copies of a frame, be they long or short.
+    // Times each copy by itself, as nvprof reports them: the mean over all copies of a frame, short and long.
     void time_transfers() {
         const double frame_bytes = static_cast<double>(bytes_);
         add("HtoD", most_threads,
@@ -173,7 +173,7 @@ public:
 private:
     HostMemory& memory() const { return variant_->is_pinned ? cuda::pinned_memory() : heap_memory(); }
 
-    // What the viewer held after the first moment is held on both sides.
+    // Uploads the viewer's picture after the first moment, so that host and GPU agree.
     void begin() {
         moment_ = now_ = 0;
         copy(moments_->held[0].view(), held_.view());
@@ -194,7 +194,7 @@ private:
                               shape_.bytes(), threads, *stream_);
     }
 
-    // The copies to the host of a frame, by their number. Those of what was found follow the count.
+    // The frame's copies to the host, by number. Those of the changes follow the count.
     void fetch(int which) {
         const auto to = changes_.view();
         const auto found = variant_->is_frugal ? to.summaries[0].count : static_cast<std::uint32_t>(bytes_);
@@ -206,7 +206,7 @@ private:
         }
     }
 
-    // A frame as the variant does it, from the host and back to it.
+    // Processes a frame as the variant does, from the host and back to it.
     void whole(int threads) {
         next_moment();
         if (variant_->is_frugal) {
@@ -219,7 +219,7 @@ private:
             stream_->synchronize();
             return;
         }
-        const auto done = [&] { stream_->synchronize(); };  // each call waits
+        const auto done = [&] { stream_->synchronize(); };  // each call waits for its completion
         cuda::fill(count_.data(), 0, count_.bytes(), *stream_), done();
         cuda::upload(held_.view(), device_frames_[now_ ^ 1].view(), *stream_), done();
         cuda::upload(frames_[moment_].view(), device_frames_[now_].view(), *stream_), done();
@@ -252,13 +252,14 @@ private:
     cuda::DeviceImage device_frames_[2];
     cuda::DeviceBuffer differences_, positions_, count_;
     int moment_ = 0;  // of the frame that was encoded last
-    int now_ = 0;     // which of the device's frames holds it
+    int now_ = 0;     // index of the device frame that holds it
 };
 
 void run_variant(Session& session, const LadderMoments& moments, const Variant& variant) {
     OnGpu on_gpu(session, moments, variant);
     for (const int threads : {32, 64, 128, 256, 512, most_threads}) {
-        if (variant.kernel == DifferenceKernel::bytes_own_reset && threads != most_threads) continue;  // as the first
+        if (variant.kernel == DifferenceKernel::bytes_own_reset && threads != most_threads)
+            continue;  // other block sizes give the same as the first variant
         on_gpu.check(threads);
         on_gpu.time_kernel(threads, threads == most_threads ? variant.kernel_time : OnJetson{});
     }

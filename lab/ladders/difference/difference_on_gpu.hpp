@@ -5,7 +5,7 @@
 
 namespace framewire::bench {
 
-/// The rows of the difference's ladder that run on the GPU: the reports' kernels, each with its copies, and framewire's
+/// Runs the rows of the difference ladder that use the GPU: the reports' kernels, each with its copies, and framewire's
 /// encoder.
 void run_difference_on_gpu(Session& session, const LadderMoments& moments);
 

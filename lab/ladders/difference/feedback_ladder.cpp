@@ -18,10 +18,11 @@
 namespace framewire::bench {
 namespace feedback_ladder {
 
-// What becomes of a viewer's picture (streaming and filters 2022, section 2.1, figures 1 and 2): with feedback each
-// frame is compared with what the viewer holds, without it with the frame before.
+// Error of a viewer's picture over time (streaming and filters 2022, section 2.1, figures 1 and 2): with feedback each
+// frame is compared with what the viewer holds, without it with the previous frame.
 
-// A room with people, whose camera sets its exposure as webcams do: slowly to and fro, each colour a little otherwise.
+// A room with people, whose camera adjusts its exposure as webcams do: slowly back and forth, each colour slightly
+// differently.
 Film drifting_film(const Shape& shape, int frames) {
     auto film = read_film(fmt::format("synth:size={}x{}:noise=2:objects=3:seed=1", shape.width, shape.height), frames);
     for (std::size_t number = 0; number < film.frames.size(); ++number) {
@@ -51,7 +52,7 @@ Distance distance(HostView<const std::uint8_t> camera, HostView<const std::uint8
     return found;
 }
 
-// What the viewer adds of a frame that is compared with the one before. Bytes wrap, as the report's do.
+// Adds the changes between a frame and the previous one to the viewer's picture. Bytes wrap, as in the report.
 void add_changes(HostView<const std::uint8_t> frame, HostView<const std::uint8_t> before,
                  HostView<std::uint8_t> viewer) {
     for (std::int64_t i = 0; i < frame.shape().bytes(); ++i) {
@@ -61,7 +62,8 @@ void add_changes(HostView<const std::uint8_t> frame, HostView<const std::uint8_t
     }
 }
 
-// Above the camera's frame and what is seen with feedback, below what is seen without, and its error four times.
+// Top: the camera's frame, and the viewer's picture with feedback. Bottom: the viewer's picture without feedback, and
+// its error multiplied by four.
 HostImage side_by_side(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> with,
                        HostView<const std::uint8_t> without) {
     const auto& shape = camera.shape();
@@ -110,7 +112,7 @@ void run_feedback(Session& session) {
             add("with feedback", frame, kept);
             add("without feedback", frame, off);
         }
-        // Where the camera is darkest.
+        // The frame in which the camera is darkest.
         if (frame == 262)
             write_picture(session, "feedback", side_by_side(now.view(), with.view(), without.view()).view());
     }

@@ -17,7 +17,7 @@ LadderMoments::LadderMoments(const Shape& shape)
     fill_scene(images[0].view(), 3);
     fill_later(images[0].view(), images[1].view(), ladder_share, false, 11);
     copy(images[0].view(), held[0].view());
-    for (int round = 0; round < 2; ++round)  // the first round leaves the start behind
+    for (int round = 0; round < 2; ++round)  // the first round removes the influence of the start
         for (const int moment : {1, 0}) {
             copy(held[moment ^ 1].view(), held[moment].view());
             delta::encode_reference(ladder_threshold, images[moment].view(), held[moment].view(),

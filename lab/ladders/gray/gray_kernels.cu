@@ -7,7 +7,8 @@ namespace framewire::bench {
 namespace gray_ladder_kernels {
 namespace {
 
-// Every thread has whole pixels. The report divides bytes: a run that begins within a pixel sums a part of it.
+// Every thread processes whole pixels. The report divides bytes: a range that starts inside a pixel sums only a part of
+// it.
 __global__ void gray_bytes_one_block(const std::uint8_t* in, std::uint8_t* out, std::int64_t pixels, int pixels_each) {
     const auto begin = std::int64_t{threadIdx.x} * pixels_each;
     const auto end = min(begin + pixels_each, pixels);
@@ -19,7 +20,7 @@ __global__ void gray_bytes_one_block(const std::uint8_t* in, std::uint8_t* out, 
     }
 }
 
-// A gray value from bytes that come one after the other, B first.
+// Accumulates a gray value from consecutive bytes, B first.
 template <LadderGray way>
 struct Sum;
 
@@ -36,7 +37,7 @@ struct Sum<LadderGray::weighted_doubles> {
     __device__ void add(int channel, std::uint8_t byte) {
         sum += (channel == 0 ? 0.114 : channel == 1 ? 0.587 : 0.299) * byte;
     }
-    // The report cuts.
+    // The report truncates.
     __device__ std::uint8_t gray() const { return static_cast<std::uint8_t>(sum + 0.5); }
 };
 
@@ -49,8 +50,8 @@ struct Sum<LadderGray::weighted_integers> {
     __device__ std::uint8_t gray() const { return static_cast<std::uint8_t>(sum >> 15); }
 };
 
-// A thread has chunks in threes, so whole pixels. The report's threads begin with any chunk, add up parts of pixels
-// there and write their neighbours' bytes.
+// A thread processes chunks in groups of three, so whole pixels. The report's threads start at any chunk, sum parts of
+// pixels there and write bytes of their neighbours.
 template <LadderGray way, class Chunk>
 __global__ void gray_chunks_one_block(const std::uint8_t* in, std::uint8_t* out, std::int64_t pixels, int chunks_each) {
     constexpr int size = sizeof(Chunk);

@@ -27,7 +27,7 @@ void average_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     }
 }
 
-// Section 7's second formula in the same loop, rounded to nearest where the report cuts.
+// Section 7's second formula in the same loop, rounded to nearest; the report truncates.
 void weighted_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto* from = in.data();
     auto* to = out.data();
@@ -39,7 +39,8 @@ void weighted_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) 
     }
 }
 
-// Throws unless each value is the nearest to the formula with three decimals, or of two as near either.
+// Throws unless each value is nearest to the formula with three decimals; of two equally near values either is
+// accepted.
 ImageCheck nearest_to_formula(HostView<const std::uint8_t> in) {
     return [=](HostView<const std::uint8_t> got, const std::string& operation) {
         for (int y = 0; y < in.shape().height; ++y)
@@ -88,7 +89,7 @@ void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& 
 #endif
 
 void run_gray(Session& session) {
-    // To check with, a frame that neither chunks nor threads divide.
+    // A check uses a frame whose size is not a multiple of the chunk size or the number of threads.
     const Shape shape = session.check_only() ? Shape{1, 181, 317, 3} : bench_frame;
     HostImage in(shape), average(shape), weighted(shape);
     fill_scene(in.view(), 1);

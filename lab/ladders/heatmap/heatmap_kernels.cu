@@ -6,8 +6,8 @@ namespace framewire::bench {
 namespace heatmap_kernels {
 namespace {
 
-// The colour of a pixel, whose bytes differ by `sum`, at `out`. The report's sines: each pixel takes three, and its
-// constants are doubles. It cuts off what is here rounded, and one of its kernels divides by 510.
+// Stores the colour of a pixel whose bytes differ by `sum`. Uses the report's sines: three per pixel, with double
+// constants. The report truncates where this rounds, and one of its kernels divides by 510.
 __device__ __noinline__ void store_colour(std::uint8_t* out, int sum) {
     constexpr double pi = 3.14159265358979323846;
     const float share = static_cast<float>(sum / 765.0);
@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(1024) heatmap_bytes(PictureBuffers at, int pix
                                      abs(at.current[i + 2] - at.previous[i + 2]));
 }
 
-// The report's sums read past their chunk where a pixel goes on in the next one; here a sum goes on too.
+// The report's sums read beyond their chunk if a pixel continues in the next one; here a sum continues with the next
+// chunk.
 template <class Chunk>
 __device__ void colour_chunks(const PictureBuffers& at, int chunks, int each) {
     int sum = 0;

@@ -9,23 +9,25 @@
 
 namespace framewire::bench::hog_report {
 
-/// The steps on the GPU, in their order.
+/// The GPU's steps, in order.
 enum class HogStep { grayscale, gamma, gradients, directions, votes };
 inline constexpr int gpu_steps = 5;
 
-/// The pipeline of HOG 2022 on the GPU: gray, histogram and gamma in parts on 1, 2 or 4 streams, the rest on one.
-/// Memory is taken once, for the largest image.
+/// The pipeline of HOG 2022 on the GPU: gray, histogram and gamma in parts on 1, 2 or 4 streams, the other steps on
+/// one. Allocates memory once, for the largest image.
 class GpuPipeline {
 public:
-    /// `work`: where the steps are queued, and the parts join. `block_px`: side of the votes' blocks.
+    /// `work` is the stream on which the steps are queued and the parts join; `block_px` is the side of the blocks for
+    /// votes.
     GpuPipeline(std::uint32_t most_pixels, int streams, int block_px, const cuda::Stream& work);
 
-    /// A dense BGR image from the host.
+    /// Uploads a dense BGR image from the host.
     void upload(HostView<const std::uint8_t> bgr);
-    /// Of the image uploaded last. Between histogram and gamma the host computes (section 4.2): that step waits for it.
+    /// Queues steps for the image uploaded last. The host computes between histogram and gamma (section 4.2): the gamma
+    /// step waits for it.
     void queue(HogStep step);
     void queue(int first_step, int end_step);
-    /// The descriptors, to the host.
+    /// Copies the descriptors to the host.
     void download(std::vector<float>& descriptors);
 
 private:
@@ -36,7 +38,7 @@ private:
     const cuda::Stream* work_;
     int block_px_;
     Shape shape_{};
-    std::vector<cuda::Stream> parts_;  // none where all goes on the stream of work
+    std::vector<cuda::Stream> parts_;  // empty if everything uses the work stream
     std::vector<cuda::Event> parts_done_;
     cuda::Event begun_;
     HostBuffer levels_on_host_;

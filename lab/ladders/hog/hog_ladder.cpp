@@ -24,7 +24,7 @@ using namespace hog_report;
 
 constexpr const char* suite = "ladders/hog";
 
-// The seconds of table 2: an image, a video of 480 frames; on the CPU, and with 1, 2 and 4 streams.
+// The seconds of table 2 for one image and for a video of 480 frames, on the CPU and with 1, 2 and 4 streams.
 struct ReportedTimes {
     int streams;  ///< 0: the CPU
     double image_s, video_s;
@@ -32,7 +32,7 @@ struct ReportedTimes {
 constexpr ReportedTimes reported_times[] = {{0, 0.107, 59.05}, {1, 0.004, 2.04}, {2, 0.003, 1.76}, {4, 0.003, 1.59}};
 constexpr int reported_video_frames = 480;
 
-// What of the report was put right (steps.hpp), by step.
+// Describes what was corrected in a step of the report (steps.hpp).
 std::string note_of(const std::string& step) {
     if (step == "gradients")
         return "in 16 bits with sign, the nearest pixels standing for those outside; the report has bytes, and nothing "
@@ -43,12 +43,12 @@ std::string note_of(const std::string& step) {
     return "";
 }
 
-// Pictures to take in turn, and their descriptors by framewire's reference.
+// Images used in turn, and their descriptors by framewire's reference.
 struct Film {
     std::string name;  ///< "images", "video", "1920x1080"
     std::vector<HostImage> pictures;
     std::vector<std::vector<double>> want;
-    int frames = 0;  ///< of the video, which shows the pictures over and over; 0: it is none
+    int frames = 0;  ///< of the video, which repeats the images; 0: not a video
 
     Film(std::string film_name, const std::vector<Shape>& shapes, int video_frames = 0)
         : name(std::move(film_name)), frames(video_frames) {
@@ -64,7 +64,7 @@ struct Film {
     void require(const std::vector<float>& descriptors, int turn, const std::string& variant) const {
         Session::require_near(descriptors, want[at(turn)], fmt::format("{}, picture {} of {}", variant, turn, name));
     }
-    // On average: a picture read, its descriptors written.
+    // Mean bytes per image: the image read, its descriptors written.
     double fewest_bytes() const {
         double bytes = 0;
         for (const auto& one : pictures)
@@ -79,7 +79,7 @@ struct Rows {
     Session& session;
     const Film& film;
     std::string variant, runner;
-    int streams;  ///< 0: none of the report's GPU variants
+    int streams;  ///< 0: not one of the report's GPU variants
     std::map<std::string, std::string> more{};
 
     void add(const std::string& step, const Timing& timing, const std::string& note = "") const {
@@ -95,7 +95,7 @@ struct Rows {
         row.note = note.empty() && variant != "framewire" ? note_of(step) : note;
         session.add(std::move(row));
     }
-    // A video once through, from its first frame to its last: its mean.
+    // Processes a video once from its first frame to its last and adds the mean time.
     void add_video(const std::function<void(int turn)>& run) const {
         if (!film.frames || session.untimed()) return;
         const auto begin = Clock::now();
@@ -138,7 +138,7 @@ void bench_report_cpu(Session& session, const Film& film) {
 }
 
 void bench_framewire_cpu(Session& session, const Film& film) {
-    std::vector<std::unique_ptr<Hog>> plans;  // for each picture's size
+    std::vector<std::unique_ptr<Hog>> plans;  // one per image size
     for (const auto& picture : film.pictures)
         plans.push_back(std::make_unique<Hog>(HogParameters{}, picture.shape(), session.cpu()));
     std::vector<float> out;
@@ -250,7 +250,7 @@ std::vector<Film> films(const Session& session) {
         all.emplace_back("images", std::vector<Shape>{{1, 640, 480, 3}});
         return all;
     }
-    // Twelve of the sizes that photographs of people are cropped to, upright ones and wide ones.
+    // Twelve typical sizes of cropped photographs of people, portrait and landscape.
     std::vector<Shape> sizes;
     for (int image = 0; image < 12; ++image)
         sizes.push_back({1, 640 + 37 * (image % 4), 480 + 41 * (image % 5) + 100 * (image % 2), 3});
@@ -268,7 +268,7 @@ void bench_hog(Session& session) {
         if (!session.once()) attempt("CPU", [&] { bench_report_cpu(session, film); });
 #if FRAMEWIRE_BENCHES_ON_GPU
         if (session.gpu()) {
-            // Parts on other streams are the same kernels.
+            // With more streams the kernels are the same, so a profiler needs only one.
             for (const int streams : session.once() ? std::vector{1} : std::vector{1, 2, 4})
                 attempt(fmt::format("{} streams", streams),
                         [&] { bench_report_gpu(session, film, streams, 32, false); });

@@ -8,7 +8,7 @@ namespace framewire::bench::hog_report {
 namespace hog_kernels {
 namespace {
 
-constexpr unsigned point_threads = 64;      // of kernels without neighbours; the histogram has as many bins
+constexpr unsigned point_threads = 64;      // for kernels without neighbours; equal to the number of histogram bins
 constexpr unsigned direction_threads = 32;  // section 6
 constexpr int tile_wide = 32, tile_high = 16;
 constexpr int sobel_reach = 1;
@@ -35,7 +35,7 @@ __global__ void create_hist_gpu(const std::uint8_t* gray, std::uint32_t pixels, 
     const auto pixel = thread_index();
     std::uint32_t level = pixel < pixels ? gray[pixel] : 0;
     if (pixel < pixels) atomicAdd(&own_counts[level / levels_per_bin], 1u);
-    // The first lane looks at all others' levels in turn.
+    // The first lane takes the maximum of all other lanes' levels, one after the other.
     for (int lane = 1; lane < 32; ++lane) level = max(level, __shfl_sync(0xFFFFFFFFu, level, lane));
     if (threadIdx.x % 32 == 0) atomicMax(&own_most, level);
     __syncthreads();

@@ -10,7 +10,7 @@ namespace framewire::bench::hog_report {
 double gamma_exponent(const Levels& levels) {
     std::uint64_t pixels = 0;
     for (const auto count : levels.counts) pixels += count;
-    // The lowest level of the bin where so many of 100 pixels are reached.
+    // Returns the lowest level of the bin in which the given percentage of the pixels is reached.
     const auto edge = [&](std::uint64_t share) {
         std::uint64_t so_far = 0;
         int bin = 0;
@@ -22,7 +22,7 @@ double gamma_exponent(const Levels& levels) {
     };
     const double low = edge(5), median = edge(50), high = edge(95);
     double g = 1;
-    if (median == low && high != median) g = 0.8;  // the logarithm's limits, which equation 5 clamps
+    if (median == low && high != median) g = 0.8;  // limit of the logarithm, to which equation 5 clamps
     if (median != low && high == median) g = 1.2;
     if (median != low && high != median) g = std::clamp(std::log((median - low) / (high - median)), 0.8, 1.2);
     return 1 / g;
@@ -104,7 +104,8 @@ void CpuPipeline::vote() {
         for (int x = 0; x < columns * cell_px; ++x) {
             const auto pixel =
                 static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
-            const float from_first = directions_[pixel] / bin_degrees - 0.5f;  // in bins from the first one's middle
+            const float from_first =
+                directions_[pixel] / bin_degrees - 0.5f;  // in bins, from the middle of the first one
             const float lower = std::floor(from_first), share = from_first - lower;
             const int bin = (static_cast<int>(lower) + direction_bins) % direction_bins;
             auto* cell = descriptors_.data() + (y / cell_px * columns + x / cell_px) * direction_bins;

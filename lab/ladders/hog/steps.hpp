@@ -8,11 +8,11 @@
 
 namespace framewire::bench::hog_report {
 
-// The pipeline of HOG 2022 (sections 4 to 7) on the CPU: one thread, a plain loop for each step. Images are dense. What
-// of the report was put right: gradients are kept with their sign and in 16 bits, where the report has bytes; at the
-// rim the nearest pixels stand for those outside, where the report computes nothing; magnitudes and directions are
-// floats instead of bytes; a vote is split by the distances from the middles of both bins, which equations 11 and 12
-// miss; 0 and 180 degrees are one direction.
+// The pipeline of HOG 2022 (sections 4 to 7) on the CPU: one thread, a plain loop for each step. Images are dense.
+// Corrections to the report: gradients keep their sign and use 16 bits instead of bytes; at the border the image is
+// replicated, where the report computes nothing; magnitudes and directions are floats instead of bytes; a vote is
+// divided by the distances from the middles of both bins, which equations 11 and 12 do not do; 0 and 180 degrees are
+// the same direction.
 
 inline constexpr int histogram_bins = 64;
 inline constexpr int levels_per_bin = 256 / histogram_bins;
@@ -27,19 +27,20 @@ struct Levels {
     std::uint32_t most;
 };
 
-/// What gray levels are raised to, 1/g, after equations 4 and 5; the cumulative histogram is of all levels of an image.
+/// Returns the exponent for gray levels, 1/g of equations 4 and 5; the cumulative histogram covers all levels of an
+/// image.
 double gamma_exponent(const Levels& levels);
 
-/// How many values an image's descriptors have: those of the whole cells.
+/// Returns the number of values in an image's descriptors, which cover its whole cells.
 std::size_t descriptor_values(const Shape& image);
 
-/// One image's steps, in the order that they are called in. Room for them is taken when an image is the largest so far.
+/// The steps for one image, called in this order. Buffers grow when an image is the largest so far.
 class CpuPipeline {
 public:
-    /// `bgr`: one dense frame, which lives until the steps are done.
+    /// `bgr` is one dense frame, which must outlive the steps.
     void begin(HostView<const std::uint8_t> bgr);
     void grayscale();
-    /// The histogram, its gamma, and each pixel raised to that.
+    /// Computes the histogram and its gamma, and applies the gamma to each pixel.
     void apply_gamma();
     void take_gradients();
     void take_magnitudes_and_directions();

@@ -117,7 +117,7 @@ void FilterLadder::gpu_rows(const LadderVariant& variant, const char* runner, co
             for (std::size_t earlier = 0; earlier < at; ++earlier) steps[earlier].queue();
         };
         const auto timing = session_->time_launches([&](int) { steps[at].queue(); }, before);
-        // Of several steps none moves all that the job must.
+        // If there are several steps, none of them moves all bytes of the job.
         add(variant, runner, steps[at].name, timing, steps.size() == 1 ? bytes_ : 0, reported_step == steps[at].name);
     }
     add(variant, runner, "whole", session_->time_host(whole), bytes_, reported_step == "whole", "cuda up");

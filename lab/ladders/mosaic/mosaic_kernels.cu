@@ -7,7 +7,7 @@ namespace framewire::bench {
 namespace mosaic_ladder_kernels {
 namespace {
 
-// What adding and averaging need of a job.
+// Parameters of the kernels that add and average.
 struct Frame {
     const std::uint8_t* in;
     std::uint8_t* out;
@@ -25,7 +25,7 @@ __device__ std::uint32_t cell_of(const Frame& frame, std::uint32_t pixel) {
     return y / frame.cell_px * frame.columns + x / frame.cell_px;
 }
 
-// Totals of 64 bits: the report's 32 hold 16.8 million white pixels, and its 6000x4000 are 24 million.
+// Totals have 64 bits: the report's 32 bits hold 16.8 million white pixels, but its 6000x4000 frame has 24 million.
 __global__ void mosaic_add_global_atomics(Frame frame) {
     const auto pixel = blockIdx.x * blockDim.x + threadIdx.x;
     if (pixel >= static_cast<std::uint32_t>(frame.width) * frame.height) return;
@@ -38,8 +38,8 @@ __global__ void mosaic_add_global_atomics(Frame frame) {
     atomicAdd(frame.counts + cell, 1u);
 }
 
-// The report's block has a thread for each of the cell's pixels, which no launch allows for cells over 32, and leaves
-// out the cell's last pixel (threadIdx < capacity - 1). Here the block's threads take the cell's pixels in turn.
+// The report's block has one thread for each of the cell's pixels, which no launch allows for cells over 32, and omits
+// the cell's last pixel (threadIdx < capacity - 1). Here the block's threads loop over the cell's pixels.
 __global__ void mosaic_add_shared_atomics(Frame frame) {
     __shared__ std::uint32_t sums[3];
     if (threadIdx.x < 3) sums[threadIdx.x] = 0;
@@ -61,7 +61,7 @@ __global__ void mosaic_add_shared_atomics(Frame frame) {
     atomicAdd(frame.counts + cell, static_cast<std::uint32_t>(width * height));
 }
 
-// Rounds half up; the report cuts.
+// Rounds half up; the report truncates.
 __global__ void mosaic_average(Frame frame) {
     const auto pixel = blockIdx.x * blockDim.x + threadIdx.x;
     if (pixel >= static_cast<std::uint32_t>(frame.width) * frame.height) return;
@@ -86,7 +86,7 @@ void mosaic_add_in_global_memory(const MosaicJob& job, int threads, const cuda::
 void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, const cuda::Stream& stream) {
     using namespace mosaic_ladder_kernels;
     const dim3 grid(static_cast<unsigned>(job.columns()), static_cast<unsigned>(job.rows()));
-    // No more threads than the cell has pixels.
+    // At most as many threads as the cell has pixels.
     const int wanted = cuda::parts(job.cell_px * job.cell_px, 32) * 32;
     cuda::Launch(stream, grid, static_cast<unsigned>(std::min(threads, wanted)))(mosaic_add_shared_atomics,
                                                                                  frame_of(job));

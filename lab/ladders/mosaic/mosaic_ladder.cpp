@@ -13,10 +13,10 @@
 namespace framewire::bench {
 namespace mosaic_ladder {
 
-// The mosaic report: its first strategy, where every pixel's thread adds to its cell in global memory, and its second,
-// where a block adds up its cell in shared memory.
+// The mosaic report: its first strategy, in which every pixel's thread adds to its cell in global memory, and its
+// second, in which a block sums its cell in shared memory.
 
-// What its tables 1 and 2 say of a program run.
+// Measurements of a program run in its tables 1 and 2.
 struct Measured {
     int width, height, cell_px;
     double global_us, shared_us;  // 0: not measured
@@ -27,7 +27,7 @@ constexpr Measured report[] = {
     {6000, 4000, 512, 123042.62, 0},        {1920, 1080, 32, 0, 0},
 };
 
-// The first strategy as a loop: each pixel is added to its cell, then each takes its cell's mean.
+// The first strategy as a loop: adds each pixel to its cell, then sets each pixel to its cell's mean.
 void mosaic_loop(int cell_px, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     const int columns = (shape.width + cell_px - 1) / cell_px, rows = (shape.height + cell_px - 1) / cell_px;
@@ -67,7 +67,7 @@ constexpr const char* mended(Strategy strategy) {
     return "mended: blocks of at most 1024 threads for every cell, no pixel left out, totals of 64 bits, means rounded";
 }
 
-// Both strategies' sums on the GPU, for cells down to one pixel.
+// Sums of both strategies on the GPU, for cells down to one pixel.
 class Sums {
 public:
     Sums(const Shape& shape, int cell_px, const FilterLadder& ladder, const cuda::Stream& stream) : stream_(&stream) {
@@ -90,7 +90,7 @@ public:
                 {"kernel avg", [this, threads] { mosaic_write_means(job_, threads, *stream_); }}};
     }
 
-    // Throws unless the frame's totals, which the report shows, are right.
+    // Throws unless the frame's totals, which the report shows, are correct.
     void check_totals(const std::array<std::uint64_t, 3>& want, const std::string& operation) const {
         std::array<std::uint64_t, 3> got{};
         cuda::download(job_.totals, got.data(), sizeof got, *stream_);
@@ -135,7 +135,8 @@ void run_strategies(const Measured& measured, FilterLadder& ladder, HostView<con
         }
 }
 
-// Both strategies with every cell of 1 to 512 pixels, on a frame that cells do not divide.
+// Checks both strategies with every cell size from 1 to 512 pixels, on a frame whose size is not a multiple of the cell
+// size.
 void check_every_cell(Session& session) {
     HostImage in({1, 517, 530, 3}), want(in.shape()), out(in.shape());
     fill_scene(in.view(), 5);
@@ -161,7 +162,7 @@ void check_every_cell(Session& session) {
 #endif
 
 void run_size(Session& session, const Measured& measured) {
-    // To check with, a frame of less work, which cells do not divide.
+    // A check uses a smaller frame, whose size is not a multiple of the cell size.
     const Shape shape = session.check_only() ? Shape{1, 217, 331, 3} : Shape{1, measured.height, measured.width, 3};
     HostImage in(shape), want(shape);
     fill_scene(in.view(), 1);

@@ -13,7 +13,7 @@ namespace component_counts {
 
 using namespace components_bench;
 
-// The moving-object report's figure 14: time against the number of components.
+// The moving-object report's figure 14: time over the number of components.
 void bench_component_counts(Session& session) {
     const std::string suite = "ladders/component-counts";
     for (int count = 0; count <= 3600; count += session.check_only() ? 3600 : 200) {

@@ -32,7 +32,7 @@ GpuDetector::GpuDetector(GpuVersion version, FrameSize size, int block_px, const
     cuda::upload(room_, room_bgr_.data(), room_bgr_.bytes(), *stream_);
     queue_grayscale(launch, room_bgr_.data(), room_gray_.data());
     queue_blurred(room_gray_.data(), room_blurred_.data());
-    stream_->synchronize();  // the matrices may have been read late
+    stream_->synchronize();  // the copies may still be reading the matrices
 }
 
 void GpuDetector::upload_matrices() {

@@ -9,25 +9,27 @@
 
 namespace framewire::bench::moving_objects {
 
-/// The report's versions: everything anew for each frame; memory and background once; tiles and constants.
+/// The report's versions: all allocations and uploads in each frame; memory and background once; tiles and constant
+/// memory.
 enum class GpuVersion { v1_0, v1_1, tiled };
 
-/// The steps that are kernels, in their order.
+/// The steps that are kernels, in order.
 enum class DetectorStep { grayscale, blur, difference, threshold, dilate, erode, init, merge, compress };
 inline constexpr int gpu_steps = 9;
 
-/// The report's detector on the GPU (moving objects 2023, section 3 and "Optimization process"), all work queued on one
-/// stream. A v1.0 is made and thrown away for each frame.
+/// The report's detector on the GPU (moving objects 2023, section 3 and "Optimization process"), with all work queued
+/// on one stream. Version 1.0 is created and destroyed for each frame.
 class GpuDetector {
 public:
-    /// Allocates. `room`: a BGR picture on the host, which lives as long; all but v1.0 work on it here.
+    /// Allocates memory. `room` is a BGR picture on the host, which must outlive the detector; all versions except v1.0
+    /// process it here.
     GpuDetector(GpuVersion version, FrameSize size, int block_px, const std::uint8_t* room, const cuda::Stream& stream);
 
-    /// A BGR frame from the host; with v1.0 the room and the matrices, too.
+    /// Uploads a BGR frame from the host; v1.0 also uploads the room and the matrices.
     void upload(const std::uint8_t* frame);
     void queue(DetectorStep step);
     void queue(int first_step, int end_step);
-    /// The labels, to the host.
+    /// Copies the labels to the host.
     void download(std::int32_t* labels);
 
 private:

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-// Kernels are named as the report's, and where it compares variants by what tells them apart. Threads beyond the
+// Kernels have the report's names, and variants that it compares are named by their difference. Threads beyond the
 // picture do nothing; the report's initCCL, mergeCCL and compressCCL have no such guard and read past the image's end.
 
 namespace framewire::bench::moving_objects {
@@ -55,7 +55,7 @@ __global__ void threshold_each_pixel(FrameSize size, std::uint8_t* image) {
     if (pixel.inside) image[pixel.index] = image[pixel.index] > foreground_threshold ? 255 : 0;
 }
 
-// Sums of multiples of 2^-16 up to 255: exact in a float, in any order.
+// Sums of multiples of 2^-16 up to 255 are exact in a float, in any order.
 __device__ std::uint8_t rounded(float sum) { return static_cast<std::uint8_t>(sum + 0.5f); }
 
 __global__ void blur_global_memory(FrameSize size, const float* matrix, const std::uint8_t* in, std::uint8_t* out) {
@@ -74,7 +74,7 @@ __device__ std::uint8_t joined(std::uint8_t value, std::uint8_t other) {
     return (erodes ? other < value : other > value) ? other : value;
 }
 
-// What pixels outside the picture count as: nothing.
+// Value of pixels outside the picture, which has no effect.
 template <bool erodes>
 __device__ constexpr std::uint8_t neutral() {
     return erodes ? 255 : 0;
@@ -105,8 +105,8 @@ __global__ void erode_global_memory(FrameSize size, const std::uint8_t* disc, co
     morphology_global_memory<true>(size, disc, in, out);
 }
 
-// All pixels that a block's windows see, a block's number of threads at a time in raster order (figure 11); returns
-// once they are there. `at(x, y)` gives a pixel of the picture, or what stands outside it.
+// Loads all pixels that a block's windows cover, in raster order, as many at a time as the block has threads (figure
+// 11); returns when they are complete. `at(x, y)` returns a pixel of the picture, or its replacement outside.
 template <class At>
 __device__ void load_tile(std::uint8_t* tile, At&& at) {
     const int threads = static_cast<int>(blockDim.x * blockDim.y);
@@ -118,7 +118,7 @@ __device__ void load_tile(std::uint8_t* tile, At&& at) {
     __syncthreads();
 }
 
-// The first of the tile's pixels that a thread's window sees.
+// Returns the first of the tile's pixels that a thread's window covers.
 __device__ const std::uint8_t* window_of(const std::uint8_t* tile, int row) {
     return tile + (threadIdx.y + static_cast<unsigned>(row)) * (blockDim.x + matrix_px - 1) + threadIdx.x;
 }
@@ -126,7 +126,8 @@ __device__ const std::uint8_t* window_of(const std::uint8_t* tile, int row) {
 extern __shared__ std::uint8_t tile_bytes[];
 
 __global__ void blur_tiled_constant(FrameSize size, const std::uint8_t* in, std::uint8_t* out) {
-    // Blocks reach further beyond the picture than its mirror image; what lies there is seen by no pixel of it.
+    // Blocks reach further beyond the picture than its mirror image; the windows of the picture's pixels do not cover
+    // what lies there.
     load_tile(tile_bytes, [=](int x, int y) { return in[mirrored_index(size, x, y)]; });
     const auto pixel = pixel_of(size);
     if (!pixel.inside) return;
@@ -159,7 +160,7 @@ __global__ void erode_tiled_constant(FrameSize size, const std::uint8_t* in, std
     morphology_tiled_constant<true>(size, in, out);
 }
 
-// Others join trees meanwhile: labels are read anew each time.
+// Other threads merge trees at the same time, so labels are read from memory each time.
 __device__ int root_of(const std::int32_t* labels, int index) {
     const volatile std::int32_t* now = labels;
     for (int parent = now[index] - 1; parent != index; parent = now[index] - 1) index = parent;
@@ -173,7 +174,7 @@ __device__ void unite(std::int32_t* labels, int one, int other) {
         if (one == other) return;
         const int upper = max(one, other), lower = min(one, other);
         const int before = atomicMin(labels + upper, lower + 1) - 1;
-        if (before == upper) return;  // it was a root still
+        if (before == upper) return;  // it was still a root
         one = before;
         other = lower;
     }
@@ -187,7 +188,7 @@ __global__ void init_ccl(FrameSize size, const std::uint8_t* mask, std::int32_t*
 __global__ void merge_ccl(FrameSize size, const std::uint8_t* mask, std::int32_t* labels) {
     const auto pixel = pixel_of(size);
     if (!pixel.inside || !mask[pixel.index]) return;
-    for (int neighbour = 0; neighbour < 4; ++neighbour) {  // three above from the left, and the one on the left
+    for (int neighbour = 0; neighbour < 4; ++neighbour) {  // the three above, and the one on the left
         const int x = neighbour < 3 ? pixel.x - 1 + neighbour : pixel.x - 1;
         const int y = neighbour < 3 ? pixel.y - 1 : pixel.y;
         if (is_inside(size, x, y) && mask[y * size.width + x]) unite(labels, pixel.index, y * size.width + x);

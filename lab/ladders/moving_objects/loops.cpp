@@ -133,14 +133,14 @@ void label(FrameSize size, const std::uint8_t* mask, std::int32_t* labels) {
 
 std::vector<Component> components_of(FrameSize size, const std::int32_t* labels) {
     using namespace moving_objects_loops;
-    std::vector<std::int32_t> number_of_root(size.pixels());  // where there is a root, its component's number
+    std::vector<std::int32_t> number_of_root(size.pixels());  // at a root's index, its component's number
     std::vector<Component> components;
     for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) {
             const auto label = labels[index_of(size, x, y)];
             if (!label) continue;
             auto& number = number_of_root[static_cast<std::size_t>(label - 1)];
-            if (!number) {  // the root comes before all others of its component
+            if (!number) {  // the root precedes all other pixels of its component
                 number = static_cast<std::int32_t>(components.size()) + 1;
                 components.push_back({number, x, y, 1, 1, 0, 0, 0});
             }

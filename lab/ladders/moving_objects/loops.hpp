@@ -9,17 +9,17 @@
 
 namespace framewire::bench::moving_objects {
 
-// The hand-made detector (moving objects 2023, table 4): one thread, a plain loop for each step. Images are dense, as
-// the kernels' are (kernels.hpp), and outside them lies the same.
+// The hand-written detector (moving objects 2023, table 4): one thread, a plain loop for each step. Images are dense,
+// and the values outside them are those of the kernels (kernels.hpp).
 
 using BlurMatrix = std::array<float, matrix_px * matrix_px>;
 using DiscMatrix = std::array<std::uint8_t, matrix_px * matrix_px>;
 
-/// The weights of the blur's rows and columns, in 256ths: OpenCV's for bytes.
+/// Weights of the blur's rows and columns, in 256ths: OpenCV's for bytes.
 std::array<int, matrix_px> blur_taps();
-/// Their products: multiples of 2^-16 that add up to 1.
+/// Products of the weights: multiples of 2^-16 that add up to 1.
 BlurMatrix blur_matrix();
-/// 1 within a circle of matrix_px across.
+/// 1 inside a circle of diameter matrix_px.
 DiscMatrix disc_matrix();
 
 void grayscale(FrameSize size, const std::uint8_t* bgr, std::uint8_t* gray);
@@ -30,10 +30,11 @@ void apply_threshold(FrameSize size, std::uint8_t* image);
 void dilate(FrameSize size, const DiscMatrix& disc, const std::uint8_t* in, std::uint8_t* out);
 void erode(FrameSize size, const DiscMatrix& disc, const std::uint8_t* in, std::uint8_t* out);
 
-/// Union-find with 8 neighbours: 0, or one more than the index of the component's first pixel in raster order.
+/// Union-find with 8 neighbours: a label is 0, or one more than the index of the component's first pixel in raster
+/// order.
 void label(FrameSize size, const std::uint8_t* mask, std::int32_t* labels);
 
-/// The components of such labels, in raster order of their first pixels (moving objects 2023, step 8).
+/// Returns the components of such labels, in raster order of their first pixels (moving objects 2023, step 8).
 std::vector<Component> components_of(FrameSize size, const std::int32_t* labels);
 
 }  // namespace framewire::bench::moving_objects

@@ -1,5 +1,5 @@
-// The report's tables 4 to 9 (moving objects 2023): the detector by hand on the CPU, by OpenCV, and in four versions on
-// the GPU, step by step; then framewire's.
+// The report's tables 4 to 9 (moving objects 2023): the hand-written detector on the CPU, OpenCV's, and four versions
+// on the GPU, step by step; then framewire's.
 
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device/build.hpp"
@@ -30,7 +30,8 @@ using namespace moving_objects;
 
 constexpr const char* suite = "ladders/moving_objects";
 
-// Tables 4 to 9, microseconds per frame of 596x336; 0 where a table has none. A frame as a whole is from their FPS.
+// Tables 4 to 9, microseconds per frame of 596x336; 0 if a table has no value. Times of whole frames follow from their
+// FPS.
 struct ReportedStep {
     const char* step;
     double us[6];
@@ -58,7 +59,7 @@ constexpr int first_table = 4, first_gpu_table = 6;
 struct Variant {
     const char* name;
     const char* runner;
-    int table;  ///< the report's; 0 for what it has not
+    int table;  ///< number of the report's table; 0 if it has none
     const char* note = "";
 };
 
@@ -95,7 +96,7 @@ private:
     FrameSize size_;
 };
 
-// A frame read, and its labels written and read.
+// The frame is read, and its labels are written and read.
 double fewest_bytes(FrameSize size) { return static_cast<double>((3 + 2 * sizeof(std::int32_t)) * size.pixels()); }
 
 Timing sum_of(const std::vector<Timing>& parts) {
@@ -113,7 +114,7 @@ Timing sum_of(const std::vector<Timing>& parts) {
 
 using CpuSteps = std::vector<std::pair<const char*, std::function<void()>>>;
 
-// Times the steps by turns, one frame after the other.
+// Times the steps in turn, one frame after the other.
 void time_steps(Session& session, const Rows& rows, const CpuSteps& steps, FrameSize size) {
     std::vector<std::function<void()>> candidates;
     for (const auto& step : steps) candidates.push_back(step.second);
@@ -122,8 +123,8 @@ void time_steps(Session& session, const Rows& rows, const CpuSteps& steps, Frame
     rows.add("whole", sum_of(timings), fewest_bytes(size));
 }
 
-// What the steps make of a frame, as the report's figure 1 shows it: gray and blurred, its foreground
-// dilated, and eroded again.
+// Writes the results of the steps for a frame, as in the report's figure 1: gray and blurred, its foreground dilated,
+// and eroded again.
 void write_steps(const Session& session, FrameSize size, const std::array<const std::vector<std::uint8_t>*, 4>& steps) {
     if (session.pictures().empty() || size.width != reported_size.width) return;
     const Shape shape{1, size.height, size.width, 1};
@@ -161,7 +162,7 @@ void bench_loops(Session& session, const MovingScene& scene) {
                           }},
                          {"labels", [&] { label(size, mask.data(), labels.data()); }},
                          {"boxes", [&] { objects = components_of(size, labels.data()); }}};
-    for (int frame = 0; frame < std::min(scene.count(), 4); ++frame) {  // they take seconds of the larger size
+    for (int frame = 0; frame < std::min(scene.count(), 4); ++frame) {  // a frame of the larger size takes seconds
         for (const auto& step : steps) step.second();
         require_objects(objects, scene.matrix_objects, frame, variant.name);
     }
@@ -177,7 +178,7 @@ void bench_opencv(Session& session, const MovingScene& scene) {
     detector.set_background(scene.room.view());
     auto want = scene.matrix_objects;
     for (auto& of_frame : want)
-        for (auto& one : of_frame) one.sum_x = one.sum_y = 0;  // which OpenCV gives as means
+        for (auto& one : of_frame) one.sum_x = one.sum_y = 0;  // OpenCV gives means instead
     std::vector<Component> objects;
     int turn = 0;
     const CpuSteps steps{
@@ -228,7 +229,7 @@ constexpr GpuVariant gpu_variants[] = {
     {{"GPU v1.2", "cuda", 8, "tiles in shared memory, matrices in constant memory"}, GpuVersion::tiled, 32},
     {{"GPU v1.3", "cuda", 9, "as v1.2 in blocks of 16x16"}, GpuVersion::tiled, 16}};
 
-// One version in blocks of one size, on the scene.
+// One version with one block size, on the scene.
 class GpuBench {
 public:
     GpuBench(Session& session, const MovingScene& scene, const GpuVariant& variant)
@@ -241,7 +242,7 @@ public:
                             fmt::format("{} in blocks of {}", variant_.variant.name, variant_.block_px));
         }
     }
-    /// All rows of the report's tables 6 to 9, and transfers.
+    /// Adds all rows of the report's tables 6 to 9, and transfers.
     void time_each() {
         for (int step = 0; step < gpu_steps; ++step) add_kernels(gpu_step_names[step], step, step + 1);
         add_kernels("morphology", static_cast<int>(DetectorStep::dilate), static_cast<int>(DetectorStep::erode) + 1);
@@ -255,7 +256,7 @@ public:
         add("boxes", session_->time_cpu({[&] { objects_ = components_of(scene_->size, labels_.data()); }}).front());
         add("whole", session_->time_host([&](int turn) { run_frame(turn); }), fewest_bytes(scene_->size));
     }
-    /// Only all kernels together.
+    /// Times all kernels together.
     void time_kernels() { add_kernels("kernels", 0, gpu_steps); }
 
 private:
@@ -263,7 +264,7 @@ private:
         return {variant_.version, scene_->size, variant_.block_px, scene_->room.view().data(),
                 session_->gpu()->stream()};
     }
-    /// With one of its own for each frame of v1.0.
+    /// Calls `body` with a detector, for v1.0 with a new one for each frame.
     template <class Body>
     void with_detector(Body&& body) {
         if (variant_.version != GpuVersion::v1_0) return body(kept_);
@@ -318,7 +319,7 @@ void bench_gpu(Session& session, const MovingScene& scene) {
         });
     }
     if (session.once()) return;
-    // The search for v1.3's blocks.
+    // The search for v1.3's block size.
     for (const int block_px : {4, 8, 12, 16, 20, 24, 28, 32})
         session.attempt(fmt::format("{}, blocks of {}", suite, block_px), [&] {
             GpuBench bench(session, scene,

@@ -21,7 +21,7 @@ DetectorParameters report_parameters() {
 
 namespace {
 
-// What a matrix of all products of the taps gives: nothing is rounded between rows and columns.
+// The result of a matrix of all products of the taps: nothing is rounded between rows and columns.
 void blur_without_rounding(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) {
     HostImage gray(blurred.shape());
     gray_reference(GrayMethod::weighted, frames, gray.view());
@@ -47,7 +47,8 @@ std::vector<std::vector<Component>> objects_of_matrix_blur(HostView<const std::u
 
 MovingScene::MovingScene(FrameSize frame_size, int count)
     : size(frame_size), room({1, size.height, size.width, 3}), frames({count, size.height, size.width, 3}) {
-    // The room is in the lower half of the brightness, so that the object is the same amount brighter everywhere.
+    // The room is in the lower half of the brightness range, so that the object is brighter by the same amount
+    // everywhere.
     const auto darken = [](HostView<std::uint8_t> image, int y) {
         for (int x = 0; x < image.shape().row_bytes(); ++x) image.row(0, y)[x] /= 2;
     };

@@ -7,8 +7,8 @@ namespace framewire::bench {
 namespace noise_kernels {
 namespace {
 
-// Calls of_byte(place, is_noisy) for each byte, where is_noisy tells of the pixel's bytes up to this one. The report's
-// threads begin within pixels and leave out the last ones, and it keeps a difference of one kernel in 8 bits, too few.
+// Calls of_byte(place, is_noisy) for each byte; is_noisy covers the pixel's bytes up to this one. The report's threads
+// start inside pixels and omit the last ones, and one of its kernels stores a difference in 8 bits, which is too few.
 template <class OfByte>
 __device__ void for_noise(const PictureBuffers& at, int chunks, int each, OfByte&& of_byte) {
     bool is_noisy = false;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(1024) noise_over_previous(PictureBuffers at, i
     });
 }
 
-// The report divides whole numbers before it rounds them up, and so leaves out the last positions.
+// The report divides integers before rounding up, and so omits the last positions.
 __global__ void __launch_bounds__(1024) noise_from_positions(const std::uint32_t* positions, std::uint32_t count,
                                                              std::uint32_t each, std::uint8_t* picture) {
     const auto begin = threadIdx.x * each;

@@ -7,14 +7,14 @@
 namespace framewire::bench {
 
 /// The kernels of the noise visualizer (streaming and filters 2022, section 5), one block each, with reads of 16 bytes:
-/// writing every byte (5.0.2), every red byte (5.0.3), those of noisy pixels (5.0.4), those over the frame before
-/// (5.0.5).
+/// they write every byte (5.0.2), every red byte (5.0.3), those of noisy pixels (5.0.4), or those over the previous
+/// frame (5.0.5).
 void launch_noise_all_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream);
 void launch_noise_red_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream);
 void launch_noise_red_where_noisy(const PictureBuffers& buffers, int threads, const cuda::Stream& stream);
 void launch_noise_over_previous(const PictureBuffers& buffers, int threads, const cuda::Stream& stream);
 
-/// Section 5.0.6: reddens the pixels of `count` positions, which all lie on the picture, as one block of `threads`.
+/// Section 5.0.6: reddens the pixels at `count` positions, all inside the picture, as one block of `threads`.
 void launch_noise_from_positions(const std::uint32_t* positions, std::uint32_t count, std::uint8_t* picture,
                                  int threads, const cuda::Stream& stream);
 

@@ -16,7 +16,7 @@ namespace positions_ladder {
 
 constexpr const char* suite = "ladders/noise";
 
-// What is to be seen of the bytes that the second moment changed: red on black, or over what was held before.
+// Expected picture of the bytes that the second moment changed: red on black, or over the previous picture.
 HostImage wanted(const LadderMoments& moments, NoiseMode mode) {
     HostImage want(moments.held[0].shape());
     noise_reference({.threshold = 0, .mode = mode, .base = NoiseBase::previous}, moments.held[1].view(),
@@ -24,7 +24,7 @@ HostImage wanted(const LadderMoments& moments, NoiseMode mode) {
     return want;
 }
 
-// The report's: one block, after its best kernel of the difference, whose positions stay on the GPU in their order.
+// The report's version: one block, after its best difference kernel, whose positions stay on the GPU in their order.
 void run_kernel(Session& session, const LadderMoments& moments, NoiseMode mode) {
     const auto& stream = session.gpu()->stream();
     const auto& shape = moments.held[0].shape();
@@ -87,7 +87,7 @@ void run_kernel(Session& session, const LadderMoments& moments, NoiseMode mode) 
         0, {});
 }
 
-// framewire's own, of what its encoder would have found.
+// framewire's filter, on the changes that its encoder would have found.
 template <MemorySpace space>
 void run_filter(Session& session, Executor& executor, const LadderMoments& moments) {
     const auto& shape = moments.held[0].shape();

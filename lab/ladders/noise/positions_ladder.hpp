@@ -4,7 +4,7 @@
 
 namespace framewire::bench {
 
-/// The rows of the noise's ladder that redden what the difference has found: the report's (section 5.0.6) and
+/// Runs the rows of the noise ladder that redden the changes found by the difference: the report's (section 5.0.6) and
 /// framewire's.
 void run_noise_positions(Session& session);
 

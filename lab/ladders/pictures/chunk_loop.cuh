@@ -11,8 +11,8 @@ struct alignas(16) Chunk32 {
     int4 low, high;
 };
 
-/// How many chunks each of a block's threads goes over, which follow each other. A multiple of three: so no pixel is
-/// shared, where the report's threads begin and end within pixels.
+/// Number of consecutive chunks per thread of a block. A multiple of three, so that threads do not share a pixel; the
+/// report's threads start and end inside pixels.
 inline int chunks_each(std::int64_t bytes, int chunk, int threads) {
     const auto triples = bytes / chunk / 3;
     return static_cast<int>((triples + threads - 1) / threads) * 3;
@@ -24,7 +24,8 @@ __device__ void for_chunk_bytes(const std::uint8_t* current, const std::uint8_t*
                                 Body&& body) {
     constexpr int size = sizeof(Chunk);
     const int begin = static_cast<int>(threadIdx.x) * each;
-    const int end = min(begin + each, chunks);  // the report leaves out what threads do not divide
+    const int end =
+        min(begin + each, chunks);  // the report omits the remainder of the division by the number of threads
     for (int i = begin; i < end; ++i) {
         const auto now = reinterpret_cast<const Chunk*>(current)[i];
         const auto before = reinterpret_cast<const Chunk*>(previous)[i];

@@ -6,12 +6,12 @@
 
 namespace framewire::bench {
 
-/// What kernels that make a picture of two frames are given, all in device memory: dense BGR.
+/// Arguments of kernels that make a picture of two frames, all in device memory: dense BGR.
 struct PictureBuffers {
     const std::uint8_t* current;
-    std::uint8_t* previous;  ///< some draw over it
+    std::uint8_t* previous;  ///< some kernels draw over it
     std::uint8_t* out;
-    std::int64_t bytes;  ///< of each; a multiple of 96
+    std::int64_t bytes;  ///< of each frame; a multiple of 96
 };
 
 /// Queues such a kernel as one block of `threads`, at most 1024.

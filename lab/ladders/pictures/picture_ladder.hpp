@@ -10,27 +10,27 @@
 
 namespace framewire::bench {
 
-/// A way to make a picture of each frame and the one before it, as the heat map's and the noise's ladders have them.
+/// A variant that makes a picture of each frame and the previous one, for the heat map and noise ladders.
 struct PictureVariant {
     const char* suite;
     const char* operation;
     LaunchPicture launch;
-    enum Frames { both_up, swapped } frames;       ///< the frame before goes up again, or has stayed
-    enum Drawn { onto_out, cleared, over } drawn;  ///< onto a buffer, one set to 0 first, over the frame before
-    int off_by = 0;                                ///< furthest that a byte may be off the reference
-    std::vector<int> threads{};                    ///< of the block; the last is what the report has figures of
+    enum Frames { both_up, swapped } frames;       ///< the previous frame is uploaded again, or kept
+    enum Drawn { onto_out, cleared, over } drawn;  ///< onto a buffer, onto a cleared buffer, or over the previous frame
+    int off_by = 0;                                ///< maximum difference of a byte from the reference
+    std::vector<int> threads{};                    ///< per block; the report has figures for the last one
     OnJetson kernel_time{}, up{}, down{}, memset{}, whole{};
     const char* note = "";
 };
 
-/// Two frames, and what is made of each where the other came before it.
+/// Two frames, and the picture of each if the other precedes it.
 struct PicturePair {
     HostImage frames[2], want[2];
 
     explicit PicturePair(const Shape& shape);
 };
 
-/// The report's way on the CPU, and framewire's filter that does the same.
+/// The report's loop on the CPU, and framewire's filter that does the same.
 struct PictureLoop {
     const char* suite;
     void (*loop)(const std::uint8_t* now, const std::uint8_t* before, std::int64_t pixels, std::uint8_t* out);
@@ -40,7 +40,7 @@ struct PictureLoop {
     const char* note = "";
 };
 
-/// Throws Error{internal} unless no byte is off by more than `off_by`.
+/// Throws Error{internal} if a byte is off by more than `off_by`.
 void require_close(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, int off_by, const char* what);
 
 /// Checks the loop and the filter with the second frame, times both, and adds their rows.

@@ -15,7 +15,7 @@ void write_picture(const Session& session, const std::string& name, HostView<con
 }
 
 RoomPair room_pair() {
-    // People are in the room by then.
+    // By these frames there are people in the room.
     auto film = read_film("synth:size=640x360:noise=5:objects=3:seed=1", 263);
     return {std::move(film.frames[259]), std::move(film.frames[262])};
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr int chunk_bytes = sizeof(Chunk32);
 constexpr int cell_chunks = text_cell_bytes / chunk_bytes;
 
-// 55 of the 64 KiB that there are.
+// 55 of the available 64 KiB.
 __constant__ Chunk32 constant_atlas[text_characters * cell_chunks];
 
 // Calls body(i, byte of the frame) for each of a thread's units of `unit_bytes` of a character's picture.
@@ -44,8 +44,8 @@ __global__ void text_chunks(TextPlaceOnFrame place, const std::uint8_t* cell, in
     });
 }
 
-// The report hands the address of constant memory to the kernel above, which reads it as any memory. This one reads by
-// the constant cache, which gives a warp one address after the other.
+// The report passes the address of constant memory to the kernel above, which reads it like any memory. This kernel
+// reads through the constant cache, which serves a warp one address after the other.
 __global__ void text_constant_memory(TextPlaceOnFrame place, int character, int each) {
     for_units(chunk_bytes, each, place.row_bytes, place.offset, [&](int i, int at) {
         *reinterpret_cast<Chunk32*>(place.frame + at) = constant_atlas[character * cell_chunks + i];

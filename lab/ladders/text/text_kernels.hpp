@@ -10,7 +10,7 @@ namespace framewire::bench {
 inline constexpr const char* text_alphabet = "0123456789BFPSWbkps :";
 inline constexpr int text_characters = 21;
 
-/// The picture of one character, BGR: a row is three chunks of 32 bytes, as the report's chunks want it.
+/// Picture of one character, BGR: a row is three chunks of 32 bytes, as the report's chunks require.
 inline constexpr int text_cell_width = 32, text_cell_height = 28;
 inline constexpr int text_cell_row_bytes = 3 * text_cell_width;
 inline constexpr int text_cell_bytes = text_cell_row_bytes * text_cell_height;
@@ -20,22 +20,22 @@ enum class TextKernel {
     bytes,              ///< 3.1.1
     chunks_inner_loop,  ///< 3.1.2: 32 bytes at once, filled byte by byte
     chunks,             ///< 3.1.2: copied at once
-    constant_memory     ///< 3.1.3, as the report means it: read as constant memory
+    constant_memory     ///< 3.1.3, as the report intends it: read as constant memory
 };
 
-/// Where one character goes.
+/// Position of one character.
 struct TextPlaceOnFrame {
-    std::uint8_t* frame;  ///< in device memory; rows of a multiple of 32 bytes
+    std::uint8_t* frame;  ///< in device memory; rows are a multiple of 32 bytes
     int row_bytes;        ///< of the frame
     int offset;           ///< of the character in its rows, in bytes, a multiple of 32
 };
 
-/// Queues one of them for the character with this number, as one block. `atlas`: pictures of all characters in device
-/// memory, one after the other; not looked at by constant_memory, which has those of store_in_constant_memory().
+/// Queues a kernel for the character with this number, as one block. `atlas`: pictures of all characters in device
+/// memory, one after the other; constant_memory ignores it and reads those of store_in_constant_memory().
 void launch_text(TextKernel kernel, const TextPlaceOnFrame& place, const std::uint8_t* atlas, int character,
                  int threads, const cuda::Stream& stream);
 
-/// Takes the atlas into constant memory, and tells its address there, which any kernel may read.
+/// Copies the atlas to constant memory, and returns its address there, which any kernel may read.
 const std::uint8_t* store_in_constant_memory(const std::uint8_t* atlas, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

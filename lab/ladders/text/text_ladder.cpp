@@ -19,7 +19,7 @@ namespace text_ladder {
 constexpr const char* suite = "ladders/text";
 constexpr std::string_view line = "FPS:24 BW:1234 kbps";
 
-// The frame of the other ladders; where nothing is timed, of fewer rows.
+// The frame of the other ladders; fewer rows if nothing is timed.
 Shape frame_shape(const Session& session) { return session.check_only() ? Shape{1, 64, 1920, 3} : bench_frame; }
 
 std::string font() {
@@ -33,7 +33,7 @@ int number_of(char character) {
     return static_cast<int>(at - text_alphabet);
 }
 
-// The characters' pictures, green on black, one after the other (section 3; the report's are drawn by OpenCV).
+// The characters' pictures, green on black, one after the other (section 3; the report draws them with OpenCV).
 std::vector<std::uint8_t> drawn_atlas() {
     const std::string_view characters = text_alphabet;
     const GlyphAtlas glyphs(find_font(font()), 24, std::u32string(characters.begin(), characters.end()));
@@ -51,7 +51,7 @@ std::vector<std::uint8_t> drawn_atlas() {
     return atlas;
 }
 
-// What becomes of a frame: the characters' pictures take the place of its first rows.
+// Expected result: the characters' pictures replace the frame's first rows.
 void put_line(const std::vector<std::uint8_t>& atlas, HostView<std::uint8_t> frame) {
     for (std::size_t place = 0; place < line.size(); ++place)
         for (int y = 0; y < text_cell_height; ++y)
@@ -60,7 +60,7 @@ void put_line(const std::vector<std::uint8_t>& atlas, HostView<std::uint8_t> fra
                         text_cell_row_bytes);
 }
 
-// As many threads as the report takes (section 3.1): the most among which chunks of a character go without a rest.
+// The report's number of threads (section 3.1): the largest by which the chunks of a character are divisible.
 int threads_for(int chunk_bytes) {
     int threads = most_threads;
     while (text_cell_bytes % threads != 0 || text_cell_bytes / threads % chunk_bytes != 0) --threads;
@@ -70,7 +70,7 @@ int threads_for(int chunk_bytes) {
 struct Variant {
     const char* operation;
     TextKernel kernel;
-    bool by_address;  ///< given the address of constant memory
+    bool by_address;  ///< gets the address of constant memory
     OnJetson kernel_time;
     const char* note;
 };
@@ -150,7 +150,7 @@ private:
                         *stream_);
     }
 
-    // A launch for each character, which the host looks up meanwhile, as the report's does.
+    // One launch per character, which the host looks up, as in the report.
     void draw_line(const Variant& variant, int threads) {
         for (std::size_t place = 0; place < line.size(); ++place) draw(variant, threads, place);
     }

@@ -10,7 +10,7 @@ namespace {
 
 __constant__ float weights[most_ladder_window * most_ladder_window];
 
-// Each thread reads one pixel of the tile and its rim, black where there is no image.
+// Each thread reads one pixel of the tile and its halo; pixels outside the image are black.
 template <class Value>
 __device__ void load_tile(const WindowsJob& job, Value* tile) {
     const int x = static_cast<int>(blockIdx.x) * job.tile + static_cast<int>(threadIdx.x) - job.size / 2;
@@ -22,7 +22,7 @@ __device__ void load_tile(const WindowsJob& job, Value* tile) {
     __syncthreads();
 }
 
-// Where a thread's result goes; null where it has none.
+// Returns the address of a thread's result; null if it has none.
 __device__ std::uint8_t* result_of(const WindowsJob& job) {
     const int x = static_cast<int>(blockIdx.x) * job.tile + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * job.tile + static_cast<int>(threadIdx.y);
@@ -31,7 +31,8 @@ __device__ std::uint8_t* result_of(const WindowsJob& job) {
     return has_one ? job.out + (std::int64_t{y} * job.width + x) * 3 : nullptr;
 }
 
-// The report cuts the sums: of one value alone, whose sum float32 leaves just below it, it makes the next darker one.
+// The report truncates the sums: for a constant image, whose sum in float32 is slightly below its value, it gives the
+// next darker one.
 template <int size>
 __global__ void convolution_tiles(WindowsJob job) {
     extern __shared__ int values[];

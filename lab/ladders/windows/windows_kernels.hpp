@@ -6,9 +6,9 @@
 
 namespace framewire::bench {
 
-/// A frame of three channels on the GPU without gaps, black around it, under windows of `size` pixels each way, of
-/// which those of even size see one more pixel before. A block makes a tile of `tile` pixels each way with
-/// tile + size - 1 threads each way, at most 32 (streaming and filters report of 2022, section 6.4).
+/// A dense three-channel frame in device memory with black around it, under windows of `size` x `size` pixels; windows
+/// of even size extend one pixel further to the left and up. A block computes a tile of `tile` x `tile` pixels with
+/// (tile + size - 1)^2 threads, at most 32 per side (streaming and filters report of 2022, section 6.4).
 struct WindowsJob {
     const std::uint8_t* in = nullptr;
     std::uint8_t* out = nullptr;
@@ -16,14 +16,14 @@ struct WindowsJob {
     int size = 0, tile = 0;
 };
 
-inline constexpr int most_window_threads = 32;  ///< each way
+inline constexpr int most_window_threads = 32;  ///< per side
 inline constexpr int most_ladder_window = 9;
 
-/// Puts the size x size weights of the next convolutions into constant memory; returns when they are there.
+/// Copies the size x size weights of the next convolutions to constant memory; returns when they are there.
 void set_window_weights(const float* weights, int size, const cuda::Stream& stream);
 /// Sums of float32 products, rounded to nearest. Sizes 3 to 7 and 9. Queued on `stream`.
 void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
-/// The middle of the window's values as bubble sort leaves them (section 6.5). Sizes 3 and 5. Queued on `stream`.
+/// The middle of the window's values after a bubble sort (section 6.5). Sizes 3 and 5. Queued on `stream`.
 void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

@@ -20,8 +20,9 @@
 namespace framewire::bench {
 namespace windows_ladder {
 
-// The streaming and filters report of 2022, section 6: its kernels' times by window and tile (figure 34, which has no
-// numbers in the text), and what the filters leave to send (figure 35; it heads the column "saved").
+// The streaming and filters report of 2022, section 6: the times of its kernels by window and tile (figure 34, without
+// numbers in the text), and the share of bytes left to send after the filters (figure 35; its column is headed
+// "saved").
 
 enum class Kind { mean, gaussian, median };
 
@@ -92,7 +93,7 @@ std::vector<double> weights_of(const Window& window) {
     return weights;
 }
 
-// Throws unless each byte is the nearest to the formula in doubles, or of two as near either.
+// Throws unless each byte is nearest to the formula in doubles; of two equally near values either is accepted.
 ImageCheck nearest_to_formula(const Window& window, HostView<const std::uint8_t> in) {
     const auto& shape = in.shape();
     const auto weights = weights_of(window);
@@ -115,7 +116,7 @@ ImageCheck nearest_to_formula(const Window& window, HostView<const std::uint8_t>
     };
 }
 
-// As large as blocks may be, and smaller ones; for a profiler few.
+// Returns the largest possible tile and smaller ones; only a few for a profiler.
 std::vector<int> tiles_of(int size, bool few) {
     const int largest = most_window_threads + 1 - size;
     if (few) return {8, 16, largest};
@@ -137,7 +138,7 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
     const auto tiles = tiles_of(window.size, session.once());
     for (const int tile : tiles) {
         const WindowsJob job{ladder.device_in(), ladder.device_out(), shape.width, shape.height, window.size, tile};
-        // The report has one time of the median, and not of which tile.
+        // The report has one time for the median, without its tile size.
         const bool has_time = is_median && window.size == 5 && tile == tiles.back();
         ladder.gpu(
             {.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
@@ -183,7 +184,7 @@ void run_window(Session& session, const Window& window, const DimRoom& room, dou
     ladder.framewire(variant, info, values, check);
 }
 
-// Figure 41, and what a median makes of it.
+// Figure 41, and the result of a median.
 void write_salt_and_pepper(Session& session, const DimRoom& room) {
     if (session.pictures().empty()) return;
     const auto salted = with_salt_and_pepper(room.first.view());
@@ -194,7 +195,7 @@ void write_salt_and_pepper(Session& session, const DimRoom& room) {
 }
 
 void run_windows(Session& session) {
-    // To check with, a frame that tiles do not divide.
+    // A check uses a frame whose size is not a multiple of the tile size.
     const DimRoom room(session.check_only() ? Shape{1, 181, 317, 3} : bench_frame);
     const double unfiltered_percent = changed_percent(room.first.view(), room.second.view());
     write_noise_picture(session, "noise", room.first.view(), room.second.view());
