@@ -11,14 +11,14 @@ def rows_of(figures, mark):
 
 
 def reached(row, mark):
-    """How much of its mark a row has: 1 where it is met. None where the mark is against a peer that the run did not have."""
+    """The share of its target that a row reaches: 1 if it is met. None if the target is relative to a peer that the run did not have."""
     if "us" in mark:
         return mark["us"] / row["median_us"]
     return row["times_peer"] / mark["times_peer"] if "times_peer" in row else None
 
 
 def distance_table(figures, marks):
-    """(head, rows), the furthest first; None where no mark has a row."""
+    """(head, rows), furthest from the target first; None if no target has a row."""
     lines = []
     measured = {(row["suite"], row["runner"]) for row in figures.rows}
     for mark in marks:

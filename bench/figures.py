@@ -1,4 +1,4 @@
-"""What bench/plot.py and bench/report.py read: rows of `framewire bench --json`."""
+"""Input of bench/plot.py and bench/report.py: rows of `framewire bench --json`."""
 import json
 import re
 
@@ -16,7 +16,7 @@ SWEPT = TUNED | {
 
 
 def number(text):
-    """The first number of a detail: 256 of "256", 16 of "16x16"; none of "pinned"."""
+    """The first number of a detail: 256 for "256", 16 for "16x16"; None for "pinned"."""
     found = re.match(r"\d+(\.\d+)?", str(text))
     return float(found.group()) if found else None
 
@@ -26,12 +26,12 @@ def is_gpu(row):
 
 
 def key_of(row):
-    """Limits are their machine's; all else is shown once."""
+    """Limits differ by machine; everything else is shown once."""
     return (row["machine"] if row["group"] == "limits" else "", row["group"], row["suite"], row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
 
 
 class Figures:
-    """Rows of several files. A row that more than one has is the first one's."""
+    """Rows of several files. If several files have a row, the first one counts."""
 
     def __init__(self, paths):
         self.files, self.rows, seen = [], [], {}
@@ -59,7 +59,7 @@ class Figures:
 
 
 def base_name(row):
-    """The operation without what the details say of it: sizes, cells, threads, steps."""
+    """The operation's name without its parameters: sizes, cells, threads, steps."""
     name = row["operation"]
     for key, value in row["details"].items():
         for said in (f", {key} {value}", f"{key} {value}, ", f", {value} {key}", f", {value}x{value}", f", {value}", f"{value}, "):
@@ -68,7 +68,7 @@ def base_name(row):
 
 
 def sweeps(rows):
-    """{(swept key, size): {line's name: [rows by the key's value]}} of what has four values or more."""
+    """{(swept key, size): {line's name: [rows by the key's value]}} for sweeps of four values or more."""
     found = {}
     for row in rows:
         if not row["median_us"]:
@@ -90,7 +90,7 @@ def sweeps(rows):
 
 
 def without_sweeps(rows):
-    """Of each sweep the fastest row, and what a report has a figure of; of all others each row. In the order of `rows`."""
+    """The fastest row of each sweep and the rows with a report's figure, and all rows outside sweeps, in the order of `rows`."""
     dropped = {}
     for (key, _), lines in sweeps(rows).items():
         if key not in TUNED:
@@ -105,7 +105,7 @@ def without_sweeps(rows):
 
 
 def us_text(us):
-    """Three digits that count, thousands apart."""
+    """Three significant digits, with thousands separators."""
     if us >= 100:
         return f"{us:,.0f}"
     return f"{us:.1f}" if us >= 10 else f"{us:.2f}"

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Draws what `framewire bench --json` measured, with Debian's matplotlib.
+"""Plots the results of `framewire bench --json` with Debian's matplotlib.
 
     bench/plot.py FILE.json... -o DIR
 
-Each ladder as bars beside the report's figures, its sweeps as lines, peers as ratios, how jobs grow, the machine's limits.
-A row that several files have is the first one's.
+Plots each ladder as bars beside the report's figures, its sweeps as lines, peers as ratios, the growth of jobs, and the machine's
+limits. If several files have a row, the first one counts.
 """
 import argparse
 import os
@@ -38,7 +38,7 @@ def save(figure, folder, name):
 
 
 def bars(title, entries, unit, folder, name, log=True, one=False):
-    """`entries`: (label, value, colour, the report's value or None), the first one on top."""
+    """`entries`: (label, value, colour, the report's value or None), from top to bottom."""
     entries = entries[:MOST_BARS]
     if not entries:
         return
@@ -87,7 +87,7 @@ def file_name(*parts):
 
 
 def label_of(row):
-    """What tells a bar from its neighbours."""
+    """The parameters that distinguish a bar from its neighbours."""
     details = [value if key in ("step", "size") else f"{key} {value}" for key, value in row["details"].items()
                if (key in SWEPT or key in ("step", "size")) and value]
     return f"{base_name(row)}{' (' + ', '.join(details) + ')' if details else ''}; {row['runner']}"
@@ -112,7 +112,7 @@ def plot_ladder(figures, suite, folder):
 
 
 def plot_errors(figures, folder):
-    """How the error of a stream without feedback grows, from rows without times."""
+    """The growing error of a stream without feedback, from rows without times."""
     curves = {}
     for row in figures.suite("ladders", "ladders/feedback"):
         for key in ("mean_error", "max_error"):
@@ -130,7 +130,7 @@ def peers_label(row):
 
 
 def plot_peers(figures, folder):
-    """Times as fast as the fastest other one; one plot for a size, batch and cache, of all contents."""
+    """Speed relative to the fastest other one; one plot per size, batch and cache, with all contents."""
     kinds = {}
     for row in figures.group("peers"):
         if row.get("times_peer") and row["runner"].startswith("framewire"):

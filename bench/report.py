@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes docs/benchmarks.md between its markers, and the pages of docs/benchmarks, from what `framewire bench --json` measured.
+"""Writes docs/benchmarks.md between its markers, and the pages of docs/benchmarks, from the results of `framewire bench --json`.
 
     bench/report.py FILE.json... [--profile PROFILE.csv] [--page docs/benchmarks.md]
 
-A row that several files have is the first one's. PROFILE.csv is what bench/profile.sh wrote. Plots of bench/plot.py that lie in
-benchmarks/plots beside the page are shown above their tables. What the files have nothing of stays as it is.
+If several files have a row, the first one counts. PROFILE.csv is the output of bench/profile.sh. Plots of bench/plot.py in
+benchmarks/plots beside the page are shown above their tables. Sections without new results stay unchanged.
 """
 import argparse
 import json
@@ -47,7 +47,7 @@ def machines_table(figures):
 
 
 def measured_on(rows):
-    """The machines of the rows and when each was measured."""
+    """The machines of the rows, with the dates of their measurements."""
     dates = {}
     for row in rows:
         dates.setdefault(row["machine"], set()).add(row["date"])
@@ -71,7 +71,7 @@ def reported_text(row):
 
 
 def setting(row):
-    """The details that a table has, and of how many the fastest one is shown."""
+    """The details of a table, and the number of variants of which it shows the fastest."""
     words = []
     for key, value in row["details"].items():
         best_of = row.get("best_of", {}).get(key)
@@ -109,7 +109,7 @@ def untimed_table(rows):
 
 
 class Plots:
-    """Plots that are there, as Markdown of a page in `folder`."""
+    """The existing plots, as Markdown for a page in `folder`."""
 
     def __init__(self, folder):
         self.folder = os.path.join(folder, "plots")
@@ -139,7 +139,7 @@ def fastest(rows, runner, size):
 
 
 def ladders_summary(figures):
-    """A line for each ladder and size: the report's fastest variant, the same one here, and framewire."""
+    """One line per ladder and size: the report's fastest variant, the same one here, and framewire."""
     lines = []
     for suite in figures.suites("ladders"):
         rows = figures.suite("ladders", suite)
@@ -173,7 +173,7 @@ def other_text(row):
 
 
 def peers_page(figures, plots):
-    """The usual size row by row; of the others how they compare in the mean."""
+    """Each row of the usual size; for the other sizes the mean comparison."""
     rows = [row for row in figures.group("peers") if row["median_us"]]
     contests = {}
     for row in rows:
@@ -230,7 +230,7 @@ def write_page(folder, name, title, text):
 
 
 def write_pages(figures, folder, profile):
-    """The pages of what was measured; their names."""
+    """Writes the pages of the measured suites; returns their names."""
     plots, written = Plots(folder), []
     for suite in figures.suites("ladders"):
         pictures = plots.of(os.path.join(folder, "ladders"), suite)

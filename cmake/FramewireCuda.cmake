@@ -1,5 +1,5 @@
-# Finds the CUDA toolkit as FRAMEWIRE_CUDA asks and enables the language; FRAMEWIRE_HAS_CUDA says whether it is on.
-# For which GPUs: what CMAKE_CUDA_ARCHITECTURES says; where nobody set it, what FRAMEWIRE_GPUS says.
+# Finds the CUDA toolkit as FRAMEWIRE_CUDA requires and enables the language; sets FRAMEWIRE_HAS_CUDA if it is enabled.
+# Builds for the GPUs in CMAKE_CUDA_ARCHITECTURES or, if it is not set, for those that FRAMEWIRE_GPUS selects.
 set(FRAMEWIRE_GPUS HERE CACHE STRING
     "HERE builds for this machine's GPUs, for all where there is none; ALL for all since Turing; CHECK tries to compile for all")
 set_property(CACHE FRAMEWIRE_GPUS PROPERTY STRINGS HERE ALL CHECK)
@@ -15,9 +15,10 @@ function(framewire_choose_architectures)
     if(FRAMEWIRE_GPUS STREQUAL "HERE" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
-        # What is written for compute_75 every later GPU takes, within limits that are the same for all: one intermediate
-        # code of the sources, which the assemblers of the oldest and the newest try. What they tell apart are functions
-        # that use what sm_80 brought (tests/cuda_objects_test.sh holds them to it). These are compiled here, for all.
+        # Every later GPU accepts code for compute_75, within the same limits: the sources are compiled to one
+        # intermediate code, which the assemblers of the oldest and the newest GPU check. Only functions that use
+        # features of sm_80 depend on the architecture (tests/cuda_objects_test.sh enforces this). They are compiled
+        # here, for all GPUs.
         set(architectures OFF)
         list(GET all 0 oldest)
         list(GET all -1 newest)
@@ -30,11 +31,11 @@ function(framewire_choose_architectures)
             COMMAND_ERROR_IS_FATAL ANY)
         string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_${newest}]")
         set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}" PARENT_SCOPE)
-        # Without the host's half, which any other build compiles.
+        # Without the host part, which any other build compiles.
         string(REPLACE "<CUDA_COMPILE_MODE>" "-fatbin" rule "${CMAKE_CUDA_COMPILE_OBJECT}")
         set(CMAKE_CUDA_COMPILE_OBJECT "${rule}" PARENT_SCOPE)
     else()
-        # The last one without -real: its PTX serves GPUs yet to come.
+        # The last one without -real: its PTX serves future GPUs.
         list(POP_BACK all last)
         list(TRANSFORM all APPEND -real)
         set(architectures ${all} ${last})
@@ -54,7 +55,7 @@ if(NOT FRAMEWIRE_CUDA STREQUAL "OFF")
     endif()
     if(NOT CMAKE_CUDA_ARCHITECTURES)
         set(choose_architectures ON)
-        set(CMAKE_CUDA_ARCHITECTURES 90)  # to try the compiler with
+        set(CMAKE_CUDA_ARCHITECTURES 90)  # for testing the compiler
     endif()
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)

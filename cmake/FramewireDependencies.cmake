@@ -1,4 +1,4 @@
-# The libraries framewire stands on, all from the system's packages.
+# The libraries that framewire needs, all from the system's packages.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
@@ -13,7 +13,7 @@ pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(fonts REQUIRED IMPORTED_TARGET freetype2 fontconfig)
 pkg_check_modules(swscale REQUIRED IMPORTED_TARGET libswscale libavutil)
 pkg_check_modules(jpeg REQUIRED IMPORTED_TARGET libturbojpeg)
-find_path(MOSQUITTO_INCLUDE mosquitto.h REQUIRED)  # loaded where a broker is told (events/mqtt/mosquitto_library.hpp)
+find_path(MOSQUITTO_INCLUDE mosquitto.h REQUIRED)  # loaded when events go to a broker (events/mqtt/mosquitto_library.hpp)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-cpp)
 if(FRAMEWIRE_FFMPEG)
     pkg_check_modules(ffmpeg REQUIRED IMPORTED_TARGET libavformat libavcodec)
@@ -22,7 +22,7 @@ endif()
 if(FRAMEWIRE_VIEWER)
     pkg_check_modules(sdl2 REQUIRED sdl2)  # loaded when a window is opened (view/window/sdl_functions.hpp)
     find_library(IMGUI_LIBRARY imgui REQUIRED)
-    find_library(STB_LIBRARY NAMES libstb.a stb REQUIRED)  # what imgui reads fonts with
+    find_library(STB_LIBRARY NAMES libstb.a stb REQUIRED)  # imgui reads fonts with it
     find_path(IMGUI_INCLUDE imgui.h PATH_SUFFIXES imgui REQUIRED)
     add_library(imgui INTERFACE IMPORTED)
     target_include_directories(imgui SYSTEM INTERFACE ${IMGUI_INCLUDE})
@@ -31,7 +31,7 @@ endif()
 if(FRAMEWIRE_TESTS OR FRAMEWIRE_BENCHES)
     find_package(GTest REQUIRED)
     if(FRAMEWIRE_OPENCV)
-        # Debian's OpenCVConfig.cmake comes with every OpenCV module there is; five are enough here.
+        # Debian's OpenCVConfig.cmake requires every OpenCV module; five are enough here.
         find_path(OPENCV_INCLUDE opencv2/imgproc.hpp PATH_SUFFIXES opencv4 REQUIRED)
         add_library(opencv INTERFACE IMPORTED)
         target_include_directories(opencv SYSTEM INTERFACE ${OPENCV_INCLUDE})

@@ -1,10 +1,10 @@
-# cmake --install: the program with its manual page and completions, the libraries with their headers for users, and packages
-# that find_package(framewire) and pkg-config find.
+# cmake --install: the program with its manual page and completions, the libraries with their public headers, and
+# packages for find_package(framewire) and pkg-config.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET framewire-bench)
-    install(PROGRAMS $<TARGET_FILE:framewire-bench> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # where it was built
+    install(PROGRAMS $<TARGET_FILE:framewire-bench> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # if it was built
 endif()
 install(TARGETS ${libraries} EXPORT framewire-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -18,15 +18,15 @@ install(FILES ${PROJECT_BINARY_DIR}/framewire-config.cmake ${PROJECT_BINARY_DIR}
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(NOT CMAKE_CROSSCOMPILING)
-    set(pages ${PROJECT_BINARY_DIR}/pages)  # the program writes them when it is built
+    set(pages ${PROJECT_BINARY_DIR}/pages)  # the program writes them during the build
     install(FILES ${pages}/framewire.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${pages}/framewire DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     install(FILES ${pages}/_framewire DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${pages}/framewire.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# framewire.pc: all libraries, those above others first, as a static linker needs them. What static ones are linked with is
-# asked for too; shared ones know theirs.
+# framewire.pc lists all libraries, dependents first, as a static linker needs them. For static libraries it also lists
+# what they are linked with; shared ones know their dependencies.
 set(pc_libraries "")
 foreach(library IN LISTS libraries)
     list(PREPEND pc_libraries -l${library})

@@ -1,13 +1,13 @@
-# How every target of the project is made: one warning level, one language level, sanitizers in one place.
+# Common settings of all targets: one warning level, one language level, sanitizers in one place.
 include(GNUInstallDirs)
 
-# Static libraries each bring CUDA's runtime along, and the linker keeps one; shared libraries need one that they share.
+# Static libraries each contain CUDA's runtime, of which the linker keeps one; shared libraries need a shared one.
 set(FRAMEWIRE_CUDA_RUNTIME Static)
 set(FRAMEWIRE_CUDART CUDA::cudart_static)
 if(BUILD_SHARED_LIBS)
     set(FRAMEWIRE_CUDA_RUNTIME Shared)
     set(FRAMEWIRE_CUDART CUDA::cudart)
-    # What is installed finds its libraries wherever the prefix is moved to.
+    # Installed programs find their libraries even if the prefix is moved.
     file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
     set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${from_program} ${CUDAToolkit_LIBRARY_DIR})
     set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
@@ -18,29 +18,30 @@ add_library(framewire::options ALIAS framewire_options)
 target_compile_features(framewire_options INTERFACE cxx_std_20)
 target_compile_options(framewire_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-    # Said as a flag: CMake 3.25 does not know that nvcc 12 and later have C++20.
+    # Given as a flag: CMake 3.25 does not know that nvcc 12 and later support C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
 if(CMAKE_UNITY_BUILD)
-    # Joined sources are included, and GCC takes what their unnamed namespaces hold for a header's.
+    # Joined sources are included, and GCC treats the contents of their unnamed namespaces as those of a header.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
-    # Joined sources need up to a gigabyte anyway. What GCC collects of its first 600 MB takes up to a tenth of its time.
+    # Joined sources need up to a gigabyte anyway. GCC's garbage collection of the first 600 MB takes up to a tenth of
+    # its time.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=600000>)
 endif()
-# With -O3 GCC 12 warns of strings and vectors that are put together in the usual ways (its bugs 105329 and 105562).
+# With -O3, GCC 12 warns about strings and vectors that are built in the usual ways (its bugs 105329 and 105562).
 target_compile_options(framewire_options INTERFACE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-restrict;-Wno-stringop-overflow>)
-# ccache knows sources by their places in the project (CMakePresets.json). So does what it keeps for debuggers then, or a clone
-# elsewhere would have nothing of it.
+# ccache identifies sources by their paths in the project (CMakePresets.json). Debug information must then use them,
+# too, or a clone in another folder would have no cache hits.
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 endif()
-# LLVM's linker takes a quarter of the usual one's time. `release` keeps the usual one.
+# LLVM's linker takes a quarter of the default one's time. `release` keeps the default.
 find_program(FRAMEWIRE_LLD ld.lld)
 if(FRAMEWIRE_LLD)
     target_link_options(framewire_options INTERFACE $<$<CONFIG:Dev>:-fuse-ld=lld>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # The floor of the SIMD sources' run-time choice (core/simd/simd.hpp): any x86-64 since 2009.
+    # Baseline of the SIMD sources' dispatch at run time (core/simd/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
 endif()
 if(FRAMEWIRE_SANITIZE)
@@ -49,9 +50,9 @@ if(FRAMEWIRE_SANITIZE)
     target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
 endif()
 
-# Sources that compile code for each instruction set, by including themselves, need translation units without others. Where
-# CMAKE_UNITY_BUILD joins others this joins up to seven of them, for Highway takes most of their time: a unit includes itself
-# instead, and its sources each time. Those with SKIP_UNITY_BUILD_INCLUSION stay alone.
+# Sources that are compiled once per instruction set, by including themselves, need separate translation units. If
+# CMAKE_UNITY_BUILD joins other sources, this function joins up to seven of them, as Highway takes most of their time: a
+# unit includes itself, and its sources each time. Sources with SKIP_UNITY_BUILD_INCLUSION are not joined.
 function(framewire_join_simd target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -59,7 +60,7 @@ function(framewire_join_simd target)
     foreach(source IN LISTS sources)
         file(REAL_PATH ${source} path)
         if(NOT EXISTS ${path})
-            continue()  # made by the build
+            continue()  # generated by the build
         endif()
         file(STRINGS ${path} includes_itself REGEX "^#define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
         get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
@@ -73,8 +74,8 @@ function(framewire_join_simd target)
     endif()
 endfunction()
 
-# Where CMAKE_UNITY_BUILD joins other sources, this joins up to nine CUDA sources, which CMake before 3.31 leaves apart. Joined
-# are those with a namespace of their own, NAME_kernels for NAME.cu, for they share short names.
+# If CMAKE_UNITY_BUILD joins other sources, this function joins up to nine CUDA sources, which CMake before 3.31 does
+# not join. It joins those with their own namespace, NAME_kernels for NAME.cu, as sources share short names.
 function(framewire_join_cuda target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cu$")
@@ -88,8 +89,8 @@ function(framewire_join_cuda target)
     framewire_join(${target} cu 9 "${joined}")
 endfunction()
 
-# What CMAKE_UNITY_BUILD would join, joined here: CMake's own units name sources by absolute paths, and ccache would know them in
-# one folder only. As with CMake's, sources with properties of their own stay alone, and those that the build makes.
+# Joins what CMAKE_UNITY_BUILD would join: CMake's own units include sources by absolute paths, so that ccache would
+# only find them in one folder. As with CMake's, sources with their own properties, and generated ones, are not joined.
 function(framewire_join_cpp target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -112,15 +113,16 @@ function(framewire_join_cpp target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
-# framewire_joined(TARGET): where CMAKE_UNITY_BUILD joins sources, this joins TARGET's. The functions below call it.
+# framewire_joined(TARGET): joins the sources of TARGET if CMAKE_UNITY_BUILD is on. The functions below call it.
 function(framewire_joined target)
     if(CMAKE_UNITY_BUILD)
-        cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cpp ${target})")  # options of sources follow
+        cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cpp ${target})")  # options of sources are set later
     endif()
 endfunction()
 
-# Units of up to `most` of `sources`, much the same number in each, named joined/TARGET_0.ENDING. Those with compile options
-# of their own are joined with those that have the same. Units name sources from the root of what they include.
+# Makes units of up to `most` of `sources`, with about the same number in each, named joined/TARGET_0.ENDING. Sources
+# with their own compile options are joined with those that have the same. Units include sources relative to the root of
+# their include path.
 function(framewire_join target ending most sources)
     set(kinds)
     foreach(source IN LISTS sources)
@@ -170,9 +172,9 @@ function(framewire_join target ending most sources)
 endfunction()
 
 # framewire_library(NAME [TALK] SOURCES ... [CUDA_SOURCES ...] [HEADERS ...] [DEPENDS ...] [PRIVATE ...])
-# One layer of the library as a target framewire::NAME. CUDA_SOURCES are left out of a build without CUDA. HEADERS are those
-# for users, and all that they include: they alone are installed. BUILD_SHARED_LIBS says whether it is shared or static.
-# TALK is for one without loops over pixels: -O1 in builds for developers, which compiles in three quarters of -O2's time.
+# Defines one layer of the library as target framewire::NAME. CUDA_SOURCES are ignored in a build without CUDA. HEADERS are the
+# public headers with everything that they include: only these are installed. BUILD_SHARED_LIBS makes it shared instead of static.
+# TALK is for a layer without loops over pixels: -O1 in developer builds, which compiles in three quarters of -O2's time.
 function(framewire_library name)
     cmake_parse_arguments(arg "TALK" "" "SOURCES;CUDA_SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
     set(target framewire_${name})
@@ -184,10 +186,10 @@ function(framewire_library name)
             CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
         target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
         if(CMAKE_UNITY_BUILD)
-            cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cuda ${target})")  # options of sources follow
+            cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cuda ${target})")  # options of sources are set later
         endif()
     endif()
-    # Without a symbol that says "being built": the same objects serve both kinds of library.
+    # Without a symbol for "being built": static and shared libraries use the same objects.
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
         VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     if(BUILD_SHARED_LIBS AND NOT FRAMEWIRE_SANITIZE)
@@ -199,15 +201,15 @@ function(framewire_library name)
     if(arg_TALK)
         target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Dev>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-O1>)
     endif()
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_simd ${target})")  # options of sources follow
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_simd ${target})")  # options of sources are set later
     framewire_joined(${target})
     set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
 endfunction()
 
 # framewire_room(NAME [SOURCES ...] [CUDA_SOURCES ...] [HEADERS ...] [TESTS ...])
-# A folder of the caller's, of a filter or of a source: adds NAME/NAME.cpp to room_sources, NAME/NAME_test.cpp to room_tests and,
-# where it is there, NAME/NAME.hpp to room_headers, and the files given, which lie in it too; NAME/NAME_bench.cpp, where there is
-# one, goes to framewire-bench. The one line that a new room takes.
+# Registers a subfolder with one filter or source: adds NAME/NAME.cpp to room_sources, NAME/NAME_test.cpp to room_tests and, if it
+# exists, NAME/NAME.hpp to room_headers, and the given files, which lie in the folder too; NAME/NAME_bench.cpp, if it exists, goes
+# to framewire-bench. A new filter or source needs only this line.
 macro(framewire_room name)
     cmake_parse_arguments(room "" "" "SOURCES;CUDA_SOURCES;HEADERS;TESTS" ${ARGN})
     if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}.hpp)
@@ -232,9 +234,9 @@ macro(framewire_room name)
 endmacro()
 
 # framewire_tests(NAME [FORMULAS] SOURCES ... [CUDA_SOURCES ...] [OPTIONS ...] [DEPENDS ...])
-# The tests of one folder as executable NAME_tests, run by ctest; nothing in a build without tests. FORMULAS are compared with
-# over whole pictures there, which wants -O1. CUDA_SOURCES are left out of a build without CUDA. OPTIONS are the compiler's, for all
-# of them: a source with options of its own would not be joined with others.
+# Defines the tests of one folder as executable NAME_tests, run by ctest; does nothing in a build without tests. FORMULAS is for
+# tests that compute references over whole images, which need -O1. CUDA_SOURCES are ignored in a build without CUDA. OPTIONS are
+# compiler options for all of them: a source with its own options would not be joined with others.
 function(framewire_tests name)
     if(NOT FRAMEWIRE_TESTS)
         return()
@@ -258,8 +260,8 @@ function(framewire_tests name)
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
-# framewire_runs_program(TARGET): the program is there when TARGET is. With add_dependencies() TARGET's sources would wait for it,
-# where Ninja can wait with linking.
+# framewire_runs_program(TARGET): builds the program whenever TARGET is built. With add_dependencies() TARGET's sources
+# would wait for it; with Ninja only its linking waits.
 function(framewire_runs_program target)
     if(CMAKE_GENERATOR MATCHES Ninja)
         set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:framewire>)

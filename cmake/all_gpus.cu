@@ -1,5 +1,5 @@
-// Every function that uses what sm_80 brought, which sources tell apart by __CUDA_ARCH__. The preset cuda-objects
-// compiles it for all GPUs of `release`.
+// Every function that uses features of sm_80, which sources select by __CUDA_ARCH__. The preset cuda-objects compiles
+// it for all GPUs of `release`.
 
 #include "framewire/cuda/kernel/async_copy.cuh"
 #include "framewire/cuda/kernel/warp.cuh"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compares this tree's speed with another revision's: both are built and measured by turns, so that what else the machine does
-# disturbs both alike.
-#   scripts/bench-compare.sh REV [GROUPS OPTIONS...]    as framewire bench has them; operations --quick without
-# FRAMEWIRE_PRESET (dev) is how both are built, FRAMEWIRE_TURNS (3) how often each is measured. The other revision lies in a git
-# worktree below the build folder and stays there for the next time. Prints each row's least times of all turns, and marks those
-# whose ratio is beyond what turns of one program differ by.
+# Compares this tree's speed with another revision's: both are built and measured in turn, so that other load on the machine
+# affects both alike.
+#   scripts/bench-compare.sh REV [GROUPS OPTIONS...]    as for framewire bench; default: operations --quick
+# FRAMEWIRE_PRESET (dev) is the preset of both builds, FRAMEWIRE_TURNS (3) the number of measurements of each. The other revision
+# is checked out in a git worktree below the build folder and stays there for the next time. Prints the minimum times of each row
+# over all turns, and marks ratios that exceed the variation between turns of one program.
 set -euo pipefail
 [ $# -ge 1 ] || {
     sed -n '2,8s/^# *//p' "$0" >&2
@@ -35,13 +35,13 @@ build "$other"
 echo "building this tree"
 build "$PWD"
 
-knows() { # PROGRAM NAME: names are looked at before anything runs, one after the other
+knows() { # PROGRAM NAME: checks the names one after the other, before anything runs
     { "$1" "$2" no-such-suite 2>&1 || true; } | grep -q "'no-such-suite'"
 }
 
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-# Names come first, options with their values behind them.
+# Names come first, followed by options with their values.
 names=()
 while [ $# -gt 0 ] && [[ $1 != -* ]]; do
     names+=("$1")
@@ -68,7 +68,7 @@ for turn in $(seq "$turns"); do
     done
 done
 
-# Rows by what tells them apart. A program's spread is its slowest turn's median over its fastest turn's.
+# Identifies rows by their parameters. A program's variation is its slowest turn's median over its fastest turn's.
 python3 - "$results" "$name" <<'TABLE'
 import glob
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Whether each C++ source compiles by itself, as a plain `cmake -B build` has it: presets join sources, and a unit hides what one of
-# them forgot to include. Looks at them only, without code: some ten minutes of two cores. Those that include what the build makes
-# are left out.
-#   FRAMEWIRE_JOBS=2   sources at a time; as many as there are cores
+# Checks that each C++ source compiles by itself, as a plain `cmake -B build` compiles it: presets join sources, and a unit hides a
+# missing include. Checks the syntax only, without generating code: about ten minutes on two cores. Sources that include generated
+# files are skipped.
+#   FRAMEWIRE_JOBS=2   sources at a time; default: the number of cores
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/alone

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# count-tests.sh DIR PROGRAM...: runs GoogleTest programs, logs in DIR, and closes with the line 'N passed, N failed, N skipped'.
+# count-tests.sh DIR PROGRAM...: runs GoogleTest programs, writes logs to DIR, and ends with the line 'N passed, N failed, N skipped'.
 # DIR/skipped.txt lists each skipped test with its reason.
-# PROGRAM@2/3 is the second of three parts of its tests, which may run beside the others.
-# A skipped test counts as failed unless tests/may-skip.txt (TEST_MAY_SKIP) lists it with the reason it gives.
-# A program that dies without reporting a failure counts as one, and so does one that ran no test, unless TEST_ARGS or
-# GTEST_FILTER chose. Arguments of all programs may be given in TEST_ARGS, a command to run them under in TEST_UNDER, the most
-# seconds that one may take in TEST_TIMEOUT, how many run at a time in TEST_JOBS (1). Exits 1 when anything failed or nothing
+# PROGRAM@2/3 is the second of three shards of its tests, which may run beside the others.
+# A skipped test counts as failed unless tests/may-skip.txt (TEST_MAY_SKIP) lists it with the reason that it reports.
+# A program that dies without reporting a failure counts as one failure, and so does one that ran no test, unless TEST_ARGS or
+# GTEST_FILTER selected tests. TEST_ARGS are arguments for all programs, TEST_UNDER is a command to run them under, TEST_TIMEOUT the
+# time limit of each in seconds, TEST_JOBS (1) the number of programs at a time. Exits with 1 if anything failed or nothing
 # passed.
 set -uo pipefail
 export logs=$1
@@ -18,11 +18,11 @@ counts=$(mktemp -d)
 export counts
 trap 'rm -rf "$counts"' EXIT
 
-skips() { # LOG: TEST, a tab and the reason it gives, of each skipped test
+skips() { # LOG: prints TEST, a tab and the reported reason of each skipped test
     awk '/: Skipped$/ { getline; reason = $0 }
          /^\[  SKIPPED \] .* \([0-9]+ ms\)$/ { print $4 "\t" reason; reason = "" }' "$1"
 }
-unexpected_skips() { # LOG: 'TEST: REASON' of each skipped test that the list does not have
+unexpected_skips() { # LOG: prints 'TEST: REASON' of each skipped test that is not in the list
     local kind pattern test reason expected
     local -A reasons=()
     local -a patterns=()
@@ -48,7 +48,7 @@ unexpected_skips() { # LOG: 'TEST: REASON' of each skipped test that the list do
 }
 export -f skips unexpected_skips
 
-run_tests() { # PROGRAM[@PART/PARTS]: what it came to goes to standard output, in one piece, and into $counts
+run_tests() { # PROGRAM[@SHARD/SHARDS]: prints the result to standard output in one write, and adds it to $counts
     local program=${1%@*} name log began_s status ok bad skip unexpected
     name=$(basename "$program")
     if [ "$program" != "$1" ]; then
@@ -96,6 +96,6 @@ passed=0 failed=0 skipped=0 programs=0
 while read -r ok bad skip; do
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip)) programs=$((programs + 1))
 done <"$counts/all"
-failed=$((failed + $# - programs)) # those that came to nothing at all
+failed=$((failed + $# - programs)) # programs without any result
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The main job in one go: installs what is missing, builds framewire, serves the synthetic camera to two viewers for ten
-# seconds and shows what came of it: a table, and in demo-out/viewer.png the picture that a third viewer, come late, saw.
-# The table's last rows are H.264's: the same frames by x264 at the stream's PSNR or better, with their largest error.
-#   scripts/demo.sh [--stay]    --stay goes on serving afterwards, until Ctrl-C: a page at http://127.0.0.1:7878/
+# Demonstrates the main job: installs what is missing, builds framewire, serves the synthetic camera to two viewers for ten seconds
+# and shows the results: a table, and in demo-out/viewer.png the picture that a third, late viewer saw.
+# The table's last rows are for H.264: the same frames by x264 at the stream's PSNR or better, with their largest error.
+#   scripts/demo.sh [--stay]    --stay continues to serve afterwards, until Ctrl-C: a page at http://127.0.0.1:7878/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stay=
@@ -52,14 +52,14 @@ for child in "$server" "${viewers[@]}"; do
 done
 children=()
 
-# Raw frames of the source, as ffmpeg reads them.
+# Raw frames of the source, in the format for ffmpeg.
 raw_frames() { "$program" run -i "$source" --frames $frames -o -:format=bgr --progress none 2>/dev/null; }
 raw=(-f rawvideo -pix_fmt bgr24 -video_size 1280x720 -framerate 30 -i -)
 echo "encoding the same frames with x264 until its PSNR is the stream's ..."
 wanted=$(jq .psnr "$out/server.json")
 for crf in 32 30 28 26 24 22 20 18; do
     raw_frames | ffmpeg -v error -y "${raw[@]}" -c:v libx264 -preset veryfast -tune zerolatency -pix_fmt yuv420p -crf $crf "$out/h264.mp4"
-    # PSNR over all bytes; the largest difference that each byte's place had in any frame.
+    # PSNR over all bytes; maximum over all frames of the difference of each byte.
     raw_frames | ffmpeg -hide_banner -nostats -y "${raw[@]}" -i "$out/h264.mp4" -lavfi \
         "[0]format=gbrp,split[a][c];[1]format=gbrp,split[b][d];[a][b]psnr[p];[c][d]blend=all_mode=difference,lagfun=decay=1[m]" \
         -map '[p]' -f null - -map '[m]' -update 1 -f image2 -c:v rawvideo -pix_fmt bgr24 "$out/h264-differences" 2>"$out/h264.log"

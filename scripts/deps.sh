@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs every Debian package framewire builds, tests and benches with, and what web/package.json names: only what is missing,
-# saying what.
-# Runs as root or through sudo. Says nothing and needs no rights when everything is there.
+# Installs all Debian packages for building, testing and benchmarking framewire, and the packages in web/package.json: only missing
+# ones, and lists them.
+# Runs as root or through sudo. Prints nothing and needs no privileges if everything is installed.
 set -euo pipefail
 
 packages=(
@@ -12,19 +12,20 @@ packages=(
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
     libpng-dev libtiff-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
     libmosquitto-dev
-    # brokers that events are told to, in tests; no service of theirs has to run
+    # event brokers for tests; their services need not run
     mosquitto mosquitto-clients nats-server
-    # tests and benches: oracles, media to make and to read, a display without a screen, a real clip, descriptors to compare with
+    # tests and benches: reference implementations, tools for media, a display without a screen, a real clip, reference
+    # descriptors
     libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
     # plots of benches
     python3-matplotlib
-    # who asks a server: by HTTP, and for its metrics
+    # clients of a server: for HTTP, and for its metrics
     curl prometheus
-    # coders that benches compare with
+    # coders for comparison in benches
     libcharls-dev libzstd-dev
-    # what reads the manual page and the completions
+    # readers of the manual page and the completions
     groff-base mandoc fish zsh
-    # what the page is tried with
+    # browser for the page's tests
     chromium
     # fuzzing and formatting
     clang clang-format libclang-rt-14-dev
@@ -37,7 +38,7 @@ for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
-# A machine may have node from elsewhere, with its npm: Debian's would take their place.
+# A machine may have its own node and npm, which Debian's packages would replace.
 command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
 
@@ -55,7 +56,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 fi
 
-# The page's plots, and what its tests need.
+# Libraries for the page's plots and tests.
 web=$(dirname "$0")/../web
 if [ ! "$web/node_modules/.package-lock.json" -nt "$web/package-lock.json" ]; then
     echo "deps.sh: npm ci in web/" >&2

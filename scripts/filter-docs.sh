@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes docs/filters from what the built program knows: a page and a picture for each filter, and their list. The
-# pictures are of the same moment of the synthetic camera, before and after the first of the filter's examples.
-#   scripts/filter-docs.sh [NAME...]    only these filters' pictures are drawn anew; all without
+# Generates docs/filters from the built program: a page and a picture for each filter, and their list. The pictures show the same
+# moment of the synthetic camera, before and after the first of the filter's examples.
+#   scripts/filter-docs.sh [NAME...]    redraws only these filters' pictures; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."
 framewire=${FRAMEWIRE:-build/dev/framewire}
@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$docs/pictures"
 
-draw() { # NAME CHAIN: the moment's frame through the chain
+draw() { # NAME CHAIN: draws the moment's frame through the chain
     "$framewire" run --backend cpu --log-level warning -i "$camera" -f "$2" -o "$folder/%04d.jpg" --frames "$moment"
     # shellcheck disable=SC2012  # plain numbers
     cp "$folder/$(ls "$folder" | tail -n 1)" "$docs/pictures/$1.jpg"

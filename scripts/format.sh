@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formats all sources by .clang-format, or with --check says which lines it would change and exits 1.
-# CLANG_FORMAT names another binary; releases differ, and Debian 12's, 14, is the one that counts.
+# Formats all sources with .clang-format; with --check, prints the lines that it would change and exits with 1.
+# CLANG_FORMAT names another binary; releases differ, and the reference is Debian 12's, 14.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources() { git ls-files -z -- '*.cpp' '*.hpp' '*.cu' '*.cuh'; }

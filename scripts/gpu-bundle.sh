@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes gpu-bundle/: the CUDA tests, the benches and framewire itself with every library they need, to be copied to an
-# x86-64 Linux machine with an NVIDIA driver and nothing else. Media there are y4m, raw, PNG and the synthetic camera.
+# Makes gpu-bundle/: the CUDA tests, the benches and framewire itself with every library that they need, for an x86-64 Linux machine
+# with only an NVIDIA driver. Media there are y4m, raw, PNG and the synthetic camera.
 #   FRAMEWIRE_BUNDLE_ARCHITECTURES="90"   the GPU architectures to build for
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ cp -r tests/golden tests/golden_test.sh "$bundle/"
 cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
-# Libraries go beside the programs; those of glibc apart, for machines whose own are older.
+# Libraries go beside the programs; those of glibc into a separate folder, for machines with an older glibc.
 ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
     while read -r library; do
         case $(basename "$library") in
@@ -34,10 +34,10 @@ ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}
 
 cat >"$bundle/under.sh" <<'UNDER'
 #!/usr/bin/env bash
-# under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it, and with the C library beside it too
-# where the machine's is older than the one the program was built with.
+# under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it, and with the C library beside
+# it, too, if the machine's is older than the one that the program was built with.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-case $1 in *.sh) exec "$@" ;; esac # which runs the programs under this script
+case $1 in *.sh) exec "$@" ;; esac # scripts run the programs under this script themselves
 built_with=$(cat "$here/glibc/VERSION")
 of_machine=$(ldd --version 2>/dev/null | sed -n '1s/.* //p')
 oldest=$(printf '%s\n%s\n' "$built_with" "${of_machine:-0}" | sort -V | head -n 1)
@@ -51,7 +51,8 @@ ldd --version | sed -n '1s/.* //p' >"$bundle/glibc/VERSION"
 
 cat >"$bundle/run-tests.sh" <<'TESTS'
 #!/usr/bin/env bash
-# All tests, CUDA's included: a missing GPU is a failure here, not a skip. Closes with 'N passed, N failed, N skipped'.
+# Runs all tests, including CUDA's: a missing GPU is a failure here, not a skip. Ends with 'N passed, N failed, N
+# skipped'.
 cd "$(dirname "$0")" || exit 1
 export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=$PWD/under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 export FRAMEWIRE_PROGRAM=$PWD/bin/framewire FRAMEWIRE_BACKEND="cpu cuda"
@@ -60,7 +61,7 @@ TESTS
 
 cat >"$bundle/run-benches.sh" <<'BENCHES'
 #!/usr/bin/env bash
-# All benches, or the groups and suites named, with the options of framewire bench.
+# Runs all benches, or the named groups and suites, with the options of framewire bench.
 cd "$(dirname "$0")" || exit 1
 export FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 exec ./under.sh ./bin/framewire-bench "$@"

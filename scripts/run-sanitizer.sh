@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Part of gpu-bundle/: the CUDA tests under each tool of compute-sanitizer (or those named), on fewer and smaller shapes.
-# Each test is a process of its own and many run at a time, for a tool keeps one CPU core busy whatever the GPU does. Closes
-# with a line a tool; a test that did not end in time is neither passed nor failed there, but the exit status is 1.
-#   FRAMEWIRE_JOBS=12                           tests at a time; three quarters of the cores
-#   FRAMEWIRE_LIMIT_S=300                       the most seconds a test may take
-#   FRAMEWIRE_TESTS="./tests/filters_tests"     of which programs
-#   GTEST_FILTER="*Median*/cuda"                which tests
+# Part of gpu-bundle/: runs the CUDA tests under each tool of compute-sanitizer (or the named ones), on fewer and smaller shapes.
+# Each test is a separate process and many run at a time, because a tool keeps one CPU core busy whatever the GPU does. Ends with one
+# line per tool; a test that times out counts neither as passed nor as failed there, but the exit status is 1.
+#   FRAMEWIRE_JOBS=12                           tests at a time; default: three quarters of the cores
+#   FRAMEWIRE_LIMIT_S=300                       time limit of a test in seconds
+#   FRAMEWIRE_TESTS="./tests/filters_tests"     test programs to run
+#   GTEST_FILTER="*Median*/cuda"                tests to run
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -17,10 +17,10 @@ limit_s=${FRAMEWIRE_LIMIT_S:-300}
 logs=${FRAMEWIRE_LOGS:-logs}
 export sanitizer limit_s logs FRAMEWIRE_REQUIRE_GPU=1 FRAMEWIRE_TEST_BRIEF=1 FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
 
-check() { # TOOL PROGRAM TEST: one test under one tool; prints the outcome, what it is of, and the log
+check() { # TOOL PROGRAM TEST: runs one test under one tool; prints the outcome, its arguments, and the log
     local log outcome options=()
     log=$logs/$1/$(basename "$2").${3//\//-}.log
-    # Some tests ask for what a GPU must refuse; a refused call is no finding.
+    # Some tests make calls that a GPU must refuse; a refused call is not a finding.
     [ "$1" != memcheck ] || options=(--report-api-errors no)
     timeout --kill-after=10 "$limit_s" ./under.sh "$sanitizer" --tool "$1" "${options[@]}" --error-exitcode 99 --print-limit 5 \
         "$2" --gtest_filter="$3" >"$log" 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the list of sources in docs/sources.md from what the built program knows.
+# Generates the list of sources in docs/sources.md from the built program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 framewire=${FRAMEWIRE:-build/dev/framewire}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Many files on a real cluster: Slurm from Debian's packages, four nodes on this machine, a controller and a key of their
-# own, all in namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md
-# unchanged: an array of tasks over 40 clips, one node killed in the middle, the merge behind it; then GNU parallel. Every
-# output has to be there, whole, once, and equal to a single run's.
+# Tests many files on a real cluster: Slurm from Debian's packages, four nodes on this machine, its own controller and key, all in
+# namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md unchanged: an array of
+# tasks over 40 clips, one node killed in the middle, the dependent merge; then GNU parallel. Every output must exist once,
+# complete, and equal to that of a single run.
 #   scripts/test-cluster.sh [PROGRAM]      needs root or sudo, and some minutes; installs what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
-address=10.213.17.1 # Slurm takes no loopback address for its nodes; this one is in a namespace only
+address=10.213.17.1 # Slurm accepts no loopback address for its nodes; this one exists only in a namespace
 nodes=4 clips=40
 
 install_packages() {
@@ -30,7 +30,7 @@ if [ "${1:-}" != --inside ]; then
     folder=$(mktemp -d /tmp/framewire-cluster-XXXXXX)
     trap 'rm -rf "$folder"' EXIT
     install_packages
-    # Processes, network and host name of its own: when its first process ends, all end.
+    # Separate process, network and host name namespaces: when the first process ends, all end.
     timeout --foreground 900 unshare --net --uts --pid --mount --fork --kill-child --mount-proc \
         "$0" --inside "$program" "$folder"
     exit
@@ -104,7 +104,7 @@ CONF
 start_node() { slurmd -D -N "$1" >"$folder/log/$1-out.log" 2>&1 & }
 all_idle() { [ "$(sinfo -h -t idle -o %D)" = $nodes ]; }
 
-# A node as it is when its power fails: its daemon and all that it started, at once.
+# Simulates a power failure of a node: kills its daemon and everything that it started.
 kill_node() {
     local processes process
     processes=$(cat "$folder/run/$1.pid")
@@ -117,7 +117,7 @@ kill_node() {
     kill -9 $(printf '%s\n' $processes | sort -un | grep -vxE "1|$$") 2>/dev/null || true
 }
 
-recipe() { # its name in the docs, into a file of that name
+recipe() { # its name in the docs; writes it to a file of that name
     awk -v name="<!-- recipe: $1 -->" '$0 == name {found = 1; next} found && /^```/ {if (inside) exit; inside = 1; next} inside' \
         docs/with/slurm.md docs/many-files.md >"$folder/work/$1"
     [ -s "$folder/work/$1" ] || { echo "neither docs/with/slurm.md nor docs/many-files.md has the recipe $1" >&2 && return 1; }
@@ -142,7 +142,7 @@ cd "$folder/work"
 chmod +x ./*.sh
 ls -d "$PWD"/clips/*.mp4 >clips.txt
 
-./detect.sh && mv boxes single # what all others have to be equal to
+./detect.sh && mv boxes single # the reference for all other runs
 start_cluster
 
 began=$SECONDS

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the shell blocks of the documentation, in a folder and a network of their own (root): files, cameras and other
-machines that they name are prepared there. Servers run until their block ends, and what has no end for some seconds. It
-takes about six minutes. Closes with 'N passed, N failed, N skipped', of pages.
+"""Runs the shell blocks of the documentation in their own folder and network namespace (as root), in which the files, cameras and
+other machines that they name exist. Servers run until their block ends, and endless commands for some seconds. Takes about
+six minutes. Ends with 'N passed, N failed, N skipped', counting pages.
 
-    scripts/test-docs.py [PROGRAM [PAGE...]]      build/dev/framewire, and all pages of PAGES
+    scripts/test-docs.py [PROGRAM [PAGE...]]      default: build/dev/framewire, and all pages of PAGES
 
-A block is left out after the line `<!-- example: WHY -->` or `<!-- recipe: NAME -->` (scripts/test-cluster.sh runs those), and a
-command that NOT_RUN matches.
+Skips a block after the line `<!-- example: WHY -->` or `<!-- recipe: NAME -->` (scripts/test-cluster.sh runs those), and commands
+that match NOT_RUN.
 """
 import os
 import re
@@ -24,7 +24,7 @@ PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/cameras.md", 
          "docs/with/home-assistant.md", "docs/with/obs.md", "docs/with/vlc.md"]
 LIMIT_S = 5
 
-# What blocks name that is not here, and what stands for it.
+# Names in blocks that do not exist here, and their replacements.
 CAMERA = "synth:size=320x240"
 REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), (r"rtsp://[^\s'\"]+", CAMERA),
             (r"http://camera\.local/video\?token=\{env:DOOR_TOKEN\}", CAMERA), (r"-i SRC\b", f"-i {CAMERA}:frames=20"),
@@ -54,7 +54,7 @@ framewire hog --train people/ other/ -o model.npy --log-level error
 
 
 def in_own_network():
-    """Starts this script anew where ports and names are its own."""
+    """Restarts this script in namespaces with their own ports and mounts."""
     if os.environ.get("FRAMEWIRE_DOCS_NETWORK"):
         return
     os.environ["FRAMEWIRE_DOCS_NETWORK"] = "1"
@@ -62,7 +62,7 @@ def in_own_network():
 
 
 class Place:
-    """The folder, its programs, and what runs beside the blocks."""
+    """The folder, its programs, and the processes that run beside the blocks."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp(prefix="framewire-docs-")
@@ -71,7 +71,7 @@ class Place:
                                 XDG_STATE_HOME=f"{self.folder}/state", DOOR_TOKEN="secret",
                                 VTEST="/usr/share/doc/opencv-doc/examples/data/vtest.avi")
         os.mkdir("bin")
-        # Outputs of earlier blocks may be there: all that writes replaces.
+        # Outputs of earlier blocks may exist, so all commands replace them.
         self.program("framewire", f'case "$1" in run | detect | hog | view | serve) set -- "$@" -y ;; esac; exec {program} "$@"')
         self.program("ffmpeg", 'exec /usr/bin/ffmpeg -y -nostdin -loglevel error "$@"')
         self.program("curl", f'exec /usr/bin/curl -sS --insecure --fail --max-time {LIMIT_S - 1} "$@"')
@@ -121,7 +121,7 @@ def wait_until_served(server, log):
 
 
 def note_secrets(log):
-    """What the server of that log has made, for those who connect to it."""
+    """Writes the token and the certificate's fingerprint that the server of this log has made to files, for its clients."""
     if found := re.search(r"SHA256:[0-9a-f]{64}", text_of(log)):
         with open("fingerprint", "w") as file:
             file.write(found.group(0))
@@ -130,7 +130,7 @@ def note_secrets(log):
 
 
 def stop(process):
-    """Its exit status after Ctrl-C; 'hung' if that did not end it."""
+    """The exit status after Ctrl-C; 'hung' if the process did not end."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
         try:
@@ -164,7 +164,7 @@ def commands_of(block):
 
 
 def run_block(place, block):
-    """What went wrong, in words."""
+    """A description of what went wrong."""
     problems, server, assignments = [], None, ""
     if "framewire serve" not in block and (where := re.search(r"127\.0\.0\.1:7878|tls://camera\.local:7878", block)):
         options = ("--tls", "--listen 10.0.0.9:7878") if where.group(0).startswith("tls") else ()
@@ -193,7 +193,7 @@ def run_block(place, block):
             try:
                 status, good = process.wait(LIMIT_S), (0, 28) if command.startswith("curl -N") else (0,)
             except subprocess.TimeoutExpired:
-                status, good = stop(process), (0, 123, 130, 255, -signal.SIGINT)  # ffplay's and ffmpeg's, too
+                status, good = stop(process), (0, 123, 130, 255, -signal.SIGINT)  # including ffplay's and ffmpeg's
         if status not in good:
             problems.append(f"{command}\n    ended with {status}: {text_of('log')[-500:].strip()}")
     stop_server()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The cases of tests/network, random requests to a live camera, and the page of a browser that stops and goes on, as long and
-# as wide as they are meant, some forty minutes in all: a gate runs them briefly.
-# 200 viewers of which one is stopped, a minute at a twentieth of what is needed, ten minutes of coming and going. Closes
-# with the figures that the cases took and 'N passed, N failed, N skipped'.
-#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.AMinute, Killed, Soak, RandomRequests, frozen; without, all
-# FRAMEWIRE_PRESET (dev) is what is built. As root there are lines that lose packets; else what needs them is skipped.
+# Runs the cases of tests/network, random requests to a live camera, and a browser page that is repeatedly stopped, at their full
+# length and width, about forty minutes in all; the gate runs them briefly: 200 viewers of which one is stopped, a minute with a
+# twentieth of the needed bandwidth, ten minutes of connecting and disconnecting. Ends with the figures of the cases and
+# 'N passed, N failed, N skipped'.
+#   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.Recovers, Killed, Soak, RandomRequests, frozen; default: all
+# FRAMEWIRE_PRESET (dev) is the preset to build. Lines that lose packets need root; their tests are skipped otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${FRAMEWIRE_PRESET:-dev}
@@ -14,14 +14,14 @@ ninja -C "$build" network_tests session_tests >/dev/null
 
 filter=
 for case in "${@:-}"; do filter+="${filter:+:}*$case*"; done
-# Of other programs only these.
+# Only these tests of other programs.
 requests=
 for case in "${@:-RandomRequests}" "${@:-HiddenAtOnce}"; do
     case $case in RandomRequests* | HiddenAtOnce*) requests+="${requests:+:}*$case*" ;; esac
 done
 page=
 for case in "${@:-frozen}"; do [ "$case" != frozen ] || page=web/tests/frozen.test.js; done
-# Pictures of some seconds go to files that processes share: in memory where there is room.
+# Pictures of some seconds go to files that processes share: in memory if there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 2000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/framewire-network-XXXXXX)
     export TMPDIR

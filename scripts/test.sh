@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs all tests. The last line reads 'N passed, N failed, N skipped'.
-#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan; under the sanitizers fewer shapes (docs/maintaining/tests.md)
+# Installs what is missing, builds, and runs all tests. The last line reads 'N passed, N failed, N skipped'.
+#   scripts/test.sh [PRESET]     dev (the default), cpu-only, asan, tsan; sanitizers use fewer shapes (docs/maintaining/tests.md)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-dev}
 scripts/deps.sh
 build=build/$preset
-# An empty cache has nothing that the preprocessor could find, and takes a twentieth less without.
+# With an empty cache the preprocessor mode finds nothing, and the depend mode takes a twentieth less time.
 if [ "$(ccache --print-stats | awk '$1 == "cache_size_kibibyte" { print $2 }')" = 0 ]; then export CCACHE_DEPEND=1; fi
 cmake --preset "$preset" >/dev/null
 ninja -C "$build" all
 
 export TEST_JOBS=4              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
-# Tests write thousands of files, some over and over, and it is not the disk that they try: in memory where there is room.
+# Tests write thousands of files, some repeatedly, and do not test the disk: in memory if there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 4000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/framewire-tests-XXXXXX)
     export TMPDIR
@@ -24,8 +24,8 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # ThreadSanitizer's own exit status, 66, is the program's for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-# What takes longest begins first. The end-to-end tests, in three parts, and those of networks wait most of their time; beside
-# them the benches compile, and the filters' tests compute.
+# The slowest tests start first. The end-to-end tests, in three shards, and the network tests mostly wait; beside them
+# the benches compile, and the filters' tests compute.
 tests=$build/tests
 first=("$tests/e2e_tests@1/3" "$tests/e2e_tests@2/3" "$tests/network_tests")
 next=("$tests/e2e_tests@3/3" "$tests/filters_tests")
@@ -34,8 +34,9 @@ for program in "$tests"/*_tests; do
     case ${program##*/} in e2e_tests | network_tests | filters_tests) ;; *) last+=("$program") ;; esac
 done
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the benches, the recorded results, the format and the layering of the sources, how tests are counted, the
-    # documents, what CUDA sources compile for, the installed package as another project uses it, and what runs in browsers.
+    # Not GoogleTest: the benches, the recorded results, the format and the layering of the sources, the counting of
+    # tests, the documents, the architectures of CUDA sources, the installed package in another project, and the browser
+    # tests.
     first+=(tests/benches_test.sh)
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh)
     last+=(tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh tests/docs_test.py)

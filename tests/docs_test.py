@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the documentation: links and anchors, files named in it, pages nobody links to, lengths, options of commands.
+"""Checks the documentation: links and anchors, named files, pages without links to them, lengths, options of commands.
 Reports the way GoogleTest does.
 
-    tests/docs_test.py [PROGRAM]    build/dev/framewire, whose help lists the options
+    tests/docs_test.py [PROGRAM]    default: build/dev/framewire; its help lists the options
 """
 import os
 import re
@@ -26,7 +26,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes from headings."""
     found = {}
     for heading in re.findall(r"^#{1,6} +(.*?) *$", without_code(text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -39,7 +39,7 @@ def anchors(text):
 
 
 def links(page):
-    """(target, its page or file, anchor) of each link into the project."""
+    """(link target, page or file, anchor) of each link into the project."""
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(TEXTS[page])):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
@@ -56,7 +56,7 @@ def dead_links():
 
 
 def missing_files():
-    """Paths from the project's root in backticks; those with words in capitals stand for others."""
+    """Paths from the project's root in backticks, except those with placeholders in capitals."""
     for page, text in TEXTS.items():
         if page == "CHANGELOG.md":
             continue
@@ -66,7 +66,7 @@ def missing_files():
 
 
 def unlisted_pages():
-    """Pages that are further than two links from docs/README.md."""
+    """Pages that are more than two links away from docs/README.md."""
     near = {"docs/README.md"}
     for _ in range(2):
         near |= {path for page in near if page in TEXTS for _, path, _ in links(page)}

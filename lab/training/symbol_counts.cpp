@@ -82,7 +82,7 @@ BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block
     States states(first, reader, states_counts[choice]);
     Counted symbols(states, step_places(), counts);
     if (in_runs) {
-        // Models for magnitudes are trained on predicted blocks.
+        // Magnitudes use the models of complete keyframes, so their symbols are not counted here.
         auto runs = read_runs(symbols, models, block, after.shape.channels);
         auto magnitudes = read_lanes(reader);
         read_magnitudes(runs, magnitudes, threshold, after);

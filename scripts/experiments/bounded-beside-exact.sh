@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What the modes exact and bounded take on clips beside bitmaps and differences under zstd -3: bytes per step, a sixtieth of the
-# first picture included, and shares of that.
+# Compares the modes exact and bounded on clips with bitmaps and differences under zstd -3: bytes per delta frame, including a sixtieth
+# of the keyframe, and their ratios.
 #   scripts/experiments/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
-# A clip may be a folder of pictures. FRAMEWIRE_PRESET (dev) is what is built. The last line has geometric means. Ends with 1 where
-# bounded takes more than exact.
+# A clip may be a folder of pictures. FRAMEWIRE_PRESET (dev) is the preset to build. The last line has geometric means. Exits with 1 if
+# bounded needs more than exact.
 set -euo pipefail
 [ $# -ge 3 ] || {
     sed -n '2,6s/^# *//p' "$0" >&2
@@ -16,7 +16,7 @@ cd "$(dirname "$0")/../.."
 [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >/dev/null
 ninja -C "build/$preset" framewire-bench >/dev/null
 
-# NAME CLIP: the picture's bytes and a step's.
+# NAME CLIP: prints the bytes of the keyframe and of a delta frame.
 row() {
     "build/$preset/bench/framewire-bench" peers/stream --only "$1" --input "$2" --threshold "$threshold" --frames "$frames" |
         sed -n "s/^$1 *\([0-9]*\) *\([0-9]*\) .*/\1 \2/p"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Whether each byte that viewers of clips see is within its bound: all modes, thresholds 0 to 254, a few frames of each clip.
+# Checks that each byte that viewers of clips see is within its bound: all modes, thresholds 0 to 254, a few frames of each clip.
 #   scripts/experiments/check-bound.sh CLIP...
-# A clip may be a folder of pictures of one size. FRAMEWIRE_PRESET (dev) is what is built; FRAMEWIRE_QUICK=1 takes every 16th
-# threshold. Ends with 1 where a byte is further off.
+# A clip may be a folder of pictures of one size. FRAMEWIRE_PRESET (dev) is the preset to build; FRAMEWIRE_QUICK=1 checks every 16th
+# threshold. Exits with 1 if a byte exceeds its bound.
 set -euo pipefail
 [ $# -ge 1 ] || {
     sed -n '2,5s/^# *//p' "$0" >&2

@@ -2,8 +2,8 @@
 # Compares the components that `framewire detect` finds with known counts, for both connectivities.
 # usage: scripts/experiments/component-counts.sh PROGRAM COUNTS.csv FOLDER
 # COUNTS.csv has a heading and lines of file,width,height,foreground,components_4,components_8, where foreground is luma<128,
-# luma>=128 or value>0 and the files, some of which are raw gray bytes (.raw), lie in FOLDER. Prints one line for each that
-# differs and a sum; fails when one does.
+# luma>=128 or value>0 and the files, some of which are raw gray bytes (.raw), lie in FOLDER. Prints one line for each difference
+# and a total; fails if there is any difference.
 set -euo pipefail
 [ $# -eq 3 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
 program=$1 counts=$2 folder=$3
@@ -17,7 +17,7 @@ while IFS=, read -r file width height foreground want_4 want_8; do
         ffmpeg -loglevel error -y -i "$source" -pix_fmt gray -f rawvideo "$work/image.raw" </dev/null
         source=$work/image.raw
     fi
-    # What differs from a background of one value by more than a threshold: 255 - v > 127 is v < 128.
+    # Foreground differs from a constant background by more than a threshold: 255 - v > 127 is v < 128.
     case $foreground in
         'luma<128'*) colour=white threshold=127 ;;
         'luma>=128'* | 'value>=128') colour=black threshold=127 ;;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Repeats the HOG report's experiment (section 8) and prints its table with framewire's figures below the report's: the
-# first 12 images of a folder, 5 times over, and the first 480 frames of a video, on the CPU and, where there is one, on the
+# first 12 images of a folder, 5 times, and the first 480 frames of a video, on the CPU and, if there is one, on the
 # GPU with 1, 2 and 4 streams.
 #   scripts/experiments/hog-experiment.sh IMAGES [VIDEO]
-# VIDEO is vtest.avi of Debian's opencv-doc where that is installed, else 480 frames of the synthetic camera, from a file.
-# The report counted the steps of the algorithm alone. Here 'all' is reading, decoding, computing and writing the .npy, which
-# go on at the same time, and 'steps' is computing alone, which a GPU does while other things go on.
+# VIDEO is vtest.avi of Debian's opencv-doc if it is installed, else 480 frames of the synthetic camera, from a file.
+# The report counted only the steps of the algorithm. Here 'all' is reading, decoding, computing and writing the .npy, which
+# run at the same time, and 'steps' is computing alone, which a GPU does in parallel with the others.
 #   FRAMEWIRE=build/dev/framewire    the program; in a GPU bundle the one beside this script
 set -euo pipefail
 [ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
@@ -23,7 +23,7 @@ if [ -z "$video" ]; then
     "${framewire[@]}" run --log-level error --progress none --backend cpu -i synth:size=768x576:fps=24 -o "$video" --frames 480
 fi
 
-# Seconds of a run in all and of its steps, or of one frame of it: the medians of 5 repetitions.
+# Prints the total seconds of a run and those of its steps, or of one frame: medians of 5 repetitions.
 measure() { # run|frame BACKEND STREAMS FRAMES INPUT OUTPUT
     for _ in 1 2 3 4 5; do
         "${framewire[@]}" hog -y --log-level error --progress none --backend "$2" --streams "$3" --frames "$4" -i "$5" -o "$6" \

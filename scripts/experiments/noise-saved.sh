@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What filters save a difference stream: the share of bytes that differ by more than the threshold between two pictures of
-# one scene, unfiltered and after each filter, as `framewire serve` counts them. Prints a Markdown table in per cent.
-#   scripts/experiments/noise-saved.sh THRESHOLD NAME=FIRST,SECOND [NAME=FIRST,SECOND...]    pictures of one size and file ending
+# Measures how much filters reduce a difference stream: the share of bytes that differ by more than the threshold between two pictures
+# of one scene, unfiltered and after each filter, as `framewire serve` counts them. Prints a Markdown table in per cent.
+#   scripts/experiments/noise-saved.sh THRESHOLD NAME=FIRST,SECOND [NAME=FIRST,SECOND...]    pictures of one size and file type
 set -euo pipefail
 framewire=${FRAMEWIRE:-$(dirname "$0")/../../build/dev/framewire}
-# The report's own (figure 35 and section 6.5), and sizes on both sides of them.
+# The report's own filters (figure 35 and section 6.5), and smaller and larger sizes.
 filters=(mean={3,5,7,9,15} gaussian={3:sigma=1,4:sigma=2,5:sigma=3,6:sigma=5,7:sigma=8} gaussian={3,5,7,9,11,13,15}
     gaussian={6,8,10}:sigma=2 median={3,5,7,9,15})
 [ $# -gt 1 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
@@ -13,14 +13,14 @@ shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-changed() { # PICTURES FILTERS: the share of the second picture's bytes that are sent, in per cent
+changed() { # PICTURES FILTERS: prints the share of the second picture's bytes that are sent, in per cent
     "$framewire" serve -y --backend cpu --log-level warning --listen 127.0.0.1:0 --rate max --threshold "$threshold" -i "$1" -f "$2" \
         --stats "$folder/stats.json"
-    # `changed` counts the first picture's bytes too, which are not compared.
+    # `changed` also counts the first picture's bytes, which are not compared.
     awk -F '[:,]' '$1 ~ /"changed"/ {printf "%.4f\n", 200 * $2}' "$folder/stats.json"
 }
 
-row() { # NAME FILTERS: the shares, and in brackets how much less than unfiltered
+row() { # NAME FILTERS: prints the shares, and in brackets the reduction compared with unfiltered
     printf '| %s |' "$1"
     for index in "${!names[@]}"; do
         share=$(changed "${pictures[index]}" "$2")

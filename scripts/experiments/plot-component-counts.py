@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the moving-object report's figure 14, time against the number of components, from framewire-bench's rows.
+"""Draws the moving-object report's figure 14, time over the number of components, from framewire-bench's rows.
 
     framewire bench ladders/component-counts --json rows.json
     scripts/experiments/plot-component-counts.py rows.json [more.json ...] > docs/detect/component-counts.svg
 
-With --table it prints the numbers as a Markdown table instead. Rows of the same line in several files: the first counts.
+With --table it prints the numbers as a Markdown table instead. If several files have a line, the first one counts.
 """
 import json
 import math
@@ -73,7 +73,7 @@ def print_svg(lines):
         print(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{count}</text>')
     print(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 12}" text-anchor="middle">components</text>')
     text_end = 0
-    for colour, (name, line) in zip(COLOURS, lines.items()):  # the slowest, so the uppermost, first
+    for colour, (name, line) in zip(COLOURS, lines.items()):  # the slowest, that is the uppermost, first
         points = " ".join(f"{x_of(count):.1f},{y_of(us):.1f}" for count, us in sorted(line.items()))
         print(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
         y = max(y_of(line[max(line)]), text_end)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws detection rate against false alarms a window, from curves that `framewire hog --train --folds --curve` writes.
+"""Draws detection rate over false alarms per window, from curves that `framewire hog --train --folds --curve` writes.
 
     framewire hog --train people/ other/ -o model.npy --folds 10 --curve curve.csv
     scripts/experiments/plot-detection-curve.py "our model=curve.csv" ["NAME=more.csv" ...] > curve.svg
 
-With --table it prints, as a Markdown table, the detection rates at some rates of false alarms instead.
+With --table it prints the detection rates at some false alarm rates as a Markdown table instead.
 """
 import csv
 import math
@@ -17,7 +17,7 @@ TABLE_RATES = [1e-1, 1e-2, 1e-3, 1e-4]
 
 
 def read_curve(path):
-    """[(false alarms a window, detection rate)], ascending, and how many windows and positives there were."""
+    """[(false alarms per window, detection rate)], ascending, and the numbers of windows and positives."""
     with open(path) as file:
         rows = list(csv.DictReader(file))
     if not rows:
@@ -37,7 +37,7 @@ def read_curves(arguments):
 
 
 def rate_at(points, most):
-    """The largest detection rate with at most so many false alarms a window."""
+    """The largest detection rate with at most this many false alarms per window."""
     return max((rate for false_alarms, rate in points if false_alarms <= most), default=0.0)
 
 
@@ -73,7 +73,7 @@ def print_svg(curves):
         print(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{percent} %</text>')
     print(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 12}" text-anchor="middle">false alarms a window (the left edge: none)</text>')
     for index, (colour, (name, (points, windows, positives))) in enumerate(zip(COLOURS, curves.items())):
-        # A threshold between two points finds what the stricter one does: steps.
+        # A threshold between two points finds what the stricter one finds: the curve has steps.
         corners = [(LEFT, y_of(rate_at(points, 0)))]
         for false_alarms, rate in points:
             if y_of(rate) < corners[-1][1]:

@@ -46,7 +46,7 @@ const std::vector<std::string>& own_mounts() {
     return found;
 }
 
-// What stays beside the output as NAME.part: everything that was complete when the disk filled up.
+// Files left beside the output as NAME.part: everything that was complete when the disk filled up.
 enum class Remains {
     nothing,
     lines,

@@ -1,4 +1,4 @@
-// What happens to outputs that already exist, and to outputs of runs that fail.
+// Outputs that already exist, and outputs of runs that fail.
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
