@@ -31,7 +31,7 @@ report GroupsAreListed $status
 $build/framewire bench ladders limits --check --json "$work/rows.json" >"$work/log" 2>&1 &&
     jq -e '.options.check and .machine.cores > 0 and .failures == [] and ([.rows[].group] | unique == ["ladders", "limits"])' \
         "$work/rows.json" >>"$work/log"
-report LaddersAndLimitsAreRight $?
+report LaddersAndLimitsAreCorrect $?
 
 $build/framewire bench no-such-group >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "'no-such-group'" "$work/log"
@@ -40,7 +40,7 @@ report UnknownGroupIsRefused $?
 cp $build/framewire "$work/"
 "$work/framewire" bench --list >"$work/log" 2>&1
 [ $? -eq 78 ] && grep -q "framewire-bench" "$work/log"
-report MissingProgramIsToldOf $?
+report MissingProgramIsReported $?
 
 # Checks the build's own warnings: it refuses a build without optimisation, of type Debug, or with sanitizers.
 flaw_of() { # FLAGS...: prints what a program compiled with these flags reports about itself
@@ -62,5 +62,5 @@ it is a build of type Debug
 it was built with sanitizers (thread)
 
 WANT
-report UnfitBuildsAreRefused $?
+report UnsuitableBuildsAreRefused $?
 exit $result

@@ -37,7 +37,7 @@ check SkippedForAnotherReason "$passed\n$other_reason" 'exit 0' '1 passed, 1 fai
 check Failed "$passed\n$failed" 'exit 1' '1 passed, 1 failed, 0 skipped' 1 'wrong'
 check Died "$passed" 'kill -SEGV $$' '1 passed, 1 failed, 0 skipped' 1 'ended with status 139'
 check Hung "$passed" 'exec sleep 60' '1 passed, 1 failed, 0 skipped' 1 'ended with status 124'
-check APart "$passed" 'echo part $GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS: Skipped && echo nothing && exit 1' \
+check Shard "$passed" 'echo part $GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS: Skipped && echo nothing && exit 1' \
     '1 passed, 1 failed, 0 skipped' 1 'part 1 of 3' @2/3
 check RanNoTest '[==========] 0 tests from 0 test suites ran.' 'exit 0' '0 passed, 1 failed, 0 skipped' 1 'ran no test'
 exit $result

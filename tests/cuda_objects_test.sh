@@ -33,7 +33,7 @@ guard='__CUDA_ARCH__ >= 800$'
     done
 } >"$log"
 [ ! -s "$log" ]
-report AllGpusAreToldApartWhereTheyAreTried $?
+report EveryArchitectureDependentFunctionIsCompiled $?
 
 cmake --preset cuda-objects >"$log" 2>&1 || {
     report CompileForEveryArchitecture 1

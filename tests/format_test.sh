@@ -2,9 +2,9 @@
 # Checks that all sources are formatted with .clang-format. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
 if scripts/format.sh --check 2>&1; then
-    echo "[       OK ] Format.SourcesAreAsClangFormatHasThem (0 ms)"
+    echo "[       OK ] Format.SourcesAreFormatted (0 ms)"
 else
     echo "scripts/format.sh puts that right"
-    echo "[  FAILED  ] Format.SourcesAreAsClangFormatHasThem (0 ms)"
+    echo "[  FAILED  ] Format.SourcesAreFormatted (0 ms)"
     exit 1
 fi

@@ -35,13 +35,13 @@ check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -ty
 # Only sources of the cuda folder and check.hpp include cuda_runtime.h, and no other header includes check.hpp.
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
 # Stream::queue() lends a stream's handle for one call: a graph records on another stream.
-check OnlyTheCudaFolderNamesHandlesOfStreams "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
+check OnlyTheCudaFolderUsesStreamHandles "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
 check KernelsAreLaunchedByLaunch "$(grep -rn '<<<' src bench --include='*.cu' --include='*.cuh')"
 check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch|EventRecord|GraphLaunch)' src/framewire | grep -v '^src/framewire/cuda/')"
 # Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
 # Boost is slow to compile and is one kind of network, so only the code that creates connections includes it.
-check BoostInItsPlaces "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|listener.cpp)")"
+check OnlyConnectionsIncludeBoost "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|listener.cpp)")"
 # Libraries of the program that are slow to compile are included in one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/command_line/command_line.cpp$')"
 check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"

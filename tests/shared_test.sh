@@ -18,4 +18,4 @@ fi
 "$program" run -i synth:size=320x240:objects=3:frames=30 -f median=5,gaussian=5 -o "$folder/out.y4m" -y --log-level warning
 "$program" detect -i "$folder/out.y4m" -o "$folder/out.jsonl" -y --log-level warning
 test -s "$folder/out.y4m" -a -s "$folder/out.jsonl"
-echo "[       OK ] Shared.RunsWhereItIsMoved (0 ms)"
+echo "[       OK ] Shared.RunsAfterBeingMoved (0 ms)"

@@ -47,5 +47,5 @@ check() { # NAME FUNCTION
 }
 check FindPackage attempt
 check PkgConfig by_pkg_config
-check InstallsWhatHelps installed
+check InstallsManualPageAndCompletions installed
 exit $result

@@ -311,7 +311,7 @@ TEST(Outputs, KilledRunsLeavePlayableFilesAndKeepFinishedOnes) {
 
 // --- descriptors and pipes ---
 
-TEST(Outputs, ClosedDescriptorsAreNotReusedAsFiles) {
+TEST(Outputs, ClosedStandardStreamsAreNotReusedAsFiles) {
     const TemporaryFolder folder;
     const auto input = Program(through_shell("<&-", {"run", "-i", "-", "-o", folder / "a.mkv"})).wait();
     EXPECT_EQ(input.code, 69) << input.err;

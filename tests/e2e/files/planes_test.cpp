@@ -71,7 +71,7 @@ TEST_F(Planes, ReportTheTimePerStep) {
     EXPECT_EQ(figures.at("filters").at(0).at("threshold"), 99);
 }
 
-TEST_F(Planes, ReportTheConversionTime) {
+TEST_F(Planes, ReportTheTimeOfRotateAndScale) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v libx264 -pix_fmt yuv420p -vf scale=160:120"), "rotate=90,scale=50%", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});
