@@ -61,17 +61,17 @@ def joined(texts):
 
 def reported_of(kernel, block, reported):
     """The reports' values for a kernel; values with a block size only apply to launches with such blocks."""
-    return [told for told in reported if told["kernel"] == kernel and told.get("block", block) == block]
+    return [reported for reported in reported if reported["kernel"] == kernel and reported.get("block", block) == block]
 
 
-def row_of(key, launch, told):
+def row_of(key, launch, reported):
     """A row of the table, with the reports' figures in brackets and their sources in the last column."""
     cells = []
     for metric, (_, own) in METRICS.items():
         cell = f"{launch[metric]:.4g}" if metric in launch else ""
-        own_figures = joined(f"{one[own]:g}" for one in told if own in one)
+        own_figures = joined(f"{one[own]:g}" for one in reported if own in one)
         cells.append(f"{cell} ({own_figures})".strip() if own_figures else cell)
-    return [*key, *cells, joined(f"{one['machine']} ({one['where']})" for one in told)]
+    return [*key, *cells, joined(f"{one['machine']} ({one['where']})" for one in reported)]
 
 
 def kernel_table(path):

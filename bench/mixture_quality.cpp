@@ -1,8 +1,8 @@
 #include "mixture_quality.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/detect/background/mixture/mixture.hpp"
-#include "framewire/media/images/sequence.hpp"
+#include "framewire/detect/mixture.hpp"
+#include "framewire/media/image_sequence.hpp"
 #include "framewire/media/media.hpp"
 
 #include <fmt/format.h>

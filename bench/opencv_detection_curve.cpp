@@ -3,11 +3,11 @@
 // in colour. Method `framewire`: its weights on our descriptors.
 
 #include "framewire/core/error.hpp"
-#include "framewire/hog/training/detection_curve.hpp"
-#include "framewire/media/files/output_file.hpp"
-#include "framewire/media/formats/window_model_file.hpp"
-#include "framewire/media/images/image_folder.hpp"
+#include "framewire/hog/training.hpp"
+#include "framewire/media/image_sequence.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/output_file.hpp"
+#include "framewire/media/window_model_file.hpp"
 
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>

@@ -45,9 +45,9 @@ def bars(title, entries, unit, folder, name, log=True, one=False):
     figure, axes = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(entries)))
     places = range(len(entries), 0, -1)
     axes.barh(places, [entry[1] for entry in entries], 0.7, color=[entry[2] for entry in entries])
-    told = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
-    if told:
-        axes.scatter([us for _, us in told], [place for place, _ in told], marker="D", s=22, color=REPORT, zorder=3,
+    reported = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
+    if reported:
+        axes.scatter([us for _, us in reported], [place for place, _ in reported], marker="D", s=22, color=REPORT, zorder=3,
                      label="the report's figure, on its machine")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1))
     for place, entry in zip(places, entries):
@@ -104,8 +104,8 @@ def plot_ladder(figures, suite, folder):
         bars(f"{suite}, {part}", entries, "microseconds per frame", folder, file_name(suite, part))
     for (key, size), curves in sweeps([row for row in rows if row["details"].get("step") not in ("HtoD", "DtoH", "memset")]).items():
         points = {name: [(number(row["details"][key]), row["median_us"]) for row in of] for name, of in curves.items()}
-        points.update({f"{name}, the report": told for name, of in curves.items()
-                       if len(told := [(number(row["details"][key]), row["reported"]["us"]) for row in of
+        points.update({f"{name}, the report": reported for name, of in curves.items()
+                       if len(reported := [(number(row["details"][key]), row["reported"]["us"]) for row in of
                                        if "reported" in row]) >= 3})
         lines(f"{suite}, {SWEPT[key]}{', ' + size if size else ''}", points, SWEPT[key], "microseconds per frame", folder,
               file_name(suite, key, size))

@@ -41,11 +41,11 @@ trap 'rm -f "$part"' EXIT
         "$ncu" --csv --print-units base --metrics "$metrics" --clock-control none \
         --target-processes all --filter-mode per-launch-config --launch-count 1 \
         --log-file "$part" "${program[@]}" "$suite" --once </dev/null ||
-        echo "profile.sh: $suite did not end well; what ncu told of it is kept" >&2
+        echo "profile.sh: $suite did not end well; what ncu reported is kept" >&2
     echo "profile.sh: $suite, $(grep -c '"gpu__time_duration.sum"' "$part" || true) launches, $((SECONDS - begin)) s" >&2
     cat "$part" >>"$file"
 done
 grep -q '"gpu__time_duration.sum"' "$file" || {
-    echo "profile.sh: ncu told of no kernel; its own words are in $file" >&2
+    echo "profile.sh: ncu reported no kernel; its output is in $file" >&2
     exit 1
 }

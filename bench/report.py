@@ -63,11 +63,11 @@ def limits_page(figures, plots):
 
 
 def reported_text(row):
-    told = row["reported"]
-    text = us_text(told["us"])
-    if told.get("most_us"):
-        text += f" ({us_text(told['least_us'])} to {us_text(told['most_us'])})"
-    return f"{text}, {told['machine']} ({told['where']})"
+    reported = row["reported"]
+    text = us_text(reported["us"])
+    if reported.get("most_us"):
+        text += f" ({us_text(reported['least_us'])} to {us_text(reported['most_us'])})"
+    return f"{text}, {reported['machine']} ({reported['where']})"
 
 
 def setting(row):
@@ -87,12 +87,12 @@ def ladder_table(rows):
         name = base_name(row)
         if row.get("note"):
             name += f" [{notes.setdefault(row['note'], len(notes) + 1)}]"
-        told, times = "", ""
+        reported, times = "", ""
         if "reported" in row:
-            told = reported_text(row)
+            reported = reported_text(row)
             times = f"{row['reported']['us'] / row['median_us']:,.1f}"
         step = row["details"].get("step", "")
-        lines.append([name, row["runner"], step, setting(row), spread(row), share(row), told, times])
+        lines.append([name, row["runner"], step, setting(row), spread(row), share(row), reported, times])
     text = table(["variant", "runner", "step", "setting", "us: median (least to most)", "of limit", "report, us", "times as fast"], lines)
     return text + "".join(f"\n{at}. {note}" for note, at in notes.items()) + ("\n" if notes else "")
 
@@ -151,8 +151,8 @@ def ladders_summary(figures):
             if "reported" in row and (size not in best or row["reported"]["us"] < best[size]["reported"]["us"]):
                 best[size] = row
         for size, row in best.items():
-            told = row["reported"]
-            lines.append([link, variants, size, f"{base_name(row)} ({row['runner']})", f"{us_text(told['us'])}, {told['machine']}",
+            reported = row["reported"]
+            lines.append([link, variants, size, f"{base_name(row)} ({row['runner']})", f"{us_text(reported['us'])}, {reported['machine']}",
                           us_text(row["median_us"]), fastest(rows, "framewire cuda", size), fastest(rows, "framewire cpu", size)])
         if not best:
             lines.append([link, variants, "", "", "", "", fastest(rows, "framewire cuda", None), fastest(rows, "framewire cpu", None)])

@@ -1,8 +1,7 @@
 // Every function that uses features of sm_80, which sources select by __CUDA_ARCH__. The preset cuda-objects compiles
 // it for all GPUs of `release`.
 
-#include "framewire/cuda/kernel/async_copy.cuh"
-#include "framewire/cuda/kernel/warp.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "framewire/filters/kernel/byte_products.cuh"
 
 using namespace framewire;

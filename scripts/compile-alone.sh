@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 
-INCLUDE_WHAT_IS_MADE = ("/median/networks/median_", "/bench/kit/machine.cpp")
+INCLUDE_WHAT_IS_MADE = ("/filters/median_networks", "/bench/kit/machine.cpp")
 with open(os.environ["commands"]) as file:
     sources = [one for one in json.load(file)
                if one["file"].endswith(".cpp") and not any(name in one["file"] for name in INCLUDE_WHAT_IS_MADE)]

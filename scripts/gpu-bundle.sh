@@ -15,7 +15,7 @@ ninja -C "$build" all framewire-bench
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,tests,lib,glibc}
 cp "$build"/framewire "$build"/bench/framewire-bench "$bundle/bin/"
-for test in core cuda colour filters delta detect hog pipeline media net session e2e; do
+for test in core cuda colour filters codec detect hog plan media net service jobs e2e; do
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*

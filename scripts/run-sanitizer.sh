@@ -11,7 +11,7 @@ cd "$(dirname "$0")" || exit 1
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 [ -x "$sanitizer" ] || { echo "compute-sanitizer is not on this machine" >&2; exit 78; }
 [ $# -gt 0 ] || set -- memcheck racecheck initcheck synccheck
-read -ra programs <<<"${FRAMEWIRE_TESTS:-./tests/cuda_tests ./tests/colour_tests ./tests/filters_tests ./tests/delta_tests ./tests/detect_tests ./tests/hog_tests}"
+read -ra programs <<<"${FRAMEWIRE_TESTS:-./tests/cuda_tests ./tests/colour_tests ./tests/filters_tests ./tests/codec_tests ./tests/detect_tests ./tests/hog_tests}"
 jobs=${FRAMEWIRE_JOBS:-$((($(nproc) * 3 + 3) / 4))}
 limit_s=${FRAMEWIRE_LIMIT_S:-300}
 logs=${FRAMEWIRE_LOGS:-logs}

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 preset=${FRAMEWIRE_PRESET:-dev}
 build=build/$preset
 [ -f "$build/build.ninja" ] || cmake --preset "$preset" >/dev/null
-ninja -C "$build" network_tests session_tests >/dev/null
+ninja -C "$build" network_tests jobs_tests >/dev/null
 
 filter=
 for case in "${@:-}"; do filter+="${filter:+:}*$case*"; done
@@ -36,7 +36,7 @@ log=$build/logs/network.log
 export FRAMEWIRE_NETWORK_LONG=1
 {
     timeout 4800 "$build/tests/network_tests" --gtest_filter="$filter" || true
-    [ -z "$requests" ] || timeout 3000 "$build/tests/session_tests" --gtest_filter="$requests" || true
+    [ -z "$requests" ] || timeout 3000 "$build/tests/jobs_tests" --gtest_filter="$requests" || true
     [ -z "$page" ] || tests/web_test.sh "$page" || true
 } 2>&1 | tee "$log"
 

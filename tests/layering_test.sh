@@ -7,13 +7,14 @@ declare -A below=(
     [cuda]="core cuda"
     [colour]="core cuda colour"
     [filters]="core cuda filters"
-    [delta]="core cuda delta"
+    [codec]="core cuda codec"
     [detect]="core cuda filters detect"
     [hog]="core cuda filters hog"
-    [pipeline]="core cuda colour filters delta detect hog pipeline"
-    [media]="core cuda colour filters delta detect hog pipeline media"
-    [net]="core cuda delta net"
-    [session]="core cuda colour filters delta detect hog pipeline media net session"
+    [plan]="core cuda colour filters codec detect hog plan"
+    [media]="core cuda colour filters codec detect hog plan media"
+    [net]="core cuda codec net"
+    [service]="core cuda colour filters codec detect hog plan media net service"
+    [jobs]="core cuda colour filters codec detect hog plan media net service jobs"
 )
 result=0
 check() { # name, findings: reports one test the way GoogleTest does, which fails if there are findings
@@ -33,18 +34,19 @@ done
 known=$(printf '%s\n' "${!below[@]}" | sort)
 check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) <(echo "$known"))"
 # Only sources of the cuda folder and check.hpp include cuda_runtime.h, and no other header includes check.hpp.
-check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/device/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/device/check.hpp')"
+check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/check.hpp')"
 # Stream::queue() lends a stream's handle for one call: a graph records on another stream.
 check OnlyTheCudaFolderUsesStreamHandles "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
 check KernelsAreLaunchedByLaunch "$(grep -rn '<<<' src bench --include='*.cu' --include='*.cuh')"
 check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch|EventRecord|GraphLaunch)' src/framewire | grep -v '^src/framewire/cuda/')"
 # Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.
-check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp/)' src/framewire/net/{stream,wire,transport,limits,session})"
+check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp.hpp)' \
+    src/framewire/net/{sessions,viewers,stream_state,receiver,wire,transport,limits,congestion_window}.*)"
 # Boost is slow to compile and is one kind of network, so only the code that creates connections includes it.
-check OnlyConnectionsIncludeBoost "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|listener.cpp)")"
+check OnlyConnectionsIncludeBoost "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|server.cpp)")"
 # Libraries of the program that are slow to compile are included in one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/command_line/command_line.cpp$')"
 check OneFileOfTheProgramWritesJson "$(grep -rlE '#include <nlohmann/json.hpp>' apps | grep -v '^apps/framewire/commands/json.cpp$')"
 # Jobs do not print: printing for people is the program's task.
-check SessionsDoNotPrint "$(grep -rnE '\b(fmt::print|std::printf|std::cout|std::cerr)\b' src/framewire/session | grep -v '_test.cpp')"
+check JobsDoNotPrint "$(grep -rnE '\b(fmt::print|std::printf|std::cout|std::cerr)\b' src/framewire/{jobs,service} | grep -v '_test.cpp')"
 exit $result

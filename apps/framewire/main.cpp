@@ -7,8 +7,7 @@
 #include "command_line/hidden_passwords.hpp"
 #include "framewire/core/abandonable_call.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/text/excerpt.hpp"
-#include "framewire/core/text/printable.hpp"
+#include "framewire/core/text.hpp"
 #include "view/shown_text.hpp"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
-#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/plan/chain_plan.hpp"
 #include "jobs/rig/pipe_camera.hpp"
 #include "jobs/rig/served.hpp"
 #include "network/camera/stamp.hpp"

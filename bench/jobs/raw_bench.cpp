@@ -2,9 +2,9 @@
 // download, write. The suites of the operations measure the steps in between.
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/pipeline/frames/frame.hpp"
+#include "framewire/plan/frame.hpp"
 #include "jobs/rig/served.hpp"
 #include "kit/programs.hpp"
 #include "suites.hpp"

@@ -1,6 +1,6 @@
 #include "kit/machine.hpp"
 
-#include "framewire/cuda/device/device.hpp"
+#include "framewire/cuda/device.hpp"
 #include "kit/build.hpp"
 #include "revision.hpp"
 

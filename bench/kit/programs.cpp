@@ -1,7 +1,7 @@
 #include "kit/programs.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "kit/session.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
-#include "framewire/cuda/device/device.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/cuda/device.hpp"
 #include "kit/machine.hpp"
 #include "limits/limits.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"

@@ -1,6 +1,6 @@
 #include "limits/limits_kernels.hpp"
 
-#include "framewire/cuda/kernel/launch.cuh"
+#include "framewire/cuda/kernel.cuh"
 
 namespace framewire::bench {
 namespace limits_kernels {

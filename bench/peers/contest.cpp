@@ -1,7 +1,7 @@
 #include "peers/contest.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "stream/film.hpp"
 
 #include <fmt/format.h>

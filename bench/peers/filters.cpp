@@ -1,7 +1,7 @@
 #include "peers/filters.hpp"
 
-#include "framewire/filters/text/glyphs/font.hpp"
-#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/filters/text.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <fmt/format.h>
 
@@ -103,7 +103,7 @@ FilterPeers scale(const char* name, const char* share, const char* method, HostS
             .opencv_tolerance = {.most = 1, .why = "OpenCV rounds its weights otherwise."},
             .ffmpeg = {fmt::format("scale={{w}}:{{h}}:flags={}+accurate_rnd+full_chroma_int+full_chroma_inp", method),
                        "bgr24", "bgr24"},
-            .ffmpeg_tolerance = {.least_db = 35, .why = "FFmpeg goes from BGR to BGR by way of YUV."},
+            .ffmpeg_tolerance = {.least_db = 35, .why = "FFmpeg goes from BGR to BGR through YUV."},
             .npp = std::move(npp),
             .npp_tolerance = {.most = 1, .least_db = npp_db, .why = "NPP's weights are floats."}};
 }

@@ -1,4 +1,4 @@
-#include "framewire/filters/scale/scale.hpp"
+#include "framewire/filters/scale.hpp"
 #include "peers/contest.hpp"
 #include "stream/film.hpp"
 

@@ -1,7 +1,7 @@
 // Checks that every byte that viewers see is within its bound: for session.video(), or the synthetic camera by default,
 // with every possible threshold, in all modes.
 
-#include "framewire/delta/plain/promise.hpp"
+#include "framewire/codec/unpack_ref.hpp"
 #include "stream/film.hpp"
 #include "suites.hpp"
 
@@ -18,7 +18,7 @@
 namespace framewire::bench {
 namespace bound_bench {
 
-using delta::Mode;
+using codec::Mode;
 
 constexpr const char* made_scene = "synth:size=320x180:fps=30:noise=6:objects=3:seed=9";
 constexpr int thresholds = 255, quick_stride = 16;
@@ -62,7 +62,7 @@ struct Row {
     std::int64_t frames = 0, bytes = 0, packed = 0;
 
     void run(const Film& film, Mode mode, int effort, std::vector<int> within, bool plainly, Executor& executor) {
-        delta::plain::Promise promise(film.shape, mode, effort, within, executor);
+        codec::plain::Promise promise(film.shape, mode, effort, within, executor);
         for (const auto& frame : film.frames) promise.check(frame.view(), plainly);
         ++ways;
         at_their_bound += promise.reaches_its_bound();

@@ -1,7 +1,7 @@
+#include "framewire/codec/bounded_packer.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/packing.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/delta.hpp"
-#include "framewire/delta/packing/bounded_packer.hpp"
-#include "framewire/delta/packing/packing.hpp"
 #include "stream/bitmaps.hpp"
 #include "stream/coders.hpp"
 
@@ -24,8 +24,8 @@ template <class EncodeFirst, class DecodeFirst, class Encode, class Decode>
 Coded code_changes(const Film& film, int threshold, const char* name, EncodeFirst&& encode_first,
                    DecodeFirst&& decode_first, Encode&& encode, Decode&& decode) {
     Executor executor(BackendChoice::cpu, 1);
-    delta::Encoder encoder({.threshold = threshold}, film.shape, executor);
-    delta::HostChanges changes(film.shape);
+    codec::Encoder encoder({.threshold = threshold}, film.shape, executor);
+    codec::HostChanges changes(film.shape);
     HostImage reference(film.shape), viewer(film.shape);
     Coded coded;
     std::vector<std::uint8_t> bytes;
@@ -55,7 +55,7 @@ Coded code_changes(const Film& film, int threshold, const char* name, EncodeFirs
 }
 
 using Bytes = std::vector<std::uint8_t>;
-using Changes = delta::ChangesView<MemorySpace::host>;
+using Changes = codec::ChangesView<MemorySpace::host>;
 
 void append_plain(HostView<const std::uint8_t> picture, Bytes& bytes) {
     bytes.insert(bytes.end(), picture.data(), picture.data() + picture.shape().frame_bytes());
@@ -127,8 +127,8 @@ std::optional<Coded> code_as_bitmaps(const Film& film, int threshold) {
 }
 
 Coded code_exact(const Film& film, int threshold) {
-    delta::Packer packer(film.shape);
-    delta::Unpacker unpacker(film.shape);
+    codec::Packer packer(film.shape);
+    codec::Unpacker unpacker(film.shape);
     return code_changes(
         film, threshold, "exact",
         [&](HostView<const std::uint8_t> picture, Bytes& bytes) { packer.pack_picture(picture, threshold, bytes); },
@@ -138,8 +138,8 @@ Coded code_exact(const Film& film, int threshold) {
 }
 
 Coded code_bounded(const Film& film, int threshold, int effort) {
-    delta::BoundedPacker packer(film.shape, effort);
-    delta::Unpacker unpacker(film.shape);
+    codec::BoundedPacker packer(film.shape, effort);
+    codec::Unpacker unpacker(film.shape);
     HostImage reference(film.shape), viewer(film.shape);
     Coded coded;
     Bytes bytes;

@@ -1,7 +1,7 @@
 #include "stream/coders.hpp"
 
 #if FRAMEWIRE_FFMPEG
-#include "framewire/media/conversion/colour.hpp"
+#include "framewire/media/conversion.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "stream/bitmaps.hpp"
 

@@ -1,6 +1,6 @@
 #include "training/model_sets.hpp"
 
-#include "framewire/delta/plain/symbols.hpp"
+#include "framewire/codec/reference_pixels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 namespace framewire::bench {
 namespace {
 
-namespace step_models = delta::step_models;
-namespace picture_models = delta::picture_models;
+namespace step_models = codec::step_models;
+namespace picture_models = codec::picture_models;
 
 constexpr int sets = step_models::sets;
 constexpr int most_rounds = 40;
@@ -27,7 +27,7 @@ using Weights = std::vector<double>;  // by symbol
 
 /// Calls body(first, symbols) for each model.
 template <class Body>
-void for_each_model(std::span<const delta::ModelKind> kinds, Body&& body) {
+void for_each_model(std::span<const codec::ModelKind> kinds, Body&& body) {
     for (const auto& kind : kinds)
         for (int i = 0; i < kind.count; ++i)
             body(static_cast<std::size_t>(kind.at(i)), static_cast<std::size_t>(kind.symbols));
@@ -35,7 +35,7 @@ void for_each_model(std::span<const delta::ModelKind> kinds, Body&& body) {
 
 /// Returns the probabilities that follow from `counts` and `prior` additional symbols with the probabilities
 /// `expected`.
-Weights likelihoods(std::span<const delta::ModelKind> kinds, const Weights& counts, const Weights& expected,
+Weights likelihoods(std::span<const codec::ModelKind> kinds, const Weights& counts, const Weights& expected,
                     double prior) {
     Weights result(counts.size());
     for_each_model(kinds, [&](std::size_t first, std::size_t symbols) {
@@ -46,7 +46,7 @@ Weights likelihoods(std::span<const delta::ModelKind> kinds, const Weights& coun
     return result;
 }
 
-Weights evenly(std::span<const delta::ModelKind> kinds, std::size_t count) {
+Weights evenly(std::span<const codec::ModelKind> kinds, std::size_t count) {
     Weights result(count);
     for_each_model(kinds, [&](std::size_t first, std::size_t symbols) {
         std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(first), symbols, 1.0 / static_cast<double>(symbols));
@@ -64,12 +64,12 @@ Levels levels_of(const Weights& likelihoods) {
 }
 
 /// Returns the bits of each symbol in the coder's precision.
-Weights bits_of(std::span<const delta::ModelKind> kinds, const Levels& levels) {
+Weights bits_of(std::span<const codec::ModelKind> kinds, const Levels& levels) {
     Weights bits(levels.size());
     for_each_model(kinds, [&](std::size_t first, std::size_t symbols) {
-        const auto model = delta::plain::make_model(std::string_view(levels).substr(first, symbols));
+        const auto model = codec::plain::make_model(std::string_view(levels).substr(first, symbols));
         for (std::size_t i = 0; i < symbols; ++i)
-            bits[first + i] = -std::log2(static_cast<double>(model[i]) / delta::plain::scale);
+            bits[first + i] = -std::log2(static_cast<double>(model[i]) / codec::plain::scale);
     });
     return bits;
 }
@@ -241,13 +241,13 @@ double picture_bytes(const StreamCounts& stream, const Levels& models) {
 
 std::vector<Levels> present_step_sets() {
     return {
-#include "framewire/delta/entropy/models/trained_steps.inc"
+#include "framewire/codec/trained_steps.inc"
     };
 }
 
 Levels present_picture_models() {
     return
-#include "framewire/delta/entropy/models/trained_pictures.inc"
+#include "framewire/codec/trained_pictures.inc"
         ;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/delta/entropy/models/models.hpp"
+#include "framewire/codec/models.hpp"
 #include "stream/film.hpp"
 
 #include <cstdint>

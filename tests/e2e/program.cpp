@@ -100,7 +100,7 @@ bool Program::wait_for_err(std::string_view text, std::chrono::seconds deadline)
     return true;
 }
 
-int Program::frames_told() const {
+int Program::frames_reported() const {
     static constexpr std::string_view key = "\"frame\":";
     const auto words = err();
     const auto at = words.rfind(key);
@@ -109,8 +109,8 @@ int Program::frames_told() const {
 
 bool Program::wait_for_frames(int frames) {
     const auto end = Time::now() + std::chrono::minutes(3);
-    while (frames_told() < frames) {
-        if (ended() || Time::now() > end) return frames_told() >= frames;
+    while (frames_reported() < frames) {
+        if (ended() || Time::now() > end) return frames_reported() >= frames;
         std::this_thread::sleep_for(pause);
     }
     return true;

@@ -52,7 +52,7 @@ public:
     /// Waits until standard error holds `text`; returns false if the program ends or `deadline` passes first.
     bool wait_for_err(std::string_view text, std::chrono::seconds deadline = std::chrono::seconds(180));
     /// Returns the number of frames that its --progress json last reported; 0 before the first report.
-    int frames_told() const;
+    int frames_reported() const;
     /// Waits until it has reported this many frames; returns false if it ends or three minutes pass first.
     bool wait_for_frames(int frames);
     /// Waits for the program to end; kills it after `deadline` and reports a test failure.

@@ -1,7 +1,7 @@
 // Checks the bound of the difference stream on real clips, if present: each byte that a viewer sees is within the
 // threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
 #include "e2e/real_data.hpp"
-#include "framewire/delta/plain/promise.hpp"
+#include "framewire/codec/unpack_ref.hpp"
 #include "framewire/media/media.hpp"
 #include "kit/images.hpp"
 
@@ -19,7 +19,7 @@ namespace framewire::e2e {
 namespace real_streams_test {
 
 namespace fs = std::filesystem;
-using delta::Mode;
+using codec::Mode;
 
 constexpr int frames = 3;
 
@@ -65,7 +65,7 @@ class RealStreams : public testing::Test {
 protected:
     // Sends one frame after the other, cycling through the thresholds.
     void send(const std::vector<HostImage>& film, Mode mode, int effort, std::vector<int> thresholds, bool plainly) {
-        delta::plain::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
+        codec::plain::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
         for (const auto& frame : film) promise.check(frame.view(), plainly);
         ++streams_;
         frames_ += film.size();

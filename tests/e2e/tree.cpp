@@ -17,20 +17,20 @@ Tree tree(const fs::path& folder) {
 }
 
 std::string differences(const Tree& first, const Tree& second) {
-    std::ostringstream told;
+    std::ostringstream reported;
     for (const auto& [name, bytes] : first) {
         const auto other = second.find(name);
         if (other == second.end()) {
-            told << name << " is in the first only\n";
+            reported << name << " is in the first only\n";
         } else if (other->second != bytes) {
             const auto at = std::ranges::mismatch(bytes, other->second).in1 - bytes.begin();
-            told << name << " has " << bytes.size() << " and " << other->second.size() << " bytes, which differ from "
-                 << at << " on\n";
+            reported << name << " has " << bytes.size() << " and " << other->second.size()
+                     << " bytes, which differ from " << at << " on\n";
         }
     }
     for (const auto& [name, bytes] : second)
-        if (!first.contains(name)) told << name << " is in the second only\n";
-    return told.str();
+        if (!first.contains(name)) reported << name << " is in the second only\n";
+    return reported.str();
 }
 
 }  // namespace framewire::e2e

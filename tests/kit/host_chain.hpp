@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/pipeline/chain/chain_plan.hpp"
+#include "framewire/plan/chain_plan.hpp"
 
 #include <cstdint>
 

@@ -1,8 +1,7 @@
 #include "kit/images.hpp"
 
-#include "framewire/core/simd/simd.hpp"
-#include "framewire/cuda/device/build.hpp"
-#include "framewire/cuda/device/device.hpp"
+#include "framewire/core/simd.hpp"
+#include "framewire/cuda/device.hpp"
 
 #include <fmt/format.h>
 #include <hwy/targets.h>

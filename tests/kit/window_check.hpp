@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/filters/border.hpp"
+#include "framewire/filters/window.hpp"
 #include "kit/filter_check.hpp"
 
 #include <string>

@@ -1,6 +1,5 @@
-#include "framewire/filters/binarize/binarize.hpp"
+#include "framewire/filters/binarize.hpp"
 
-#include "framewire/filters/binarize/threshold.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "framewire/filters/gaussian/gaussian.hpp"
-#include "framewire/filters/mean/mean.hpp"
+#include "framewire/filters/gaussian.hpp"
+#include "framewire/filters/mean.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framewire/detect/labelling/components.hpp"
+#include "framewire/detect/components.hpp"
 
 #include "kit/images.hpp"
 #include "kit/masks.hpp"

@@ -1,9 +1,9 @@
 #include "framewire/detect/detector.hpp"
 
 #include "framewire/detect/opencv_detector_ref.hpp"
+#include "framewire/jobs/detect.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/media_testing.hpp"
-#include "framewire/session/detect.hpp"
 #include "kit/images.hpp"
 #include "kit/needs.hpp"
 

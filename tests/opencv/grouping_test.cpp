@@ -1,5 +1,4 @@
-#include "framewire/hog/people/grouping/neighbours.hpp"
-#include "framewire/hog/people/grouping/suppression.hpp"
+#include "framewire/hog/people_detector.hpp"
 
 #include "kit/images.hpp"
 

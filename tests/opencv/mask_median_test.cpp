@@ -1,4 +1,4 @@
-#include "framewire/detect/masks/median/mask_median.hpp"
+#include "framewire/detect/masks.hpp"
 
 #include "kit/images.hpp"
 

@@ -1,4 +1,4 @@
-#include "framewire/filters/median/median.hpp"
+#include "framewire/filters/median.hpp"
 
 #include "kit/images.hpp"
 

@@ -1,4 +1,4 @@
-#include "framewire/detect/background/mixture/mixture.hpp"
+#include "framewire/detect/mixture.hpp"
 
 #include "kit/images.hpp"
 

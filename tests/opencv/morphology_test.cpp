@@ -1,6 +1,6 @@
-#include "framewire/filters/morphology/morphology.hpp"
+#include "framewire/filters/morphology.hpp"
 
-#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#include "framewire/filters/opencv_morphology_ref.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>

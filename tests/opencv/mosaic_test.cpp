@@ -1,4 +1,4 @@
-#include "framewire/filters/mosaic/mosaic.hpp"
+#include "framewire/filters/mosaic.hpp"
 
 #include "kit/images.hpp"
 

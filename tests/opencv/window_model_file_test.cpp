@@ -1,4 +1,4 @@
-#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/window_model_file.hpp"
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/media/media_testing.hpp"

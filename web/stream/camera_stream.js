@@ -5,7 +5,7 @@ import { Pauses } from "./pauses.js";
  * One camera's stream on a canvas. A worker connects, decodes and paints, and reconnects after a loss. Events, each
  * with a `detail`:
  * - `state`: {state: "connecting"|"live"|"paused"|"lost"|"ended"|"refused", text}; after `lost` it reconnects
- * - `hello`: {width, height, channels, mode, threshold, rate, source, takesWishes}
+ * - `hello`: {width, height, channels, mode, threshold, rate, source, takesControlRequests}
  * - `frame`: {version, frame, time, threshold, objects, latencyMs, bytes, changed, decodeMs, messages, frames,
  *   dropped}, once per painting; bytes and decodeMs are sums over the `messages` since the previous painting, changed
  *   over the camera's `frames`

@@ -13,13 +13,13 @@ const modes = ["exact", "lossless", "bounded"];
 
 /** Names of the numbers of report() in wasm/exports.cpp, by their index. */
 const reportNames = [
-    "width", "height", "channels", "mode", "greatest", "rate", "takesWishes", "reason", "version", "frame", "time",
+    "width", "height", "channels", "mode", "greatest", "rate", "takesControlRequests", "reason", "version", "frame", "time",
     "threshold", "latencyMs", "changed", "dropped", "objects", "textBytes"
 ];
 
 /**
  * @typedef {{width: number, height: number, channels: number, mode: string, threshold: number, rate: number,
- *     source: string, takesWishes: boolean}} Hello
+ *     source: string, takesControlRequests: boolean}} Hello
  * @typedef {{id: number, x: number, y: number, width: number, height: number, area: number}} StreamObject
  * @typedef {{version: number, frame: number, time: number, threshold: number, latencyMs: number|null,
  *     dropped: number}} State
@@ -113,10 +113,10 @@ export class Decoder {
 
     /** Returns the parameters of the stream. @returns {Hello} */
     hello() {
-        const { width, height, channels, mode, greatest, rate, takesWishes } = this.#report(0);
+        const { width, height, channels, mode, greatest, rate, takesControlRequests } = this.#report(0);
         const source = this.#text(this.#exports.source(), this.#exports.source_bytes());
         return {
-            width, height, channels, mode: modes[mode], threshold: greatest, rate, source, takesWishes: takesWishes === 1
+            width, height, channels, mode: modes[mode], threshold: greatest, rate, source, takesControlRequests: takesControlRequests === 1
         };
     }
 

@@ -7,8 +7,8 @@ import { WebGlPainter } from "./webgl_painter.js";
  */
 function hasGpu() {
     const gl = new OffscreenCanvas(1, 1).getContext("webgl2");
-    const told = gl?.getExtension("WEBGL_debug_renderer_info");
-    const name = told ? gl.getParameter(told.UNMASKED_RENDERER_WEBGL) : "";
+    const reported = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = reported ? gl.getParameter(reported.UNMASKED_RENDERER_WEBGL) : "";
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
     return gl !== null && !/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }

@@ -29,7 +29,7 @@ export class Session {
     #state = "";
     // State of the current connection:
     #taken = 0;
-    #told = 0;
+    #reported = 0;
     #unpainted = false;
     #cameUs = 0;
     #comingUs = 0;
@@ -77,8 +77,8 @@ export class Session {
     }
 
     #acknowledge() {
-        if (!this.#connection || this.#told === this.#taken) return;
-        this.#told = this.#taken;
+        if (!this.#connection || this.#reported === this.#taken) return;
+        this.#reported = this.#taken;
         const clockUs = nowUs();
         this.#connection.send(this.#decoder.drawn({
             messages: this.#taken,
@@ -92,7 +92,7 @@ export class Session {
     #connect() {
         this.#tell("connecting", "");
         this.#decoder ??= new Decoder(this.#options.module);
-        this.#taken = this.#told = 0;
+        this.#taken = this.#reported = 0;
         this.#unpainted = false;
         const reader = new MessageReader(this.#decoder, (...message) => this.#take(...message));
         // Handlers of an abandoned connection are ignored.

@@ -10,7 +10,7 @@ import Ajv from "ajv/dist/2020.js";
 import { folderOf, serve } from "../stream/tests/programs.js";
 import { until } from "./kit/shown.js";
 
-const file = fileURLToPath(new URL("../../src/framewire/session/web/openapi.json", import.meta.url));
+const file = fileURLToPath(new URL("../../src/framewire/service/web/openapi.json", import.meta.url));
 
 test("the document passes its linter", async () => {
     // The mjpg-streamer address of a camera ends with a slash.
@@ -38,7 +38,7 @@ test("a running server's responses match the document", async (t) => {
     };
     /** Returns the location of a response's schema after resolving references, or null if the response is not JSON. */
     const schemaOf = (path, method, status) => {
-        const { $ref } = api.paths[path][method].responses[status] ?? assert.fail(`${method} ${path} ${status} is not told of`);
+        const { $ref } = api.paths[path][method].responses[status] ?? assert.fail(`${method} ${path} ${status} is not documented`);
         const at = $ref ? $ref.slice(2) : pointer("paths", path, method, "responses", String(status));
         const response = at.split("/").reduce((value, part) => value[part.replaceAll("~1", "/").replaceAll("~0", "~")], api);
         return response.content?.["application/json"] ? `${at}/${pointer("content", "application/json", "schema")}` : null;

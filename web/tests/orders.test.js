@@ -10,14 +10,14 @@ test("keeps only the newest request while one is in progress", async () => {
     const done = [];
     const answers = [];
     const orders = new Orders(
-        (wish) => {
-            sent.push(wish);
-            return new Promise((resolve) => answers.push(() => resolve(`${wish} done`)));
+        (asked) => {
+            sent.push(asked);
+            return new Promise((resolve) => answers.push(() => resolve(`${asked} done`)));
         },
         { done: (answer) => done.push([answer, orders.pending]) },
     );
     const first = orders.order("a");
-    for (const wish of ["b", "c", "d"]) await orders.order(wish);
+    for (const asked of ["b", "c", "d"]) await orders.order(asked);
     assert.deepEqual(sent, ["a"]);
     answers[0]();
     await new Promise(setImmediate);
@@ -28,25 +28,25 @@ test("keeps only the newest request while one is in progress", async () => {
 });
 
 test("shows a refusal until a later request is accepted", async () => {
-    const told = [];
+    const reported = [];
     const orders = new Orders(
-        async (wish) => {
-            if (wish === "bad") throw new Error("it is bad");
+        async (asked) => {
+            if (asked === "bad") throw new Error("it is bad");
         },
-        { refused: (text) => told.push(text) },
+        { refused: (text) => reported.push(text) },
     );
     await orders.order("bad");
     assert.equal(orders.pending, false);
     await orders.order("good");
-    assert.deepEqual(told, ["it is bad", ""]);
+    assert.deepEqual(reported, ["it is bad", ""]);
 });
 
 test("sends the newest request of each setting", async () => {
     const sent = [];
     const answers = [];
     const orders = new Orders(
-        (wish) => {
-            sent.push(wish);
+        (asked) => {
+            sent.push(asked);
             return new Promise((resolve) => answers.push(resolve));
         },
         {},
@@ -69,12 +69,12 @@ test("sends the newest request of each setting", async () => {
 });
 
 test("shows a refusal until the next new request", async () => {
-    const told = [];
+    const reported = [];
     const answers = [];
     const orders = new Orders(
-        (wish) =>
-            new Promise((resolve, reject) => answers.push(wish === "bad" ? () => reject(new Error("it is bad")) : resolve)),
-        { refused: (text) => told.push(text) },
+        (asked) =>
+            new Promise((resolve, reject) => answers.push(asked === "bad" ? () => reject(new Error("it is bad")) : resolve)),
+        { refused: (text) => reported.push(text) },
     );
     const first = orders.order("bad", "a");
     orders.order("good", "b");
@@ -82,5 +82,5 @@ test("shows a refusal until the next new request", async () => {
     await new Promise(setImmediate);
     answers[1]();
     await first;
-    assert.deepEqual(told, ["it is bad", "it is bad"]);
+    assert.deepEqual(reported, ["it is bad", "it is bad"]);
 });

@@ -4,10 +4,8 @@
 #include "command_line/command_line.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/info.hpp"
-#include "framewire/core/parameters/numbers.hpp"
-#include "framewire/core/text/excerpt.hpp"
-#include "framewire/core/text/nearest_name.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

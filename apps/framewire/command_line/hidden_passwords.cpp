@@ -1,6 +1,6 @@
 #include "command_line/hidden_passwords.hpp"
 
-#include "framewire/core/text/credentials.hpp"
+#include "framewire/core/text.hpp"
 
 #include <algorithm>
 

@@ -6,10 +6,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/amounts.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/jobs/batch.hpp"
+#include "framewire/jobs/outputs.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/session/batch/parts/cut_video.hpp"
-#include "framewire/session/outputs/folders.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void report(const session::BatchResult& result) {
     using End = session::PieceOutcome::End;
     const auto failures = result.failures();
     for (const auto* piece : failures) log_error("{}", piece->why);
-    const auto told = [&](bool parts, std::string_view name) {
+    const auto reported = [&](bool parts, std::string_view name) {
         auto what = fmt::format("{} of {} {} made", result.count(End::made, parts), result.size(parts), name);
         const auto add = [&](End end, std::string_view words) {
             if (const auto count = result.count(end, parts); count > 0) what += fmt::format(", {} {}", count, words);
@@ -74,8 +74,8 @@ void report(const session::BatchResult& result) {
         return what;
     };
     const bool cut = result.size(true) > 0;
-    auto what = !cut || result.size() > 0 ? told(false, "files") : std::string();
-    if (cut) what += (what.empty() ? "" : "; ") + told(true, "pieces of long files");
+    auto what = !cut || result.size() > 0 ? reported(false, "files") : std::string();
+    if (cut) what += (what.empty() ? "" : "; ") + reported(true, "pieces of long files");
     log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
              result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
     if (failures.empty()) return;

@@ -3,10 +3,8 @@
 #include "commands/commands.hpp"
 #include "options/common.hpp"
 
-#include "framewire/session/batch/batch.hpp"
-#include "framewire/session/batch/batch_inputs.hpp"
-#include "framewire/session/batch/parts/stretches.hpp"
-#include "framewire/session/options.hpp"
+#include "framewire/jobs/batch.hpp"
+#include "framewire/jobs/options.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "commands/commands.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/text/printable.hpp"
-#include "framewire/session/config/configuration.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/jobs/configuration.hpp"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/session/detect.hpp"
+#include "framewire/jobs/detect.hpp"
 
 #include <memory>
 #include <string>

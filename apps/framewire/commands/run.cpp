@@ -9,8 +9,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/session/input/rate/play_rate.hpp"
-#include "framewire/session/run.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/run.hpp"
 
 #include <memory>
 #include <string>

@@ -11,13 +11,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/text/credentials.hpp"
-#include "framewire/session/cameras/camera_text.hpp"
-#include "framewire/session/cameras/cameras.hpp"
-#include "framewire/session/config/configuration.hpp"
-#include "framewire/session/config/event_settings.hpp"
-#include "framewire/session/config/settings.hpp"
-#include "framewire/session/job/failure.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/jobs/cameras.hpp"
+#include "framewire/jobs/configuration.hpp"
+#include "framewire/jobs/job.hpp"
 
 #include <fmt/format.h>
 
@@ -73,8 +70,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
     for (const auto& source : sources) found.push_back(session::camera_source(source));
     for (auto& camera : found) {
         if (found.size() > 1 && camera.name.empty())
-            fail(ErrorCode::usage, "several cameras are told apart by their names: -i NAME={}",
-                 address_without_credentials(camera.rest));
+            fail(ErrorCode::usage, "several cameras need names: -i NAME={}", address_without_credentials(camera.rest));
         if (named && (found.size() > 1 || !camera.name.empty()))
             fail(ErrorCode::usage, "--name is of one camera without a name; -i {}=SRC has one",
                  camera.name.empty() ? "NAME" : camera.name);

@@ -9,8 +9,8 @@
 #include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/session/input/rate/play_rate.hpp"
-#include "framewire/session/show/show.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/show.hpp"
 
 #include <fmt/format.h>
 

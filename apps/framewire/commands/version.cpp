@@ -1,7 +1,7 @@
 #include "commands/version.hpp"
 #include "commands/listing/cpu_info.hpp"
 
-#include "framewire/cuda/device/device.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/media/media.hpp"
 
 #include <fmt/format.h>

@@ -15,8 +15,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/session/job/failure.hpp"
-#include "framewire/session/receive/receive.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/receive.hpp"
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ void report(const session::ReceiveResult& result) {
 // Logs properties of the stream.
 void say_what_is_viewed(const net::StreamInfo& stream) {
     log_info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
-             stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
+             stream.mode == codec::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
 }
 
 // Records or counts without a window. The summary is printed even if it failed.

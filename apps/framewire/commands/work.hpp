@@ -3,7 +3,7 @@
 #include "commands/commands.hpp"
 #include "options/common.hpp"
 
-#include "framewire/session/job/job_files.hpp"
+#include "framewire/jobs/job.hpp"
 
 #include <functional>
 #include <stop_token>

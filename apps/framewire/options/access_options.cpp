@@ -4,9 +4,9 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/net/access/token.hpp"
-#include "framewire/net/tls/identity.hpp"
-#include "framewire/session/relay/relay.hpp"
+#include "framewire/jobs/relay.hpp"
+#include "framewire/net/access.hpp"
+#include "framewire/net/tls.hpp"
 
 #include <fmt/format.h>
 

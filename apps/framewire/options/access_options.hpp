@@ -2,9 +2,9 @@
 
 #include "command_line/command_line.hpp"
 
+#include "framewire/jobs/options.hpp"
 #include "framewire/net/client.hpp"
-#include "framewire/session/access/access.hpp"
-#include "framewire/session/options.hpp"
+#include "framewire/service/access.hpp"
 
 #include <string>
 

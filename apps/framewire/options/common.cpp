@@ -3,8 +3,8 @@
 #include "options/common.hpp"
 #include "options/parameter_options.hpp"
 
-#include "framewire/media/sources/source_registry.hpp"
-#include "framewire/session/input/rate/play_rate.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/media/sources.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 
 #include "command_line/command_line.hpp"
 
-#include "framewire/session/options.hpp"
+#include "framewire/jobs/options.hpp"
 
 #include <chrono>
 #include <cstdint>

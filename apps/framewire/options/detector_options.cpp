@@ -1,7 +1,7 @@
 #include "options/detector_options.hpp"
 #include "options/parameter_options.hpp"
 
-#include "framewire/core/parameters/fields.hpp"
+#include "framewire/core/parameter_fields.hpp"
 #include "framewire/detect/detector.hpp"
 
 namespace framewire::app {

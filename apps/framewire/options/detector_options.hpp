@@ -2,7 +2,7 @@
 
 #include "command_line/command_line.hpp"
 
-#include "framewire/session/config/detector_settings.hpp"
+#include "framewire/jobs/configuration.hpp"
 
 #include <string>
 #include <vector>

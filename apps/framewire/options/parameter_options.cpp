@@ -3,8 +3,7 @@
 
 #include "options/parameter_options.hpp"
 
-#include "framewire/core/text/excerpt.hpp"
-#include "framewire/core/text/nearest_name.hpp"
+#include "framewire/core/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 
 #include "command_line/command_line.hpp"
 
-#include "framewire/core/parameters/values.hpp"
-#include "framewire/session/config/settings.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/jobs/configuration.hpp"
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "options/recording_options.hpp"
 
-#include "framewire/core/parameters/amounts.hpp"
+#include "framewire/core/parameters.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 
 #include <atomic>
 #include <stop_token>

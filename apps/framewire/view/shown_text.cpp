@@ -1,7 +1,6 @@
 #include "view/shown_text.hpp"
 
-#include "framewire/core/text/credentials.hpp"
-#include "framewire/core/text/printable.hpp"
+#include "framewire/core/text.hpp"
 
 namespace framewire::app {
 

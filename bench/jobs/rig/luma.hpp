@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/media/y4m/y4m.hpp"
+#include "framewire/media/raw_video.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "jobs/rig/pipe_camera.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "kit/session.hpp"
 #include "network/camera/stamp.hpp"
 

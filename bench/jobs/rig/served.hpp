@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "kit/programs.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
+#include "framewire/codec/delta.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/delta.hpp"
 #include "peers/others.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct Peer {
     }
 };
 
-std::string agreement_of(const Peer& peer, const delta::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
+std::string agreement_of(const Peer& peer, const codec::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
     const auto count = changes.summaries->count;
     if (peer.positions.size() != count)
         fail(ErrorCode::internal, "OpenCV finds {} changes, framewire {}; not timed", peer.positions.size(), count);
@@ -62,8 +62,8 @@ void hold_difference_contest(Session& session, const Setting& setting) {
     using namespace difference_contest;
     const auto shape = setting.pictures->frame();
     const auto first = std::as_const(setting.pictures->room).view();
-    delta::Encoder encoder({.threshold = threshold}, shape, session.cpu());
-    delta::HostChanges changes(shape);
+    codec::Encoder encoder({.threshold = threshold}, shape, session.cpu());
+    codec::HostChanges changes(shape);
     HostImage reference(shape);
     copy(first, reference.view());
     std::vector<Contestant> contestants{

@@ -1,7 +1,7 @@
 #include "peers/cpu/ffmpeg_step.hpp"
 
 #if FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/filter_graph.hpp"
+#include "framewire/media/ffmpeg/libav.hpp"
 
 extern "C" {
 #include <libavutil/pixdesc.h>

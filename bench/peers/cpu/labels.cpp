@@ -12,7 +12,7 @@
 #include <utility>
 
 #if FRAMEWIRE_OPENCV
-#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#include "framewire/filters/opencv_morphology_ref.hpp"
 
 #include <opencv2/imgproc.hpp>
 #endif

@@ -1,7 +1,7 @@
 #include "peers/cpu/opencv_steps.hpp"
 
 #if FRAMEWIRE_OPENCV
-#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#include "framewire/filters/opencv_morphology_ref.hpp"
 
 #include <opencv2/imgproc.hpp>
 #endif

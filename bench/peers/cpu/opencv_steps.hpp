@@ -1,8 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/filters/morphology/operation.hpp"
-#include "framewire/filters/morphology/structuring_element.hpp"
+#include "framewire/filters/morphology.hpp"
 
 #include <cstdint>
 #include <functional>

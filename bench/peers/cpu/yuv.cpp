@@ -1,5 +1,5 @@
-#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
-#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
+#include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
 #include "peers/cpu/ffmpeg_step.hpp"
 #include "peers/cpu/opencv_steps.hpp"
 #include "peers/others.hpp"

@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/pipeline/chain/chain.hpp"
+#include "framewire/plan/chain.hpp"
 #include "peers/filters.hpp"
 
 #include <fmt/format.h>

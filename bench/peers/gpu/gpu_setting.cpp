@@ -1,7 +1,7 @@
 #include "peers/gpu/gpu_setting.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/detect/labelling/components.hpp"
+#include "framewire/detect/components.hpp"
 #include "kit/masks.hpp"
 #include "peers/gpu/gpu_setting.hpp"
 #include "peers/gpu/npp_steps.hpp"

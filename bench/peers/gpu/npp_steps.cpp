@@ -3,7 +3,7 @@
 #include "framewire/core/error.hpp"
 
 #if FRAMEWIRE_NPP
-#include "framewire/core/late_library/late_library.hpp"
+#include "framewire/core/dynamic_library.hpp"
 #include "framewire/cuda/buffer.hpp"
 
 #include <cuda_runtime_api.h>
@@ -54,12 +54,12 @@ using LabelsBytes = int(Size, int*);
 using LabelMarkers = int(Byte*, int, std::uint32_t*, int, Size, int, Byte*, Context);
 
 // Opens one of NPP's libraries, such as "if" (filters), and the library that all of them need.
-LateLibrary library(const char* part) {
+DynamicLibrary library(const char* part) {
     std::string complaint;
     for (const int version : {13, 12})
         for (const char* folder : {"", "/usr/local/cuda/lib64/"}) try {
-                const LateLibrary common(fmt::format("{}libnppc.so.{}", folder, version));
-                return LateLibrary(fmt::format("{}libnpp{}.so.{}", folder, part, version));
+                const DynamicLibrary common(fmt::format("{}libnppc.so.{}", folder, version));
+                return DynamicLibrary(fmt::format("{}libnpp{}.so.{}", folder, part, version));
             } catch (const Error& error) {
                 complaint = complaint.empty() ? error.what() : complaint;
             }

@@ -1,4 +1,4 @@
-#include "framewire/delta/delta.hpp"
+#include "framewire/codec/delta.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/difference/difference_on_gpu.hpp"
 #include "ladders/difference/moments.hpp"
@@ -39,8 +39,8 @@ void run_cpu(Session& session, const LadderMoments& moments) {
     HostImage previous(shape), next(shape), held(shape);
     copy(moments.held[0].view(), previous.view());
     copy(moments.held[0].view(), held.view());
-    delta::HostChanges of_loop(shape), of_encoder(shape);
-    delta::Encoder encoder({.threshold = ladder_threshold}, shape, session.cpu());
+    codec::HostChanges of_loop(shape), of_encoder(shape);
+    codec::Encoder encoder({.threshold = ladder_threshold}, shape, session.cpu());
     int loop_moment = 0, moment = 0;
     const auto loop = [&] {
         loop_moment ^= 1;

@@ -1,6 +1,6 @@
 #include "ladders/difference/difference_on_gpu.hpp"
 
-#include "framewire/delta/delta.hpp"
+#include "framewire/codec/delta.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 
 #include <string>
@@ -248,7 +248,7 @@ private:
     std::size_t bytes_;
     HostImage frames_[2];
     HostImage held_;
-    delta::HostChanges changes_;
+    codec::HostChanges changes_;
     cuda::DeviceImage device_frames_[2];
     cuda::DeviceBuffer differences_, positions_, count_;
     int moment_ = 0;  // of the frame that was encoded last
@@ -271,12 +271,12 @@ void run_encoder(Session& session, const LadderMoments& moments) {
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();
     const auto& shape = moments.images[0].shape();
-    delta::Encoder encoder({.threshold = ladder_threshold}, shape, executor);
+    codec::Encoder encoder({.threshold = ladder_threshold}, shape, executor);
     HostImage frames[2]{HostImage(shape, cuda::pinned_memory()), HostImage(shape, cuda::pinned_memory())}, held(shape);
     for (const int moment : {0, 1}) copy(moments.images[moment].view(), frames[moment].view());
     cuda::DeviceImage frame(shape), device_held(shape);
-    delta::DeviceChanges device_changes(shape);
-    delta::HostChanges changes(shape, cuda::pinned_memory());
+    codec::DeviceChanges device_changes(shape);
+    codec::HostChanges changes(shape, cuda::pinned_memory());
     const auto from = device_changes.view();
     const auto to = changes.view();
     cuda::upload(moments.held[0].view(), device_held.view(), stream);
@@ -291,7 +291,7 @@ void run_encoder(Session& session, const LadderMoments& moments) {
     const auto whole = [&](int) {
         upload();
         encode();
-        cuda::download(from.summaries, to.summaries, sizeof(delta::Summary), stream);
+        cuda::download(from.summaries, to.summaries, sizeof(codec::Summary), stream);
         stream.synchronize();
         const auto found = std::size_t{to.summaries[0].count};
         cuda::download(from.differences, to.differences, found, stream);

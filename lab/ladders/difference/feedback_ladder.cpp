@@ -1,5 +1,5 @@
+#include "framewire/codec/delta_ref.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/delta_ref.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/ladder.hpp"
 #include "ladders/pictures/write_picture.hpp"
@@ -84,7 +84,7 @@ void run_feedback(Session& session) {
     const int frames = 301, row_each = 10;
     const auto film = drifting_film(shape, frames);
     HostImage with(shape), without(shape);
-    delta::HostChanges changes(shape);
+    codec::HostChanges changes(shape);
     copy(film.frames[0].view(), with.view());
     copy(film.frames[0].view(), without.view());
     const auto add = [&](const char* operation, int frame, const Distance& error) {
@@ -103,7 +103,7 @@ void run_feedback(Session& session) {
     for (int frame = 1; frame < frames; ++frame) {
         const auto& now = film.frames[static_cast<std::size_t>(frame)];
         add_changes(now.view(), film.frames[static_cast<std::size_t>(frame) - 1].view(), without.view());
-        delta::encode_reference(ladder_threshold, now.view(), with.view(), changes.view());
+        codec::encode_reference(ladder_threshold, now.view(), with.view(), changes.view());
         kept = distance(now.view(), std::as_const(with).view());
         off = distance(now.view(), std::as_const(without).view());
         if (kept.largest > ladder_threshold)

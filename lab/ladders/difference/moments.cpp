@@ -1,7 +1,7 @@
 #include "ladders/difference/moments.hpp"
 
+#include "framewire/codec/delta_ref.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/delta_ref.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace framewire::bench {
 LadderMoments::LadderMoments(const Shape& shape)
     : images{HostImage(shape), HostImage(shape)},
       held{HostImage(shape), HostImage(shape)},
-      changes{delta::HostChanges(shape), delta::HostChanges(shape)} {
+      changes{codec::HostChanges(shape), codec::HostChanges(shape)} {
     fill_scene(images[0].view(), 3);
     fill_later(images[0].view(), images[1].view(), ladder_share, false, 11);
     copy(images[0].view(), held[0].view());
     for (int round = 0; round < 2; ++round)  // the first round removes the influence of the start
         for (const int moment : {1, 0}) {
             copy(held[moment ^ 1].view(), held[moment].view());
-            delta::encode_reference(ladder_threshold, images[moment].view(), held[moment].view(),
+            codec::encode_reference(ladder_threshold, images[moment].view(), held[moment].view(),
                                     changes[moment].view());
         }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/delta/changes.hpp"
+#include "framewire/codec/delta.hpp"
 #include "ladders/ladder.hpp"
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace framewire::bench {
 struct LadderMoments {
     HostImage images[2];
     HostImage held[2];  ///< what the viewer holds after each moment
-    delta::HostChanges changes[2];
+    codec::HostChanges changes[2];
 
     explicit LadderMoments(const Shape& shape);
 

@@ -1,5 +1,5 @@
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/gray/gray_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
 

@@ -1,6 +1,6 @@
 #include "framewire/core/error.hpp"
-#include "framewire/filters/gray/gray.hpp"
-#include "framewire/filters/gray/gray_ref.hpp"
+#include "framewire/filters/gray.hpp"
+#include "framewire/filters/gray_ref.hpp"
 #include "ladders/gray/gray_kernels.hpp"
 #include "ladders/kit/filter_ladder.hpp"
 #include "suites.hpp"
@@ -82,7 +82,7 @@ void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& 
         chunked("weighted in doubles", LadderGray::weighted_doubles, chunk_bytes,
                 "mended: every thread has whole pixels; rounded to nearest", checks.formula);
         chunked("weighted in integers", LadderGray::weighted_integers, chunk_bytes,
-                "mended: every thread has whole pixels; OpenCV's integers in place of doubles", checks.weighted);
+                "mended: every thread has whole pixels; OpenCV's integers instead of doubles", checks.weighted);
     }
     ladder.transfers();
 }

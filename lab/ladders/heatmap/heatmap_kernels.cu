@@ -1,4 +1,4 @@
-#include "framewire/cuda/kernel/launch.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/heatmap/heatmap_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"
 

@@ -1,8 +1,8 @@
 // The HOG report's table 2 and figures 12 and 14: its pipeline on the CPU and on the GPU with 1, 2 and 4 streams, on
 // images and on a video, step by step; then framewire's.
 
-#include "framewire/core/time/clock.hpp"
-#include "framewire/cuda/device/build.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "ladders/hog/gpu_pipeline.hpp"

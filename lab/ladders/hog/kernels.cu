@@ -1,4 +1,4 @@
-#include "framewire/cuda/kernel/launch.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/hog/kernels.hpp"
 #include "ladders/hog/steps.hpp"
 

@@ -131,9 +131,9 @@ void FilterLadder::framewire(const LadderVariant& variant, const FilterInfo& inf
         const auto run = [&](HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
             filter->run(FilterImages<MemorySpace::host>{in, {}, out});
         };
-        auto told = variant;
-        told.details["threads"] = std::to_string(session_->threads());
-        add(told, "framewire cpu", "", check_and_time(run, check, variant.operation), bytes_, false);
+        auto reported = variant;
+        reported.details["threads"] = std::to_string(session_->threads());
+        add(reported, "framewire cpu", "", check_and_time(run, check, variant.operation), bytes_, false);
     };
     if (!session_->once()) session_->attempt(name_ + ": framewire on the CPU, " + variant.operation, on_cpu);
     if (!session_->gpu()) return;

@@ -1,4 +1,4 @@
-#include "framewire/cuda/kernel/grid.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/mosaic/mosaic_kernels.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "framewire/core/error.hpp"
-#include "framewire/filters/mosaic/mosaic.hpp"
-#include "framewire/filters/mosaic/mosaic_ref.hpp"
+#include "framewire/filters/mosaic.hpp"
+#include "framewire/filters/mosaic_ref.hpp"
 #include "ladders/kit/filter_ladder.hpp"
 #include "ladders/mosaic/mosaic_kernels.hpp"
 #include "suites.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/detect/labelling/components_bench.hpp"
+#include "framewire/detect/components_bench_bench.hpp"
 #include "kit/masks.hpp"
 #include "ladders/moving_objects/report_labelling.hpp"
 #include "ladders/pictures/write_picture.hpp"

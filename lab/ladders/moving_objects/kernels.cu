@@ -1,6 +1,6 @@
-#include "framewire/cuda/device/check.hpp"
-#include "framewire/cuda/kernel/launch.cuh"
-#include "framewire/filters/border.hpp"
+#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel.cuh"
+#include "framewire/filters/window.hpp"
 #include "ladders/moving_objects/kernels.hpp"
 
 #include <cuda_runtime.h>

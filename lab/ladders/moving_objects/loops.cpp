@@ -1,8 +1,8 @@
 #include "ladders/moving_objects/loops.hpp"
 
-#include "framewire/filters/border.hpp"
-#include "framewire/filters/gaussian/gaussian.hpp"
-#include "framewire/filters/morphology/structuring_element.hpp"
+#include "framewire/filters/gaussian.hpp"
+#include "framewire/filters/morphology.hpp"
+#include "framewire/filters/window.hpp"
 
 #include <algorithm>
 #include <cstdlib>

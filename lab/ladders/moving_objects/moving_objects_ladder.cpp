@@ -2,7 +2,7 @@
 // on the GPU, step by step; then framewire's.
 
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/detect/detector.hpp"
 #include "ladders/moving_objects/gpu_detector.hpp"
 #include "ladders/moving_objects/loops.hpp"
@@ -222,7 +222,7 @@ struct GpuVariant {
     int block_px;
 };
 constexpr GpuVariant gpu_variants[] = {
-    {{"GPU v1.0", "cuda", 6, "all is allocated and the background worked on anew for each frame"},
+    {{"GPU v1.0", "cuda", 6, "all is allocated and the background computed again for each frame"},
      GpuVersion::v1_0,
      32},
     {{"GPU v1.1", "cuda", 7, "memory and background once; matrices in global memory"}, GpuVersion::v1_1, 32},

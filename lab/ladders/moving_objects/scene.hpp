@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/component.hpp"
+#include "framewire/core/view.hpp"
 #include "framewire/detect/detector.hpp"
 #include "ladders/moving_objects/frame_size.hpp"
 

@@ -1,4 +1,4 @@
-#include "framewire/cuda/kernel/launch.cuh"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/noise/noise_kernels.hpp"
 #include "ladders/pictures/chunk_loop.cuh"

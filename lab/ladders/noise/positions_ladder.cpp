@@ -1,7 +1,7 @@
 #include "ladders/noise/positions_ladder.hpp"
 
-#include "framewire/filters/noise/noise.hpp"
-#include "framewire/filters/noise/noise_ref.hpp"
+#include "framewire/filters/noise.hpp"
+#include "framewire/filters/noise_ref.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/difference/moments.hpp"
 #include "ladders/noise/noise_kernels.hpp"
@@ -95,11 +95,11 @@ void run_filter(Session& session, Executor& executor, const LadderMoments& momen
     const auto want = wanted(moments, mode);
     const auto from = moments.changes[1].view();
     const auto found = std::size_t{from.summaries[0].count};
-    delta::ChangesBuffer<space> changes(shape);
+    codec::ChangesBuffer<space> changes(shape);
     ImageIn<space> frame(shape), out(shape);
     HostImage got(shape);
     const auto to = changes.view();
-    const ChangedBytes<space> changed{to.positions, to.differences, &to.summaries->count, sizeof(delta::Summary) / 4,
+    const ChangedBytes<space> changed{to.positions, to.differences, &to.summaries->count, sizeof(codec::Summary) / 4,
                                       to.capacity};
     const NoiseFromChanges noise(mode, shape, executor);
     const auto run = [&] { noise.run(changed, std::as_const(frame).view(), out.view()); };
@@ -108,7 +108,7 @@ void run_filter(Session& session, Executor& executor, const LadderMoments& momen
         const auto& stream = executor.stream();
         cuda::upload(from.positions, to.positions, found * sizeof(std::uint32_t), stream);
         cuda::upload(from.differences, to.differences, found, stream);
-        cuda::upload(from.summaries, to.summaries, sizeof(delta::Summary), stream);
+        cuda::upload(from.summaries, to.summaries, sizeof(codec::Summary), stream);
         run();
         cuda::download(std::as_const(out).view(), got.view(), stream);
         stream.synchronize();

@@ -1,5 +1,5 @@
-#include "framewire/cuda/device/check.hpp"
-#include "framewire/cuda/kernel/launch.cuh"
+#include "framewire/cuda/check.hpp"
+#include "framewire/cuda/kernel.cuh"
 #include "ladders/pictures/chunk_loop.cuh"
 #include "ladders/text/text_kernels.hpp"
 

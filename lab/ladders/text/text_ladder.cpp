@@ -1,6 +1,6 @@
 #include "framewire/core/error.hpp"
-#include "framewire/filters/text/text.hpp"
-#include "framewire/filters/text/text_ref.hpp"
+#include "framewire/filters/text.hpp"
+#include "framewire/filters/text_ref.hpp"
 #include "ladders/ladder.hpp"
 #include "ladders/pictures/write_picture.hpp"
 #include "ladders/text/text_kernels.hpp"

@@ -1,6 +1,6 @@
 #include "ladders/windows/windows_pictures.hpp"
 
-#include "framewire/filters/noise/noise.hpp"
+#include "framewire/filters/noise.hpp"
 #include "ladders/pictures/write_picture.hpp"
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
-#include "framewire/colour/image_to_yuv/image_to_yuv.hpp"
-#include "framewire/colour/image_to_yuv/image_to_yuv_ref.hpp"
-#include "framewire/colour/yuv_to_image/yuv_to_image.hpp"
-#include "framewire/colour/yuv_to_image/yuv_to_image_ref.hpp"
+#include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/colour/image_to_yuv_ref.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/colour/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device.hpp"
 #include "suites.hpp"
 
 extern "C" {

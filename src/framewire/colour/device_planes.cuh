@@ -1,15 +1,15 @@
 #pragma once
 
+#include "framewire/colour/yuv.hpp"
+#include "framewire/cuda/kernel.cuh"
+#include "framewire/cuda/kernel_image.hpp"
+
+#include <cstdint>
+
 // Only for .cu files: helpers of both conversions on the GPU. A lane handles 16 pixels of a row and a warp 512
 // adjacent ones, so that loads and stores are vectors of 16 bytes:
 //
 //     row of pixels:  | lane 0: 0..15 | lane 1: 16..31 | ... | lane 31: 496..511 |
-
-#include "framewire/colour/yuv.hpp"
-#include "framewire/cuda/kernel/grid.cuh"
-#include "framewire/cuda/kernel/kernel_image.hpp"
-
-#include <cstdint>
 
 namespace framewire {
 

@@ -1,9 +1,13 @@
 #include "framewire/colour/yuv.hpp"
-
-#include "framewire/colour/coefficients.hpp"
 #include "framewire/colour/yuv_testing.hpp"
+#include "framewire/core/error.hpp"
+#include "kit/images.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace framewire {
 namespace yuv_test {
@@ -81,4 +85,77 @@ TEST(Coefficients, MatchTheDocumentation) {
 }
 
 }  // namespace yuv_test
+
+namespace yuv_picture_test {
+
+constexpr YuvInfo info{yuv_420, {}, {}, 1, 35, 101};
+
+TEST(YuvPicture, HoldsItsPlanes) {
+    YuvPicture picture(info);
+    EXPECT_EQ(picture.info(), info);
+    const auto view = picture.view();
+    EXPECT_NO_THROW(validate(view, info, "it"));
+    for (const auto& plane : view.planes) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(plane.data) % 64, 0U);
+        EXPECT_EQ(plane.row_stride_bytes % 64, 0);
+    }
+    EXPECT_EQ(view.planes[1].data, view.planes[0].row(0, 35));
+    EXPECT_EQ(view.planes[2].data, view.planes[1].row(0, 18));
+    EXPECT_LE(view.planes[2].row(0, 18) - view.planes[0].data, picture.bytes());
+    EXPECT_THROW(YuvPicture({yuv_420, {}, {}, 1, 0, 4}), Error);
+}
+
+TEST(YuvPicturePool, ReusesReturnedPictures) {
+    std::optional<YuvPicturePool> pool(std::in_place);
+    auto first = pool->take(info), second = pool->take(info);
+    const auto *of_first = first.get(), *of_second = second.get();
+    EXPECT_NE(of_first, of_second) << "nobody else has one that is lent";
+    first.reset();
+    first = pool->take(info);
+    EXPECT_EQ(first.get(), of_first);
+    auto other = info;
+    other.width = 64;
+    second.reset();
+    EXPECT_EQ(pool->take(other)->info(), other);
+    pool.reset();
+    first.reset();  // after the pool has been destroyed
+}
+
+}  // namespace yuv_picture_test
+
+namespace bgr0_test {
+
+// An image of one channel and four times the width represents pixels of four bytes, with its guards.
+Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }
+
+TEST(Bgr0, RoundTripsWithoutLoss) {
+    const ThreadPool threads;
+    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        auto shapes = kit::small_shapes(3);
+        shapes.push_back(kit::hd_shape(3));
+        for (const auto& shape : shapes)
+            for (const auto& layout : kit::layouts()) {
+                SCOPED_TRACE(to_string(shape) + ", " + to_string(layout));
+                kit::GuardedImage image(shape, layout), back(shape, layout), four(of_four_bytes(shape), layout);
+                kit::fill(image.view(), kit::Fill::noise);
+                four.reset(0x5A);
+                back.reset(0x5A);
+                bgr_to_bgr0(image.view(), four.view().data(), four.view().row_stride_bytes(), threads);
+                ASSERT_EQ(four.broken_guard(), std::nullopt);
+                for (int y = 0; y < shape.height; ++y)
+                    for (int x = 0; x < shape.width; ++x) {
+                        const auto* got = four.view().row(0, y) + 4 * x;
+                        const auto* want = image.view().row(0, y) + 3 * x;
+                        ASSERT_TRUE(got[0] == want[0] && got[1] == want[1] && got[2] == want[2] && got[3] == 255)
+                            << "pixel " << x << ", " << y;
+                    }
+                bgr0_to_bgr(four.view().data(), four.view().row_stride_bytes(), back.view(), threads);
+                ASSERT_EQ(back.broken_guard(), std::nullopt);
+                ASSERT_EQ(kit::first_difference(back.view(), image.view()), std::nullopt);
+            }
+    });
+}
+
+}  // namespace bgr0_test
 }  // namespace framewire

@@ -1,7 +1,5 @@
 #pragma once
 
-// Shared test support for both conversions: guarded pictures, and the standards' formulas in double precision.
-
 #include "framewire/colour/yuv.hpp"
 #include "kit/images.hpp"
 
@@ -15,6 +13,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+// Shared test support for both conversions: guarded pictures, and the standards' formulas in double precision.
 
 namespace framewire::colour_testing {
 

@@ -1,5 +1,4 @@
 #include "framewire/core/abandonable_call.hpp"
-
 #include "framewire/core/error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,11 @@
 #include "framewire/core/buffer.hpp"
-
 #include "framewire/core/error.hpp"
+
+#include <new>
 
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
-
-#include <new>
 
 namespace framewire {
 namespace {

@@ -5,11 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +14,11 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace framewire {
 namespace core_test {

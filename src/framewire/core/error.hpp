@@ -1,11 +1,11 @@
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #ifndef __CUDACC__  // nvcc cannot read fmt 9 as C++20; kernels have no messages to format
 #include <fmt/core.h>
 #endif
-
-#include <stdexcept>
-#include <string>
 
 namespace framewire {
 
@@ -36,7 +36,9 @@ private:
 
 #ifndef __CUDACC__
 /// Throws an Error whose text is formatted as fmt::vformat() does.
-[[noreturn]] void fail_formatted(ErrorCode code, fmt::string_view text, fmt::format_args values);
+[[noreturn]] inline void fail_formatted(ErrorCode code, fmt::string_view text, fmt::format_args values) {
+    throw Error(code, fmt::vformat(text, values));
+}
 
 /// Throws an Error whose text is formatted as fmt::format() does.
 template <class First, class... Rest>

@@ -1,8 +1,6 @@
 #include "framewire/core/log.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/text/credentials.hpp"
-#include "framewire/core/text/printable.hpp"
+#include "framewire/core/text.hpp"
 
 #include <algorithm>
 #include <array>

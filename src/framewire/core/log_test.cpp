@@ -1,5 +1,4 @@
 #include "framewire/core/log.hpp"
-
 #include "framewire/core/error.hpp"
 #include "kit/captured_log.hpp"
 

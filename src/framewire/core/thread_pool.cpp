@@ -1,5 +1,4 @@
 #include "framewire/core/thread_pool.hpp"
-
 #include "framewire/core/error.hpp"
 
 #include <oneapi/tbb/blocked_range.h>

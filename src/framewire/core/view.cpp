@@ -1,7 +1,6 @@
 #include "framewire/core/view.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/rows/image_rows.hpp"
+#include "framewire/core/rows.hpp"
 
 #include <cstring>
 

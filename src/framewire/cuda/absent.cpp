@@ -1,11 +1,11 @@
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/stream.hpp"
+
 // Replaces every other source of this folder in a build without CUDA: there are no GPUs, and every attempt to
 // use one throws an Error that says why.
-
-#include "framewire/core/error.hpp"
-#include "framewire/cuda/branches.hpp"
-#include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/device/device.hpp"
-#include "framewire/cuda/stream.hpp"
 
 namespace framewire::cuda {
 namespace {

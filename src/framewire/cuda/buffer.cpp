@@ -1,6 +1,5 @@
 #include "framewire/cuda/buffer.hpp"
-
-#include "framewire/cuda/device/check.hpp"
+#include "framewire/cuda/check.hpp"
 
 namespace framewire::cuda {
 namespace {

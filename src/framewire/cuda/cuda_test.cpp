@@ -1,11 +1,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
-#include "framewire/cuda/branches.hpp"
 #include "framewire/cuda/buffer.hpp"
-#include "framewire/cuda/device/build.hpp"
-#include "framewire/cuda/device/device.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/cuda/twin.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>
@@ -59,12 +56,12 @@ TEST(Executor, ParsesBackendNames) {
 
 TEST(Executor, ReportsStepsButNotNestedSteps) {
     Executor executor(BackendChoice::cpu, 1);
-    std::vector<std::string> told;
-    executor.time_steps([&](std::string_view name, double) { told.emplace_back(name); });
+    std::vector<std::string> reported;
+    executor.time_steps([&](std::string_view name, double) { reported.emplace_back(name); });
     executor.step("whole", [&] { executor.step("part", [] {}); });
     EXPECT_THROW(executor.step("broken", [] { fail(ErrorCode::internal, "in a step"); }), Error);
     executor.step("next", [] {});
-    EXPECT_EQ(told, (std::vector<std::string>{"whole", "next"}));
+    EXPECT_EQ(reported, (std::vector<std::string>{"whole", "next"}));
 }
 
 class BackendMemoryTest : public kit::BackendTest {};
@@ -113,7 +110,7 @@ TEST_P(BackendMemoryTest, CopiesImagesWithGaps) {
 
 TEST_P(BackendMemoryTest, MirroredBufferHasOneObjectPerSpace) {
     auto& executor = kit::executor(GetParam());
-    cuda::Twin<BufferIn> twin(executor, std::size_t{64});
+    cuda::MirroredBuffer<BufferIn> twin(executor, std::size_t{64});
     EXPECT_EQ(twin.host().bytes(), 64u);
     EXPECT_EQ(twin.device().bytes(), GetParam() == Backend::cuda ? 64u : 0u);
     EXPECT_EQ(twin.in<MemorySpace::host>().data(), twin.host().data());

@@ -1,20 +1,26 @@
 #include "framewire/detect/detector.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/fields.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
-#include "framewire/detect/background/mean/mean_background.hpp"
-#include "framewire/detect/background/mixture/mixture.hpp"
-#include "framewire/detect/foreground/foreground.hpp"
-#include "framewire/detect/masks/mask_morphology.hpp"
-#include "framewire/detect/masks/mask_region.hpp"
-#include "framewire/detect/masks/median/mask_median.hpp"
+#include "framewire/detect/background.hpp"
+#include "framewire/detect/masks.hpp"
+#include "framewire/detect/mixture.hpp"
+#include "framewire/filters/gray.hpp"
+#include "framewire/filters/text.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 // Moving objects, step by step. The masks and images between the steps belong to the detector:
 //
@@ -303,6 +309,383 @@ const DetectedObjects& MotionDetector::fetch() {
 DetectedObjects MotionDetector::make_objects() const {
     // Lists of the size that the plan's labelling expects.
     return {state_->shape.frames, state_->parameters.capacity, *state_->executor};
+}
+
+}  // namespace framewire
+
+// The text form of DetectorParameters. Fields that are not plain members (method, background, morph, max-area)
+// have functions of their own that convert between member and text.
+
+namespace framewire {
+namespace {
+
+using P = DetectorParameters;
+
+constexpr double most_pixels = max_side_px * max_side_px;
+
+// The method `mixture` is the choice of that background.
+bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>(all.background); }
+
+// As text the method follows from the background. Setting `report` selects the first frame, unless `background`
+// is given too, which is set afterwards.
+ParameterField<P> method_field() {
+    return {{.name = "method",
+             .help = "mixture, or the report's chain, whose background is the first frame unless another is given",
+             .type = ParameterInfo::Type::choice,
+             .choices = {"mixture", "report"}},
+            [](const P& all) { return is_mixture(all) ? "mixture" : "report"; },
+            [](P& all, const std::string& text) {
+                if (text == "report") all.background = FirstFrame{};
+            }};
+}
+
+// The background is a variant; its text form is that of parse_background().
+ParameterField<P> background_field() {
+    return {{.name = "background",
+             .help = "what frames are compared with: mixture or mean:RATE (there once the frames since count more than "
+                     "the first) or first (there from the second frame on); commands also take a picture's path",
+             .type = ParameterInfo::Type::text,
+             .unit = "BACKGROUND"},
+            [](const P& all) { return std::string(name_of_background(all.background)); },
+            [](P& all, const std::string& text) { all.background = parse_background(text); }};
+}
+
+constexpr std::string_view fitting_cleaning = "auto", median_name = "median";
+
+// Formats a cleaning operation in the form that parse_cleaning() reads.
+std::string cleaning_text(const std::optional<MaskCleaning>& cleaning) {
+    if (!cleaning) return std::string(fitting_cleaning);
+    if (const auto* window = std::get_if<MedianWindow>(&*cleaning))
+        return fmt::format("{}:{}", median_name, window->size_px);
+    return std::string(name_of(morphology_names, std::get<MorphologyOperation>(*cleaning)));
+}
+
+// Accepts `auto`, `median`, `median:SIZE` and the names of morphological operations.
+std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
+    if (text == fitting_cleaning) return {};
+    if (text == median_name) return MedianWindow{};
+    if (const auto* operation = value_named(morphology_names, text)) return *operation;
+    if (text.starts_with(fmt::format("{}:", median_name))) {
+        const auto size = number_in<int>(std::string_view(text).substr(median_name.size() + 1));
+        if (size && *size % 2 == 1 && *size >= least_mask_median_px && *size <= most_mask_median_px)
+            return MedianWindow{*size};
+        fail(ErrorCode::usage, "morph {}; allowed for a median's window is an odd whole number from {} to {}",
+             in_quotes(text), least_mask_median_px, most_mask_median_px);
+    }
+    auto names = names_of(morphology_names);
+    names.push_back(median_name);
+    names.push_back(fitting_cleaning);
+    fail(ErrorCode::usage, "morph {}; allowed is one of {}, {}[:SIZE] and {}{}", in_quotes(text),
+         fmt::join(names_of(morphology_names), ", "), median_name, fitting_cleaning, did_you_mean(text, names));
+}
+
+// An empty optional is written as `auto`.
+ParameterField<P> cleaning_field() {
+    return {{.name = "morph",
+             .help = "what closes gaps and drops specks: median[:SIZE], in a window of SIZE pixels (9), close, open, "
+                     "close-open, dilate, erode or none; auto is a median with a mixture and close with others",
+             .type = ParameterInfo::Type::text,
+             .unit = "auto|median|median:SIZE|close|open|close-open|dilate|erode|none"},
+            [](const P& all) { return cleaning_text(all.morphology); },
+            [](P& all, const std::string& text) { all.morphology = parse_cleaning(text); }};
+}
+
+// 0 in text stands for no limit.
+ParameterField<P> max_area_field() {
+    const auto field =
+        parameter_field(&P::max_area, {.name = "max-area",
+                                       .help = "larger objects are passed over, in pixels; 0 is no limit",
+                                       .maximum = most_pixels,
+                                       .unit = "PIXELS"});
+    return {field.info, [=](const P& all) { return all.max_area == P{}.max_area ? "0" : field.text(all); },
+            [=](P& all, const std::string& text) {
+                if (text != "0") field.set(all, text);
+            }};
+}
+
+}  // namespace
+
+const ParameterFields<DetectorParameters>& detector_fields() {
+    static const ParameterFields<P> fields = {
+        method_field(),
+        background_field(),
+        parameter_field(&P::blur_px,
+                        {.name = "blur",
+                         .help = "side of the Gaussian that frames are blurred with before, in pixels; 1 is none",
+                         .minimum = 1,
+                         .maximum = 255,
+                         .unit = "PX"}),
+        parameter_field(&P::threshold, {.name = "threshold",
+                                        .help = "a pixel moves where gray and background differ by more",
+                                        .maximum = 255,
+                                        .unit = "N"}),
+        cleaning_field(),
+        parameter_field(&P::shape, element_shape_names, {.name = "shape", .help = "of the morphology's element"}),
+        parameter_field(&P::diameter_px, {.name = "diameter",
+                                          .help = "of the morphology's element, in pixels",
+                                          .minimum = 1,
+                                          .maximum = max_element_px,
+                                          .odd_only = true,
+                                          .unit = "PX"}),
+        parameter_field(&P::connectivity, {.name = "connectivity",
+                                           .help = "neighbours of a pixel",
+                                           .minimum = 4,
+                                           .maximum = 8,
+                                           .choices = {"4", "8"}}),
+        parameter_field(&P::min_area, {.name = "min-area",
+                                       .help = "smaller objects are passed over, in pixels",
+                                       .minimum = 1,
+                                       .maximum = most_pixels,
+                                       .unit = "PIXELS"}),
+        max_area_field(),
+    };
+    return fields;
+}
+
+// The user's choice first, else the operation that suits the background's masks.
+MaskCleaning cleaning_of(const DetectorParameters& parameters) {
+    if (parameters.morphology) return *parameters.morphology;
+    if (is_mixture(parameters)) return MedianWindow{};
+    return MorphologyOperation::close;
+}
+
+// Rejects values that another value makes ineffective, instead of ignoring them.
+DetectorParameters detector_parameters(const ParameterValues& values) {
+    const auto parameters = detector_fields().from(values);
+    if (values.is_given("method") && values.text("method") != method_field().text(parameters))
+        fail(ErrorCode::usage, "background {} does not go with method {}", name_of_background(parameters.background),
+             values.text("method"));
+    const auto refuse_void = [&](std::initializer_list<const char*> names, std::string_view beside) {
+        for (const auto* name : names)
+            if (values.is_given(name)) fail(ErrorCode::usage, "{} does not count with {}", name, beside);
+    };
+    if (is_mixture(parameters))
+        refuse_void({"blur", "threshold"}, "background mixture, which tells itself what moves in frames as they are");
+    const auto cleaning = cleaning_of(parameters);
+    if (std::holds_alternative<MedianWindow>(cleaning))
+        refuse_void({"shape", "diameter"}, "morph median, whose window is a square: median:SIZE");
+    else if (std::get<MorphologyOperation>(cleaning) == MorphologyOperation::none)
+        refuse_void({"shape", "diameter"}, "morph none");
+    return parameters;
+}
+
+}  // namespace framewire
+
+// The filter `boxes` composes MotionDetector and BoxOverlay. Its parameters are those of both, except for the
+// background image and the capacity of the detector.
+
+namespace framewire {
+namespace {
+
+// A filter has no access to files, so a background image is rejected.
+DetectorParameters detector_from(const ParameterValues& values) {
+    auto parameters = detector_parameters(values);
+    if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
+        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed are mixture, mean:RATE and first",
+             image->path);
+    return parameters;
+}
+
+// `pixelate` is a field of its own because it is listed before the detector's parameters, the style after them.
+const ParameterFields<BoxStyle>& pixelate_field() {
+    static const ParameterFields<BoxStyle> field = {parameter_field(
+        &BoxStyle::pixelate_px, {.name = "pixelate",
+                                 .help = "hide what moves under cells of this side, in pixels, and all until there is "
+                                         "a background; 0 draws boxes",
+                                 .maximum = max_pixelate_px})};
+    return field;
+}
+
+const ParameterFields<BoxStyle>& outline_fields() {
+    static const ParameterFields<BoxStyle> fields = {
+        {{.name = "color", .help = "of the boxes: #rrggbb or a name", .type = ParameterInfo::Type::text},
+         [](const BoxStyle& style) { return to_string(Color{style.color}); },
+         [](BoxStyle& style, const std::string& text) { style.color = parse_color(text, "color").pixel; }},
+        parameter_field(
+            &BoxStyle::line_px,
+            {.name = "line", .help = "width of the boxes' lines, in pixels", .minimum = 1, .maximum = max_outline_px}),
+    };
+    return fields;
+}
+
+BoxStyle style_from(const ParameterValues& values) {
+    auto style = pixelate_field().from(values);
+    outline_fields().set(style, values);
+    return style;
+}
+
+std::vector<ParameterInfo> parameters() {
+    auto all = pixelate_field().infos();
+    for (const auto* more : {&detector_fields().infos(), &outline_fields().infos()})
+        // Order of the help: pixelate, detector, outline.
+        all.insert(all.end(), more->begin(), more->end());
+    return all;
+}
+
+}  // namespace
+
+void Boxes::run(const FilterImages<MemorySpace::host>& images) {
+    detector_.run(images.in);
+    overlay_.run(images.in, detector_.objects<MemorySpace::host>(), images.out, detector_.frames_before_background());
+    has_run_ = true;
+}
+
+void Boxes::run(const FilterImages<MemorySpace::device>& images) {
+    if constexpr (cuda::compiled) {
+        detector_.run(images.in);
+        overlay_.run(images.in, detector_.objects<MemorySpace::device>(), images.out,
+                     detector_.frames_before_background());
+        has_run_ = true;
+    }
+}
+
+// Only the number of objects is reported, per frame.
+std::vector<FilterFigure> Boxes::figures() const {
+    std::vector<FilterFigure> figures;
+    if (!has_run_) return figures;
+    const auto& objects = detector_.fetch();
+    for (int frame = 0; frame < detector_.shape().frames; ++frame)
+        figures.push_back({"objects", frame, static_cast<double>(objects.found(frame))});
+    return figures;
+}
+
+FilterInfo boxes_info() {
+    return {
+        .name = "boxes",
+        .summary = "what moves, in boxes or hidden under a mosaic",
+        .parameters = parameters(),
+        .examples = {"boxes", "boxes=pixelate=16:morph='median:15'", "boxes=method=report:blur=7:threshold=12"},
+        // Parameters are validated when the shapes of a chain are computed, before any plan is made.
+        .output_shape =
+            [](const ParameterValues& values, const Shape& shape) {
+                detector_from(values);
+                style_from(values);
+                return shape;
+            },
+        .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
+            return std::make_unique<FilterOf<Boxes>>(detector_from(values), style_from(values), shape, executor);
+        },
+    };
+}
+
+namespace {
+
+constexpr std::uint8_t passed_over_gray = 72;
+
+// Multiples of the golden ratio around the colour wheel: adjacent numbers get very different colours.
+std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
+    // The multiplication by 2^32 / golden ratio; the upper half is the position on the wheel.
+    const auto turn = static_cast<std::uint32_t>(number) * 0x9E3779B9u;
+    const int hue = static_cast<int>((turn >> 16) * 6 * 256 >> 16);  // 0..1535
+    const auto up = static_cast<std::uint8_t>(hue % 256), down = static_cast<std::uint8_t>(255 - hue % 256);
+    switch (hue / 256) {
+        case 0: return {0, up, 255};
+        case 1: return {0, 255, down};
+        case 2: return {up, 255, 0};
+        case 3: return {255, down, 0};
+        case 4: return {255, 0, up};
+        default: return {down, 0, 255};
+    }
+}
+
+// Allocates one picture per step; only labels and a mixture's background have colour.
+std::vector<DetectorStep> make_steps(const DetectorParameters& parameters, const Shape& frame) {
+    const bool mixture = std::holds_alternative<MixtureParameters>(parameters.background);
+    std::vector<DetectorStep> steps;
+    for (const auto name : detector_step_names(parameters)) {
+        const int channels = name == "labels" ? 3 : name == "background" && mixture ? frame.channels : 1;
+        steps.push_back({name, HostImage(frame.with_channels(channels))});
+    }
+    return steps;
+}
+
+// Draws the absolute difference of two gray images.
+void draw_difference(HostView<const std::uint8_t> one, HostView<const std::uint8_t> other, HostView<std::uint8_t> to) {
+    for (int y = 0; y < to.shape().height; ++y)
+        std::transform(one.row(0, y), one.row(0, y) + to.shape().width, other.row(0, y), to.row(0, y),
+                       [](int a, int b) { return static_cast<std::uint8_t>(std::abs(a - b)); });
+}
+
+}  // namespace
+
+std::vector<std::string_view> detector_step_names(const DetectorParameters& parameters) {
+    const auto cleaning = cleaning_of(parameters);
+    const auto* operation = std::get_if<MorphologyOperation>(&cleaning);
+    std::vector<std::string_view> names;
+    if (std::holds_alternative<MixtureParameters>(parameters.background))
+        names = {"background", "threshold"};
+    else
+        names = {"gray", "blur", "background", "difference", "threshold"};
+    if (!operation || *operation != MorphologyOperation::none) names.push_back("morphology");
+    names.push_back("labels");
+    return names;
+}
+
+void draw_labels(std::span<const std::int32_t> labels, std::span<const Component> objects,
+                 HostView<std::uint8_t> picture) {
+    const auto& shape = picture.shape();
+    std::vector<bool> is_object;
+    // Objects are in ascending order.
+    if (!objects.empty()) is_object.resize(static_cast<std::size_t>(objects.back().id) + 1);
+    for (const auto& object : objects) is_object[static_cast<std::size_t>(object.id)] = true;
+    auto label = labels.begin();
+    for (int y = 0; y < shape.height; ++y) {
+        auto* out = picture.row(0, y);
+        for (int x = 0; x < shape.width; ++x, out += 3) {
+            const auto number = *label++;
+            const auto index = static_cast<std::size_t>(number);
+            std::array<std::uint8_t, 3> colour{};
+            if (number > 0 && index < is_object.size() && is_object[index])
+                colour = colour_of(number);
+            else if (number > 0)
+                colour.fill(passed_over_gray);
+            std::ranges::copy(colour, out);
+        }
+    }
+}
+
+DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
+                             const MaskRegion* region)
+    : executor_(&executor),
+      detector_(parameters, frame, executor, region),
+      // A second labelling makes the label image; its list of components is not used.
+      labelling_({.connectivity = parameters.connectivity, .capacity = 1, .label_images = true}, frame, executor),
+      components_(1, 1),
+      labels_(static_cast<std::size_t>(frame.with_channels(1).bytes()) * sizeof(std::int32_t)),
+      steps_(make_steps(parameters, frame)) {
+    // The intermediate results are read on the host.
+    if (executor.backend() != Backend::cpu) fail(ErrorCode::internal, "pictures of a detector's steps on a GPU");
+    if (frame.frames != 1) fail(ErrorCode::usage, "pictures of the steps of {} frames at once", frame.frames);
+    if (!std::holds_alternative<MixtureParameters>(parameters.background))
+        blurring_.emplace(ForegroundParameters{parameters.blur_px, parameters.threshold}, frame, executor);
+}
+
+DetectorSteps::~DetectorSteps() = default;
+DetectorSteps::DetectorSteps(DetectorSteps&&) noexcept = default;
+
+HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
+    const auto step = std::ranges::find(steps_, name, &DetectorStep::name);
+    if (step == steps_.end()) fail(ErrorCode::internal, "no step {}", name);
+    return step->picture.view();
+}
+
+// Runs the detector, then copies its intermediate results or computes them once more.
+void DetectorSteps::run(HostView<const std::uint8_t> frame) {
+    detector_.run(frame);
+    detector_.draw_background(picture_of("background"));
+    if (blurring_) {
+        Gray({.channels = 1}, frame.shape(), *executor_)
+            .run(FilterImages<MemorySpace::host>{frame, {}, picture_of("gray")});
+        blurring_->blur(frame, picture_of("blur"));
+        draw_difference(picture_of("blur"), picture_of("background"), picture_of("difference"));
+    }
+    unpack_mask(detector_.foreground_on_host(), picture_of("threshold"));
+    const auto mask = detector_.mask<MemorySpace::host>();
+    if (std::ranges::any_of(steps_, [](const auto& step) { return step.name == "morphology"; }))
+        unpack_mask(mask, picture_of("morphology"));
+    labelling_.run(mask, components_.lists(), {labels_.as<std::int32_t>()});
+    const auto pixels = static_cast<std::size_t>(mask.shape().bytes());
+    draw_labels({labels_.as<std::int32_t>(), pixels}, detector_.fetch().of_frame(), picture_of("labels"));
 }
 
 }  // namespace framewire

@@ -1,19 +1,24 @@
 #pragma once
 
-#include "framewire/core/rows/channel_rows.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/rows.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/detect/background/background.hpp"
-#include "framewire/detect/detected_objects.hpp"
-#include "framewire/detect/labelling/components.hpp"
-#include "framewire/detect/masks/bit_mask.hpp"
-#include "framewire/filters/morphology/operation.hpp"
-#include "framewire/filters/morphology/structuring_element.hpp"
+#include "framewire/detect/background.hpp"
+#include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/components.hpp"
+#include "framewire/detect/masks.hpp"
+#include "framewire/detect/objects.hpp"
+#include "framewire/filters/filter.hpp"
+#include "framewire/filters/morphology.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace framewire {
 
@@ -144,6 +149,92 @@ private:
 
     struct State;
     std::unique_ptr<State> state_;
+};
+
+/// The filter `boxes`: draws boxes around moving objects, or hides them under a mosaic. It runs a
+/// MotionDetector and a BoxOverlay without copying the objects to the host in between. The filter owns its
+/// background, so frames must be in the order of time. A mosaic hides the first frames
+/// (frames_before_background()) as a whole, because without a background nobody can say what moves in them.
+class Boxes {
+public:
+    /// Throws what MotionDetector and BoxOverlay throw.
+    Boxes(const DetectorParameters& parameters, const BoxStyle& style, const Shape& shape, Executor& executor)
+        : detector_(parameters, shape, executor), overlay_(style, shape, executor) {}
+
+    /// Returns the shape of the result, which is that of the frames.
+    Shape output_shape() const { return detector_.shape(); }
+
+    /// Processes a batch and returns when done.
+    void run(const FilterImages<MemorySpace::host>& images);
+    /// The same, queued on the executor's stream.
+    void run(const FilterImages<MemorySpace::device>& images);
+
+    /// Returns true if all later frames have a background, so that all later runs are alike.
+    bool is_settled() const { return detector_.has_background(); }
+
+    /// Returns the number of objects in each frame of the last run, as `objects`. Waits for the executor's
+    /// stream.
+    std::vector<FilterFigure> figures() const;
+
+private:
+    // figures() copies the objects to the host, which does not affect later runs.
+    mutable MotionDetector detector_;
+    BoxOverlay overlay_;
+    bool has_run_ = false;
+};
+
+/// The entry in the registry of filters.
+FilterInfo boxes_info();
+
+class MaskRegion;
+
+/// Returns the names of the steps of a detector in order: `gray`, `blur`, `background`, `difference`,
+/// `threshold`, `morphology` and `labels`. A mixture uses frames as they are and has no `gray`, `blur` and
+/// `difference`. `morphology` is missing if it is none.
+std::vector<std::string_view> detector_step_names(const DetectorParameters& parameters);
+
+/// The picture of one step: 1 channel, or 3 for `labels`, and for the `background` of a mixture if the frames
+/// have 3.
+struct DetectorStep {
+    std::string_view name;
+    HostImage picture;
+};
+
+/// Colours the objects of a frame by their numbers, the same colour whenever a number occurs, and components
+/// that are too small or too large in dark gray. `labels` is as in LabelImages; `picture` is one frame of 3
+/// channels with any strides.
+void draw_labels(std::span<const std::int32_t> labels, std::span<const Component> objects,
+                 HostView<std::uint8_t> picture);
+
+/// Makes pictures of all steps of a detector, for people to look at. It runs its own MotionDetector on the CPU,
+/// whose masks are the same bytes as on any backend.
+class DetectorSteps {
+public:
+    /// `frame` has one frame and 1 or 3 channels. Throws what MotionDetector throws, and Error{internal} unless
+    /// `executor` uses the CPU backend.
+    DetectorSteps(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
+                  const MaskRegion* region = nullptr);
+    ~DetectorSteps();
+    DetectorSteps(DetectorSteps&&) noexcept;
+
+    /// See MotionDetector::set_background().
+    void set_background(HostView<const std::uint8_t> picture) { detector_.set_background(picture); }
+    /// Processes the next frame in the order of time; any strides.
+    void run(HostView<const std::uint8_t> frame);
+    /// Returns the pictures of the last frame, in the order of detector_step_names(). Undefined before the
+    /// first frame.
+    std::span<const DetectorStep> steps() const { return steps_; }
+
+private:
+    HostView<std::uint8_t> picture_of(std::string_view name);
+
+    Executor* executor_;
+    MotionDetector detector_;
+    ComponentLabelling labelling_;
+    HostComponents components_;
+    HostBuffer labels_;
+    std::optional<Foreground> blurring_;  // empty for a mixture
+    std::vector<DetectorStep> steps_;
 };
 
 }  // namespace framewire

@@ -1,8 +1,7 @@
-#include "framewire/detect/detector.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
-#include "framewire/cuda/device/build.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/detect/detector.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "suites.hpp"
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "framewire/detect/background_ref.hpp"
+#include "framewire/detect/components_ref.hpp"
 #include "framewire/detect/detector.hpp"
-#include "framewire/detect/foreground/foreground_ref.hpp"
-#include "framewire/detect/labelling/components_ref.hpp"
-#include "framewire/detect/masks/median/mask_median_ref.hpp"
-#include "framewire/filters/morphology/morphology_ref.hpp"
+#include "framewire/detect/masks_ref.hpp"
+#include "framewire/filters/morphology_ref.hpp"
 
 #include <utility>
 #include <variant>

@@ -1,15 +1,15 @@
 #pragma once
 
-// For benchmarks that compare with OpenCV.
-
-#include "framewire/core/component.hpp"
+#include "framewire/core/view.hpp"
 #include "framewire/detect/detector.hpp"
-#include "framewire/filters/morphology/opencv_morphology_ref.hpp"
+#include "framewire/filters/opencv_morphology_ref.hpp"
 
 #include <opencv2/imgproc.hpp>
 
 #include <cstdint>
 #include <vector>
+
+// For benchmarks that compare with OpenCV.
 
 namespace framewire {
 

@@ -1,19 +1,18 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/values.hpp"
-#include "framewire/core/time/rational.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/thread_pool.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/device/build.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/filters/adjustment.hpp"
-#include "framewire/filters/frame_values.hpp"
-#include "framewire/filters/geometry/plane_map.hpp"
-#include "framewire/filters/pointwise/op.hpp"
+#include "framewire/filters/gray_input.hpp"
 #include "framewire/filters/row_filter.hpp"
-#include "framewire/filters/scale/scale_axis.hpp"
-#include "framewire/filters/separable_window.hpp"
+#include "framewire/filters/scale_axis.hpp"
+#include "framewire/filters/window.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +26,97 @@
 #include <vector>
 
 namespace framewire {
+
+/// Camera settings that a viewer's control panel changes while a job runs (streaming report, section 5). The defaults
+/// change nothing.
+struct Adjustment {
+    int brightness = 0;     ///< added to each channel, -255..255
+    double contrast = 1;    ///< factor for a channel's distance from 128, 0..4
+    double saturation = 1;  ///< factor for a channel's distance from the pixel's gray, 0..4
+    double gain = 1;        ///< factor for each channel, applied first, 0..8
+
+    friend bool operator==(const Adjustment&, const Adjustment&) = default;
+};
+
+/// The four settings as the fixed-point terms of adjust's formula (see class Adjust).
+struct alignas(8) AdjustTerms {     // one atomic word
+    std::int16_t slope = 512;       ///< 512 * gain * contrast, 0..16384
+    std::int16_t offset = 0;        ///< brightness + 128 * (1 - contrast), -639..383
+    std::int16_t saturation = 256;  ///< 256 * saturation, 0..1024
+
+    friend bool operator==(const AdjustTerms&, const AdjustTerms&) = default;
+};
+
+/// Values of a frame and of the run so far, which the text filter's tokens show.
+struct FrameValues {
+    double fps = 0;                   ///< frames per second
+    double process_ms = 0;            ///< mean time in the filters, per frame
+    double read_ms = 0;               ///< mean time until the source delivered a frame
+    double send_ms = 0;               ///< mean time until a frame was sent
+    double bandwidth_bits_per_s = 0;  ///< sent
+    double changed = 0;               ///< share of bytes that the difference stream found changed, 0..1
+    std::int64_t frame = 0;           ///< index in the source
+    double time_s = 0;                ///< time since the start of the source
+    std::int64_t clock_s = 0;         ///< capture time, in seconds since 1970 (UTC)
+    std::string_view source{};        ///< name of the source; must stay valid until the call that takes it returns
+};
+
+/// Affine map from positions in an image to positions in a filter's result: (x, y) goes to (xx * x + xy * y + x0, yx *
+/// x + yy * y + y0). Positions are in pixels from the upper left corner of the first pixel, so pixel i extends from i
+/// to i + 1.
+struct PlaneMap {
+    /// Coefficients of the result's x.
+    double xx = 1, xy = 0, x0 = 0;
+    /// Coefficients of the result's y.
+    double yx = 0, yy = 1, y0 = 0;
+
+    /// The composition: this map, then `next`.
+    constexpr PlaneMap then(const PlaneMap& next) const {
+        return {.xx = next.xx * xx + next.xy * yx,
+                .xy = next.xx * xy + next.xy * yy,
+                .x0 = next.xx * x0 + next.xy * y0 + next.x0,
+                .yx = next.yx * xx + next.yy * yx,
+                .yy = next.yx * xy + next.yy * yy,
+                .y0 = next.yx * x0 + next.yy * y0 + next.y0};
+    }
+
+    friend constexpr bool operator==(const PlaneMap&, const PlaneMap&) = default;
+};
+
+/// A run of pixels in host memory that a pointwise filter maps from `in` to `out`. The two do not overlap.
+struct PointwiseSpan {
+    /// First pixel.
+    const std::uint8_t* in;
+    const std::uint8_t* previous;  ///< the previous frame, for filters that need it; otherwise null
+    int channels;                  ///< of `in` and `previous`
+    std::int64_t pixels;           ///< length of the run
+    /// Target of the run.
+    std::uint8_t* out;
+    /// Channels of `out`.
+    int out_channels;
+};
+
+/// A pointwise filter's operation on one pixel, as data. A fused pass runs a list of them over the picture. The GPU
+/// code of an operation is the class that filter_room(NAME POINTWISE ...) names in filters/CMakeLists.txt; it is
+/// constructed from the PointwiseOp.
+struct PointwiseOp {
+    std::string_view filter;               ///< name of the filter
+    int channels = 0;                      ///< of the result; 0 keeps the number of channels
+    bool needs_previous = false;           ///< reads the previous frame
+    std::array<std::int32_t, 4> values{};  ///< the filter's settings, in its own encoding
+
+    /// The CPU code of the operation.
+    void (*run)(const PointwiseOp& op, const PointwiseSpan& span) = nullptr;
+    std::string_view figure{};  ///< name of values[0] in the frame's statistics; empty if it is not reported
+
+    // The following let a pass on the CPU process one channel instead of three equal ones.
+    bool gives_gray = false;  ///< the result's channels are equal, however many there are
+    bool keeps_gray = false;  ///< equal channels stay equal, and one channel is mapped as each of three equal ones
+    bool takes_gray = false;  ///< one channel gives the same result as three equal ones
+    /// For operations that read only a pixel's gray value: its method. An image of that one channel gives the same
+    /// result.
+    std::optional<GrayMethod> needs_gray{};
+};
 
 /// Images of one filter run, in one memory space. All are batches of equally many frames. `previous` is set only for
 /// filters with FilterInfo::needs_previous; for a stream's first frame it is the frame itself. `out` must not overlap
@@ -219,5 +309,121 @@ private:
 
     Plan plan_;
 };
+
+/// The bytes of a batch that a difference encoder found changed, in one memory space. Stream s has counts[s *
+/// count_stride] changes in ascending order: their byte indices in the frame (rows without gaps) start at positions + s
+/// * capacity, and their new minus old values, modulo 256, at differences + s * capacity.
+template <MemorySpace space>
+struct ChangedBytes {
+    /// Byte indices of the changes, stream after stream.
+    const std::uint32_t* positions = nullptr;
+    /// New minus old value, modulo 256, of each change.
+    const std::uint8_t* differences = nullptr;
+    /// Number of changes of each stream.
+    const std::uint32_t* counts = nullptr;
+    std::int64_t count_stride = 1;  ///< between the counts of two streams, in 32-bit words
+    std::int64_t capacity = 0;      ///< most changes per stream
+};
+
+/// Calls body(frame, y, x, first, end) in parallel for every pixel of a batch of `shape` with changes: those numbered
+/// first to end - 1 in its stream. Positions outside the frame are skipped. Counts above the capacity are clamped to
+/// it.
+template <class Body>
+void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::host>& changes, const Shape& shape,
+                        Body&& body) {
+    constexpr std::int64_t changes_each = 16 * 1024;
+    const auto pixels = static_cast<std::uint32_t>(std::int64_t{shape.height} * shape.width);
+    for (int frame = 0; frame < shape.frames; ++frame) {
+        const auto* positions = changes.positions + frame * changes.capacity;
+        const auto count = std::min<std::int64_t>(changes.counts[frame * changes.count_stride], changes.capacity);
+        const auto pixel_at = [&](std::int64_t index) {
+            return positions[index] / static_cast<std::uint32_t>(shape.channels);
+        };
+        // Index of the first change after `index - 1`'s pixel. Chunks are cut there, so that one thread gets all
+        // changes of a pixel.
+        const auto pixel_end = [&](std::int64_t index) {
+            while (index > 0 && index < count && pixel_at(index) == pixel_at(index - 1)) ++index;
+            return index;
+        };
+        pool.for_chunks(count, changes_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            end = pixel_end(end);
+            for (auto first = pixel_end(begin); first < end;) {
+                const auto next = pixel_end(first + 1);
+                const auto pixel = pixel_at(first);
+                if (pixel < pixels)
+                    body(frame, static_cast<int>(pixel / static_cast<std::uint32_t>(shape.width)),
+                         static_cast<int>(pixel % static_cast<std::uint32_t>(shape.width)), first, next);
+                first = next;
+            }
+        });
+    }
+}
+
+/// Maps every pixel of a result to a pixel of an image. With (u, v) = (x, y), or (y, x) if transposed, the source is (x
+/// + step_x * u, y + step_y * v). Steps are 1 or -1.
+struct PixelMap {
+    int x = 0, y = 0;  ///< source of the result's first pixel
+    /// Direction along each axis, 1 or -1.
+    int step_x = 1, step_y = 1;
+    /// Exchanges the axes.
+    bool transposed = false;
+
+    /// Column of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
+    FRAMEWIRE_HOST_DEVICE constexpr int source_x(int to_x, int to_y) const {
+        return x + step_x * (transposed ? to_y : to_x);
+    }
+    /// Row of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
+    FRAMEWIRE_HOST_DEVICE constexpr int source_y(int to_x, int to_y) const {
+        return y + step_y * (transposed ? to_x : to_y);
+    }
+};
+
+/// Returns true if every pixel of a result of shape `to` comes from inside an image of shape `from`.
+constexpr bool is_inside(const PixelMap& map, const Shape& from, const Shape& to) {
+    const auto at = [&](int x, int y) {
+        const int from_x = map.source_x(x, y), from_y = map.source_y(x, y);
+        return from_x >= 0 && from_x < from.width && from_y >= 0 && from_y < from.height;
+    };
+    return at(0, 0) && at(to.width - 1, to.height - 1);
+}
+
+/// Map that mirrors a whole image of `shape` left to right, top to bottom, or both.
+constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom) {
+    return {.x = left_right ? shape.width - 1 : 0,
+            .y = top_bottom ? shape.height - 1 : 0,
+            .step_x = left_right ? -1 : 1,
+            .step_y = top_bottom ? -1 : 1};
+}
+
+/// A pixel as the per-pixel functions of pointwise filters see it, on both backends: B in the lowest byte, then G, then
+/// R; the highest byte is 0. A gray pixel has its value in all three.
+using Pixel = std::uint32_t;
+
+/// Packs three channels, 0..255 each.
+FRAMEWIRE_HOST_DEVICE constexpr Pixel pixel_of(std::uint32_t b, std::uint32_t g, std::uint32_t r) {
+    return b | g << 8 | r << 16;
+}
+
+/// A pixel with three equal channels.
+FRAMEWIRE_HOST_DEVICE constexpr Pixel gray_pixel(std::uint32_t value) { return value * 0x010101u; }
+
+/// Channel 0 (B), 1 (G) or 2 (R) of a pixel.
+FRAMEWIRE_HOST_DEVICE constexpr int channel_of(Pixel pixel, int channel) {
+    return static_cast<int>(pixel >> (8 * channel) & 255u);
+}
+
+/// Clamps to 0..255.
+FRAMEWIRE_HOST_DEVICE constexpr int hold_to_byte(int value) { return value < 0 ? 0 : value > 255 ? 255 : value; }
+
+/// Reads a pixel with one or three channels.
+inline Pixel load_pixel(const std::uint8_t* from, int channels) {
+    return channels == 1 ? gray_pixel(from[0]) : pixel_of(from[0], from[1], from[2]);
+}
+
+/// Writes the first `channels` channels of a pixel.
+inline void store_pixel(Pixel pixel, int channels, std::uint8_t* to) {
+    for (int channel = 0; channel < channels; ++channel)
+        to[channel] = static_cast<std::uint8_t>(pixel >> (8 * channel));
+}
 
 }  // namespace framewire

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/core/rows/image_rows.hpp"
-#include "framewire/filters/gray_input/gray_weights.hpp"
+#include "framewire/core/rows.hpp"
+#include "framewire/filters/gray_input.hpp"
 
 #include <cstdint>
 #include <optional>

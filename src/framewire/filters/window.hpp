@@ -1,13 +1,48 @@
 #pragma once
 
+#include "framewire/core/parameters.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/filters/border.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace framewire {
+
+/// How a filter continues the image beyond its edges.
+enum class Border {
+    reflect101,  ///< mirrored at the outermost pixel, which is not repeated: dcb|abcd|cba
+    replicate,   ///< the nearest pixel repeated: aaa|abcd|ddd
+    zero,        ///< black
+};
+
+/// Names of the borders in options.
+inline constexpr NamedValue<Border> border_names[] = {
+    {"reflect101", Border::reflect101}, {"replicate", Border::replicate}, {"zero", Border::zero}};
+
+/// Name and help text of the `border` parameter, shared by the ParameterFields of every filter with a window.
+ParameterInfo border_parameter();
+
+/// Maps `index`, which may lie any distance outside, to a pixel in 0..size - 1. Returns -1 if `border` is `zero` and
+/// the index lies outside. `size` is at least 1.
+FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border border) {
+    if (index >= 0 && index < size) return index;
+    if (border == Border::zero) return -1;
+    if (border == Border::replicate) return index < 0 ? 0 : size - 1;
+    if (size == 1) return 0;
+    // The mirrored row repeats with a period of 2 * size - 2 pixels.
+    const int period = 2 * size - 2;
+    int offset = index % period;
+    if (offset < 0) offset += period;
+    return offset < size ? offset : period - offset;
+}
+
+/// Writes pixels begin <= x < end of a row of `width` pixels to `padded`, (end - begin) * channels bytes; pixels
+/// outside the row come from `border`. `padded` must not overlap the row. A null `row` is a black row, as for a row
+/// index of -1 from border_index().
+void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
+                  std::uint8_t* padded);
 
 /// Largest side of a filter's window, in pixels.
 inline constexpr int max_window_px = 255;
@@ -127,5 +162,65 @@ private:
     int begin_, end_, first_, last_;
     std::int16_t from_[max_window_px];  // for each pixel outside the image, the index of its source pixel in the line
 };
+
+/// A weighted mean around each pixel with the same weights along rows and columns. Along one axis, pixel i becomes the
+/// sum over tap t of weights[t] * (pixel i + t - before); pixels outside the image come from the border.
+struct SeparableWindow {
+    std::vector<double> weights;  ///< sum to 1
+    int before;                   ///< taps before the pixel itself
+    Border border;                ///< pixels outside the image
+};
+
+/// Bytes of input per chunk of work: small compared with a core's L2 cache, large compared with the cost of handing it
+/// to a thread.
+inline constexpr std::int64_t span_bytes = 128 * 1024;
+
+/// A run of `pixels` pixels of a batch, starting at pixel `first` of row `row`; rows are counted through all frames. In
+/// dense images a run may continue into the following rows.
+struct PixelRun {
+    /// Row, first pixel in it, and number of pixels.
+    std::int64_t row, first, pixels;
+
+    /// Address of the run's first byte in `image`.
+    template <class T>
+    T* in(HostView<T> image) const {
+        return image.batch_row(row) + first * image.shape().channels;
+    }
+};
+
+/// Calls body(PixelRun) in parallel on runs that cover a batch of `shape`: large chunks across rows if `all_dense` says
+/// that all images are dense, otherwise whole rows.
+template <class Body>
+void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, Body&& body) {
+    if (all_dense) {
+        // A multiple of 64 pixels gives every chunk the alignment of the first.
+        const auto pixels_each = std::max<std::int64_t>(span_bytes / shape.channels & ~std::int64_t{63}, 64);
+        pool.for_chunks(shape.rows() * shape.width, pixels_each,
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                            body(PixelRun{0, begin, end - begin});
+                        });
+        return;
+    }
+    const auto rows_each = std::max<std::int64_t>(span_bytes / shape.row_bytes(), 1);
+    pool.for_chunks(shape.rows(), rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (auto row = begin; row < end; ++row) body(PixelRun{row, 0, shape.width});
+    });
+}
+
+/// Calls body(in, out, pixels) in parallel on runs of pixels that cover two batches with the same frames, height and
+/// width. Channels may differ.
+template <class Body>
+void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Body&& body) {
+    for_pixel_runs(pool, in.shape(), in.dense() && out.dense(),
+                   [&](const PixelRun& run) { body(run.in(in), run.in(out), run.pixels); });
+}
+
+/// As above with two inputs of one shape: body(in, previous, out, pixels).
+template <class Body>
+void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
+                     HostView<std::uint8_t> out, Body&& body) {
+    for_pixel_runs(pool, in.shape(), in.dense() && previous.dense() && out.dense(),
+                   [&](const PixelRun& run) { body(run.in(in), run.in(previous), run.in(out), run.pixels); });
+}
 
 }  // namespace framewire

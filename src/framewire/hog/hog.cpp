@@ -1,13 +1,627 @@
 #include "framewire/hog/hog.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/filters/binarize/threshold.hpp"
-#include "framewire/hog/hog_arithmetic.hpp"
-#include "framewire/hog/hog_scratch.hpp"
-#include "framewire/hog/spread/spread.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/rows.hpp"
+#include "framewire/core/simd.hpp"
+#include "framewire/filters/binarize.hpp"
+#include "framewire/hog/near_levels.hpp"
+#include "framewire/hog/spread.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "framewire/hog/hog.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "framewire/hog/hog-inl.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#ifndef FRAMEWIRE_HOG_CELL_ROW
+#define FRAMEWIRE_HOG_CELL_ROW
+
+namespace framewire {
+namespace {
+
+// One row of cells in one frame.
+struct CellRow {
+    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
+    std::int64_t row_stride_bytes;
+    int height, first_y, cell, cells;
+    float* out;  // cells x bins
+};
+
+// One row of blocks in one frame.
+struct BlockRow {
+    const float* cells;  // of the block's first row of cells
+    std::int64_t cell_row_values;
+    int columns, block, bins;
+    float* out;
+};
+
+constexpr int piece_px = 128;  // pixels processed at a time in a row, or one cell
+constexpr int few_turns = 4, most_turns = 8;
+
+}  // namespace
+}  // namespace framewire
+
+#endif
+
+// HOG on the CPU. A run has up to four parallel passes, with a barrier between them because each needs the whole
+// frame of the one before:
+//
+//     1. bands of rows    gray, and counts of its levels          count_bands(), or count_near() after the first frame
+//     2. bands of rows    gamma, applied to the gray image        describe(), gamma_row()
+//     3. rows of cells    gradients, votes, histograms            cell_row(), or spread_votes()
+//     4. rows of blocks   normalisation, only with a norm         norm_row()
+
+HWY_BEFORE_NAMESPACE();
+namespace framewire::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using namespace hog_gradients;
+
+}  // namespace
+
+// Applies the table to a row. `gray` may be `row`.
+void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
+    std::int64_t x = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+    // The table is in four registers; one permutation looks up 64 pixels in two of them.
+    const hn::FixedTag<std::uint8_t, 64> d;
+    const auto first = hn::LoadU(d, table).raw, second = hn::LoadU(d, table + 64).raw,
+               third = hn::LoadU(d, table + 128).raw, fourth = hn::LoadU(d, table + 192).raw;
+    for (; x + 64 <= pixels; x += 64) {
+        const auto index = hn::LoadU(d, gray + x).raw;
+        const auto dark = _mm512_permutex2var_epi8(first, index, second),
+                   light = _mm512_permutex2var_epi8(third, index, fourth);
+        hn::StoreU(hn::VFromD<decltype(d)>{_mm512_mask_blend_epi8(_mm512_movepi8_mask(index), dark, light)}, d,
+                   row + x);
+    }
+#else
+    // One sixteenth of the table per lookup. All sixteen are looked up, and the upper bits of the pixel select
+    // the result.
+    const hn::ScalableTag<std::uint8_t> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Repartition<std::uint16_t, decltype(d)> d16;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    for (; x + step <= pixels; x += step) {
+        const auto index = hn::LoadU(d, gray + x), place = hn::And(index, hn::Set(d, 15));
+        const auto words = hn::BitCast(d16, index);
+        // The selecting bit is moved to the sign.
+        const hn::Vec<decltype(di)> bits[] = {hn::BitCast(di, hn::ShiftLeft<3>(words)),
+                                              hn::BitCast(di, hn::ShiftLeft<2>(words)),
+                                              hn::BitCast(di, hn::ShiftLeft<1>(words)), hn::BitCast(di, index)};
+        // Looks up the sixteenth `i` of the table; two(), four() and eight() select between them by one bit of
+        // the pixel each.
+        const auto part = [&](int i) HWY_ATTR {
+            return hn::BitCast(di, hn::TableLookupBytes(hn::LoadDup128(d, table + 16 * i), place));
+        };
+        const auto two = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[0], part(i + 1), part(i)); };
+        const auto four = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[1], two(i + 2), two(i)); };
+        const auto eight = [&](int i) HWY_ATTR { return hn::IfNegativeThenElse(bits[2], four(i + 4), four(i)); };
+        hn::StoreU(hn::BitCast(d, hn::IfNegativeThenElse(bits[3], eight(8), eight(0))), d, row + x);
+    }
+#endif
+    for (; x < pixels; ++x) row[x] = table[gray[x]];
+}
+
+// Gradients, magnitudes and positions of a row, for the drawings of the steps.
+void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
+                  HogGradient gradient, const HogRing& ring, const HogGradients& out) {
+    const D16 d16;
+    const DF df;
+    for_polar(
+        pixels, ring,
+        [&](std::int64_t x) HWY_ATTR {
+            const auto there = gradient == HogGradient::central ? central(above + x, row + x, below + x)
+                                                                : sobel(above + x, row + x, below + x);
+            hn::StoreU(there.x, d16, out.gx + x);
+            hn::StoreU(there.y, d16, out.gy + x);
+            return there;
+        },
+        [&](std::int64_t x, const Polar& p) HWY_ATTR {
+            for (int i = 0; i < abreast; ++i) {
+                const auto at = x + i * static_cast<std::int64_t>(hn::Lanes(df));
+                hn::StoreU(p.magnitude[i], df, out.magnitude + at);
+                // Rounding can turn a value just below 0 into a whole turn.
+                const auto turned_on = hn::Add(p.position[i], hn::Set(df, ring.whole));
+                const auto position = hn::IfThenElse(hn::Lt(p.position[i], hn::Zero(df)), turned_on, p.position[i]);
+                hn::StoreU(hn::IfThenZeroElse(hn::Ge(position, hn::Set(df, ring.whole)), position), df,
+                           out.position + at);
+            }
+        });
+}
+
+namespace {
+
+// Histograms of neighbouring cells, and the votes of one row of their pixels. Both shares of a vote go to one
+// of bins + 1 places. Adjacent pixels often vote for the same bin and would wait for each other's sum, so they
+// alternate between several histograms per cell: eight, or four if eight would leave too little of L1.
+class CellSums {
+public:
+    CellSums(int cell, const HogRing& ring)
+        : turns_(cell < 8 || ring.bins > 18 ? few_turns : most_turns), slots_(ring.bins + 1), bins_(ring.bins) {
+        const int turn_places = 2 * slots_, most = piece_px / cell;
+        int x = 0;
+        for (int number = 0; number < most; ++number)
+            for (int column = 0; column < cell; ++column, ++x)
+                firsts_[x] = (number * turns_ + column % turns_) * slots_;
+        // The pixels that whole vectors have after the last cell vote here.
+        std::fill_n(firsts_ + x, piece_px + vote_room - x, most * turns_ * slots_);
+        std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(most * turns_ * turn_places));
+    }
+
+    // Stores the votes of one vector of pixels, starting at `x`.
+    HWY_INLINE void put(std::int64_t x, const Vote& vote) {
+        const DF df;
+        const D32 d32;
+        hn::Store(hn::Add(vote.slot, hn::Load(d32, firsts_ + x)), d32, places_ + x);
+        hn::Store(hn::InterleaveLower(df, vote.first, vote.second), df, votes_ + 2 * x);
+        hn::Store(hn::InterleaveUpper(df, vote.first, vote.second), df, votes_ + 2 * x + vote_lanes);
+    }
+
+    // Adds the votes of `pixels` pixels to the histograms.
+    HWY_INLINE void add(int pixels) {
+        const hn::CappedTag<float, 2> pair;
+        for (int x = 0; x < pixels; x += vote_lanes) {
+            const auto* places = places_ + x;
+            const auto* votes = votes_ + 2 * x;
+#pragma GCC unroll 16
+            for (int lane = 0; lane < vote_lanes; ++lane) {
+                // Two of four adjacent pixels are in one vector of interleaved shares, and two in the other.
+                const int at = lane / 4 * 4 + lane % 2 * 2 + (lane % 4 < 2 ? 0 : vote_lanes);
+                auto* const sum = sums_ + 2 * std::int64_t{places[lane]};
+                hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, votes + at)), pair, sum);
+            }
+        }
+    }
+
+    // Writes the histograms of the first `count` cells and clears all.
+    HWY_INLINE void finish(int count, float* out) {
+        const DF df;
+        const int turn_places = 2 * slots_, step = static_cast<int>(hn::Lanes(df));
+        // Each step handles all cells before the next one starts: reading data at another width right after it
+        // was written stalls (failed store forwarding).
+        for (int cell = 0; cell < count; ++cell) {
+            const auto* const sum = sums_ + cell * turns_ * turn_places;
+            // Whole vectors: the excess of one histogram overwrites data that is not read any more.
+            for (int i = 0; i < turn_places; i += step) {
+                const auto pair_of = [&](int one, int other) HWY_ATTR {
+                    return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
+                                   hn::LoadU(df, sum + other * turn_places + i));
+                };
+                // The histograms of a cell are added in pairs, in a fixed order.
+                const auto all = turns_ == most_turns ? hn::Add(hn::Add(pair_of(0, 4), pair_of(2, 6)),
+                                                                hn::Add(pair_of(1, 5), pair_of(3, 7)))
+                                                      : hn::Add(pair_of(0, 2), pair_of(1, 3));
+                hn::StoreU(all, df, sums_ + cell * turn_places + i);
+            }
+        }
+        for (int cell = 0; cell < count; ++cell) {
+            auto* const sum = sums_ + cell * turn_places;
+            // Closes the ring: the first share of slot 0 belongs to the last bin, the second share of slot
+            // `bins` to the first.
+            sum[2 * bins_] += sum[0];
+            sum[1] += sum[2 * bins_ + 1];
+        }
+        for (int cell = 0; cell < count; ++cell)
+            for (int bin = 0; bin < bins_; bin += step) {
+                VF second, first;
+                hn::LoadInterleaved2(df, sums_ + cell * turn_places + 2 * bin + 1, second, first);
+                const auto own = hn::FirstN(df, static_cast<std::size_t>(bins_ - bin));
+                hn::BlendedStore(hn::Add(second, first), own, df, out + cell * bins_ + bin);
+            }
+        std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(count * turns_ * turn_places));
+    }
+
+private:
+    static constexpr int vote_lanes = static_cast<int>(hn::MaxLanes(DF())), vote_room = abreast * vote_lanes;
+
+    const int turns_, slots_, bins_;
+    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // the first place of each pixel's histogram
+    HWY_ALIGN std::int32_t places_[piece_px + vote_room];
+    HWY_ALIGN float votes_[2 * (piece_px + vote_room)];
+    HWY_ALIGN float sums_[piece_px * (hog_most_bins + 1) * 2 + 2 * (hog_most_bins + 1) + HWY_MAX_BYTES];
+};
+
+}  // namespace
+
+namespace {
+
+// Calls body(x, polar) for several vectors of pixels in row `y`, starting with cell `begin`.
+template <class Body>
+HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y, const HogRing& ring, Body&& body) {
+    const auto row = [&](int at) {
+        return cells.gamma + std::clamp(at, 0, cells.height - 1) * cells.row_stride_bytes + begin * cells.cell;
+    };
+    const auto *above = row(y - 1), *here = row(y), *below = row(y + 1);
+    for_polar(
+        pixels, ring, [&](std::int64_t x) HWY_ATTR { return sobel(above + x, here + x, below + x); },
+        std::forward<Body>(body));
+}
+
+// Computes a row of cells by votes; works for any size.
+void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
+    CellSums sums(cells.cell, ring);
+    const int most = piece_px / cells.cell;
+    for (int begin = 0; begin < cells.cells; begin += most) {
+        const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
+        for (int y = cells.first_y; y < cells.first_y + cells.cell; ++y) {
+            for_polar_of(cells, begin, pixels, y, ring, [&](std::int64_t x, const Polar& p) HWY_ATTR {
+                for (int i = 0; i < abreast; ++i)
+                    sums.put(x + i * static_cast<std::int64_t>(hn::Lanes(DF())),
+                             vote_of(p.magnitude[i], p.position[i], ring));
+            });
+            sums.add(pixels);
+        }
+        sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
+    }
+}
+
+// Differences and sums along a row of pixels. Sobel gradients combine those of three rows.
+struct RowSums {
+    V16 difference, sum;
+
+    // Loads the sums of as many pixels as a vector of 16 bits has lanes.
+    static HWY_INLINE RowSums of(const std::uint8_t* row) {
+        const D16 d16;
+        const hn::Rebind<std::uint8_t, D16> d8;
+        const auto left = hn::PromoteTo(d16, hn::LoadU(d8, row - 1)), here = hn::PromoteTo(d16, hn::LoadU(d8, row)),
+                   right = hn::PromoteTo(d16, hn::LoadU(d8, row + 1));
+        return {hn::Sub(right, left), hn::Add(hn::Add(left, right), hn::Add(here, here))};
+    }
+};
+
+// Computes a row of cells by hinge sums, eight rows of pixels at a time.
+void cell_row_of_hinges(const CellRow& cells, const HogRing& ring) {
+    HingeSums sums(cells.cell, ring);
+    const int most = piece_px / cells.cell;
+    constexpr int step = static_cast<int>(hn::MaxLanes(D16()));
+    for (int begin = 0; begin < cells.cells; begin += most) {
+        const int count = std::min(most, cells.cells - begin), pixels = count * cells.cell;
+        for (int first = 0; first < cells.cell; first += HingeSums::rows) {
+            const std::uint8_t* rows[HingeSums::rows + 2];
+            for (int row = 0; row < HingeSums::rows + 2; ++row)
+                rows[row] = cells.gamma +
+                            std::clamp(cells.first_y + first + row - 1, 0, cells.height - 1) * cells.row_stride_bytes +
+                            begin * cells.cell;
+            for (int x = 0; x < pixels; x += step) {
+                auto above = RowSums::of(rows[0] + x), here = RowSums::of(rows[1] + x);
+                for (int row = 0; row < HingeSums::rows; ++row) {
+                    const auto below = RowSums::of(rows[row + 2] + x);
+                    const auto twice = hn::Add(here.difference, here.difference);
+                    sums.put(row, x,
+                             turned({hn::Add(hn::Add(above.difference, below.difference), twice),
+                                     hn::Sub(below.sum, above.sum)}));
+                    above = here;
+                    here = below;
+                }
+            }
+            sums.add(pixels, first == 0);
+        }
+        sums.finish(count, cells.out + std::int64_t{begin} * ring.bins);
+    }
+}
+
+}  // namespace
+
+// Sides that are multiples of 8, with few bins, use the faster way.
+void cell_row(const CellRow& cells, const HogRing& ring) {
+    if (HingeSums::suits(cells.cell, ring.bins)) return cell_row_of_hinges(cells, ring);
+    cell_row_of_votes(cells, ring);
+}
+
+namespace {
+
+// Like norm_row(), for blocks with two cells per side: a block stays in registers, and several pass through
+// each step together. Returns the first block that is left for norm_row(). A row of a block fills `vectors`
+// vectors; `reach` is the extent of its stores.
+template <int vectors>
+int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
+    // As many blocks together as registers allow.
+    constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
+    const DF df;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(df));
+    const auto run = std::int64_t{rows} * blocks.bins, values = run * rows;
+    const auto own = hn::FirstN(df, static_cast<std::size_t>(run - (vectors - 1) * step));
+    const auto most = hn::Set(df, hog_largest_share);
+    int x = 0;
+    for (; reach <= (blocks.columns - x - (together - 1)) * values; x += together) {
+        VF all[together][rows * vectors], scale[together];
+        const auto sum_up = [&]() HWY_ATTR {
+            VF sums[together];
+            for (auto& sum : sums) sum = hn::Zero(df);
+            for (int i = 0; i < rows * vectors; ++i)
+                for (int block = 0; block < together; ++block)
+                    sums[block] = hn::MulAdd(all[block][i], all[block][i], sums[block]);
+            // The roots of several blocks are computed together, so that they overlap.
+            float squares[together];
+            for (int block = 0; block < together; ++block)
+                squares[block] = hn::GetLane(hn::SumOfLanes(df, sums[block]));
+            for (int block = 0; block < together; ++block)
+                scale[block] = hn::Set(df, 1 / std::sqrt(squares[block] + hog_epsilon_squared));
+        };
+        for (int block = 0; block < together; ++block)
+            for (int y = 0; y < rows; ++y)
+                for (int i = 0; i < vectors; ++i) {
+                    const auto* const from =
+                        blocks.cells + std::int64_t{x + block} * blocks.bins + y * blocks.cell_row_values + i * step;
+                    const auto whole = hn::LoadU(df, from);
+                    all[block][y * vectors + i] = i < vectors - 1 ? whole : hn::IfThenElseZero(own, whole);
+                }
+        sum_up();
+        if (held) {
+            for (int i = 0; i < rows * vectors; ++i)
+                for (int block = 0; block < together; ++block)
+                    all[block][i] = hn::Min(hn::Mul(all[block][i], scale[block]), most);
+            sum_up();
+        }
+        for (int block = 0; block < together; ++block)
+            for (int y = 0; y < rows; ++y)
+                for (int i = 0; i < vectors; ++i)
+                    hn::StoreU(hn::Mul(all[block][y * vectors + i], scale[block]), df,
+                               blocks.out + (x + block) * values + y * run + i * step);
+    }
+    return x;
+}
+
+}  // namespace
+
+// Normalises a row of blocks. Loads take whole vectors and mask what does not belong to the block. Stores write
+// whole vectors, because the next row of values or the next block overwrites the excess. Only the last blocks
+// of a row must stay within their place.
+void norm_row(const BlockRow& blocks, HogNorm norm) {
+    const DF df;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(df));
+    const auto run = std::int64_t{blocks.block} * blocks.bins, values = run * blocks.block;
+    const bool held = norm == HogNorm::l2hys;
+    const auto most = hn::Set(df, held ? hog_largest_share : std::numeric_limits<float>::infinity());
+    const auto one = hn::Set(df, 1.0f);
+    const auto reach = values - run + (run + step - 1) / step * step;  // extent of the stores of one block
+    HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
+    int x = 0;
+    if (blocks.block == 2) {
+        const auto vectors = (run + step - 1) / step;
+        if (vectors == 1) x = norm_small_blocks<1>(blocks, held, reach);
+        if (vectors == 2) x = norm_small_blocks<2>(blocks, held, reach);
+        if (vectors == 3) x = norm_small_blocks<3>(blocks, held, reach);
+    }
+    for (; x < blocks.columns; ++x) {
+        const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
+        // Calls body(offset in the block, values times `scale`, clipped at `above`).
+        const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {
+            for (int y = 0; y < blocks.block; ++y)
+                for (std::int64_t i = 0; i < run; i += step) {
+                    const auto whole = hn::LoadU(df, cells + y * blocks.cell_row_values + i);
+                    const auto own = hn::FirstN(df, static_cast<std::size_t>(std::min(step, run - i)));
+                    body(y * run + i, hn::Min(hn::Mul(hn::IfThenElseZero(own, whole), scale), above));
+                }
+        };
+        const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
+            auto sum = hn::Zero(df);
+            for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
+            // One scalar root and one scalar division: on whole vectors they take several times as long.
+            return hn::Set(df, 1 / std::sqrt(hn::GetLane(hn::SumOfLanes(df, sum)) + hog_epsilon_squared));
+        };
+        const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
+        const auto second = held ? scale_of(first, most) : one;
+        auto* out = blocks.out + x * values;
+        // The stores of the last blocks would cross the end of the row, so they go through a buffer.
+        const bool fits = reach <= (blocks.columns - x) * values;
+        auto* to = fits ? out : last;
+        for_vectors(first, most,
+                    [&](std::int64_t at, VF value) HWY_ATTR { hn::StoreU(hn::Mul(value, second), df, to + at); });
+        if (!fits) std::copy_n(last, values, out);
+    }
+}
+
+}  // namespace framewire::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace framewire {
+
+HWY_EXPORT(cell_row);
+HWY_EXPORT(gamma_row);
+HWY_EXPORT(gradient_row);
+HWY_EXPORT(norm_row);
+
+// The levels are edges of bins of four gray values, as in the report.
+HogLevels hog_levels(const Histogram& histogram) {
+    std::uint64_t pixels = 0, below = 0;
+    for (const auto count : histogram) pixels += count;
+    HogLevels levels{};
+    for (int bin = 0; bin < hog_gamma_bins; ++bin) {
+        const int edge = bin * hog_levels_per_bin;
+        auto through = below;
+        for (int level = edge; level < edge + hog_levels_per_bin; ++level) {
+            const auto count = histogram[static_cast<std::size_t>(level)];
+            through += count;
+            if (count > 0) levels.largest = level;
+        }
+        const auto reaches = [&](int i) { return hog_reaches(below, through, pixels, hog_level_percents[i]); };
+        if (reaches(0)) levels.low = edge;
+        if (reaches(1)) levels.mid = edge;
+        if (reaches(2)) levels.high = edge;
+        below = through;
+    }
+    return levels;
+}
+
+std::array<std::uint8_t, 256> hog_gamma_table(const HogLevels& levels) {
+    const auto exponent = hog_gamma_exponent(levels);
+    std::array<std::uint8_t, 256> table;
+    for (int gray = 0; gray < 256; ++gray) table[static_cast<std::size_t>(gray)] = hog_gamma(gray, levels, exponent);
+    return table;
+}
+
+// The replicated pixels at both ends let the gradients read beyond the row.
+void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
+    HWY_DYNAMIC_DISPATCH(gamma_row)(gray, pixels, table, row);
+    row[-1] = row[0];
+    row[pixels] = row[pixels - 1];
+}
+
+void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
+                      std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out) {
+    HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, gradient, ring, out);
+}
+
+std::uint8_t* Hog::gray_row(int frame, std::int64_t y) const {
+    return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
+}
+
+// Calls body(band, frame, first row, end row) for the bands of every frame, in parallel.
+template <class Body>
+void Hog::for_bands(Body&& body) const {
+    const auto bands = std::int64_t{shape_.frames} * bands_;
+    executor_->pool().for_chunks(bands, 1, [&](std::int64_t band, std::int64_t, std::int64_t) {
+        const auto number = band % bands_;
+        body(band, static_cast<int>(band / bands_), static_cast<int>(number * shape_.height / bands_),
+             static_cast<int>((number + 1) * shape_.height / bands_));
+    });
+}
+
+// BGR frames are converted to gray and counted in one pass; gray frames are read where they are.
+void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
+    validate(frames, shape_, "hog's image");
+    check(out.shape());
+    count_bands([&](int frame, const RowRange& rows, Histogram& counts) {
+        count_gray_groups(frames.frames(frame, 1), rows.begin, rows.end, gray_row(frame, rows.begin), row_stride_bytes_,
+                          counts);
+    });
+    // Gray frames need no copy before the gamma is applied.
+    const bool own_gray = shape_.channels == 1;
+    describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
+}
+
+// The first frame needs a full histogram. Later ones are first counted around the levels of the frame before,
+// which is faster; if the levels have moved too far, the gray image is counted again.
+void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
+    if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
+    check(out.shape());
+    if (!has_levels_) {
+        count_bands([&](int, const RowRange& rows, Histogram& counts) {
+            count_gray_groups(make, shape_.width, rows, gray_row(0, rows.begin), row_stride_bytes_, counts);
+        });
+    } else if (!count_near(make)) {
+        const HostView<const std::uint8_t> gray(gray_row(0, 0), shape_.with_channels(1), row_stride_bytes_,
+                                                row_stride_bytes_ * shape_.height);
+        count_bands([&](int, const RowRange& rows, Histogram& counts) {
+            count_gray_groups(gray, rows.begin, rows.end, nullptr, 0, counts);
+        });
+    }
+    describe([&](int frame, int y) { return gray_row(frame, y); }, out);
+}
+
+// Calls count(frame, rows, histogram) for each band, which fills the band's histogram and writes its gray rows.
+// Then adds the histograms of each frame and sets its gamma.
+template <class Count>
+void Hog::count_bands(Count&& count) {
+    auto* histograms = counts_.as<Histogram>();
+    for_bands([&](std::int64_t band, int frame, int begin, int end) {
+        count(frame, RowRange{begin, end}, histograms[band]);
+    });
+    executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
+        auto& sum = histograms[frame * bands_];
+        for (int band = 1; band < bands_; ++band)
+            for (std::size_t level = 0; level < sum.size(); ++level)
+                sum[level] += histograms[frame * bands_ + band][level];
+        set_levels(frame, hog_levels(sum));
+    });
+}
+
+// The same for one frame if its levels are near those of the frame before. Otherwise it only writes the gray
+// rows and returns false.
+bool Hog::count_near(const MakeRows& make) {
+    const HogNearLevels near(*levels_);
+    auto* const counts = counts_.as<HogNearCounts>();
+    // Rows are counted right after they were made, while they are in a core's cache.
+    const int rows_each = rows_in_cache(shape_.width);
+    for_bands([&](std::int64_t band, int, int begin, int end) {
+        counts[band] = {};
+        for (int y = begin; y < end; y += rows_each) {
+            const int count = std::min(rows_each, end - y);
+            const HostView<std::uint8_t> rows(gray_row(0, y), {1, count, shape_.width, 1}, row_stride_bytes_,
+                                              row_stride_bytes_ * count);
+            make({rows, y});
+            for (int row = 0; row < count; ++row) near.count(rows.row(0, row), shape_.width, counts[band]);
+        }
+    });
+    for (int band = 1; band < bands_; ++band) counts[0].add(counts[band]);
+    const auto found =
+        near.found(counts[0], static_cast<std::uint64_t>(shape_.height) * static_cast<std::uint64_t>(shape_.width));
+    if (found) set_levels(0, *found);
+    return found.has_value();
+}
+
+// Stores the gamma table of a frame and, if rows are accepted, the levels for the next frame.
+void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
+    const auto table = hog_gamma_table(levels);
+    std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
+    // Without rows every frame is counted completely.
+    if (!levels_) return;
+    *levels_ = levels;
+    has_levels_ = true;
+}
+
+// Computes the descriptors. gray_at(frame, y) returns a row of the gray image that has been counted.
+template <class GrayAt>
+void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
+    const auto& pool = executor_->pool();
+    for_bands([&](std::int64_t, int frame, int begin, int end) {
+        for (int y = begin; y < end; ++y) {
+            hog_gamma_row(gray_at(frame, y), shape_.width, tables_.data() + frame * 256, gray_row(frame, y));
+        }
+    });
+    const bool normed = parameters_.norm != HogNorm::none;
+    const HogView<float, MemorySpace::host> cells =
+        normed ? HogView<float, MemorySpace::host>(cells_.as<float>(), cells_shape_) : out;
+    const auto ring = hog_ring(parameters_.bins, parameters_.signed_gradients);
+    const int cell = parameters_.cell;
+    if (spread_) {
+        // Spread votes read the same image, with its replicated border pixels.
+        const SpreadImages images{gray_row(0, 0), row_stride_bytes_,    shape_.width,        shape_.height,
+                                  cell,           shape_.height / cell, shape_.width / cell, nullptr,
+                                  ring,           cells_shape_,         cells.data()};
+        for (int frame = 0; frame < shape_.frames; ++frame) spread_votes(*spread_, images, frame, *executor_);
+    } else {
+        pool.for_chunks(std::int64_t{shape_.frames} * cells_shape_.rows, 1,
+                        [&](std::int64_t row, std::int64_t, std::int64_t) {
+                            const auto frame = static_cast<int>(row / cells_shape_.rows),
+                                       y = static_cast<int>(row % cells_shape_.rows);
+                            HWY_DYNAMIC_DISPATCH(cell_row)
+                            (CellRow{gray_row(frame, 0), row_stride_bytes_, shape_.height, y * cell, cell,
+                                     cells_shape_.columns, cells.row(frame, y)},
+                             ring);
+                        });
+    }
+    if (!normed) return;
+    // With spread votes every block has its own histograms.
+    const int block = spread_ ? 1 : parameters_.block;
+    pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
+                    [&](std::int64_t row, std::int64_t, std::int64_t) {
+                        const auto frame = static_cast<int>(row / output_shape_.rows),
+                                   y = static_cast<int>(row % output_shape_.rows);
+                        HWY_DYNAMIC_DISPATCH(norm_row)
+                        (BlockRow{cells.row(frame, y), cells_shape_.row_values(), output_shape_.columns, block,
+                                  cells_shape_.values, out.row(frame, y)},
+                         parameters_.norm);
+                    });
+}
+
+}  // namespace framewire
+
+#endif
+
+#if HWY_ONCE
 
 namespace framewire {
 namespace {
@@ -103,3 +717,5 @@ void Hog::check(const HogShape& out) const {
 }
 
 }  // namespace framewire
+
+#endif  // HWY_ONCE

@@ -1,11 +1,9 @@
-#include "framewire/cuda/kernel/grid.cuh"
-#include "framewire/cuda/kernel/kernel_image.hpp"
-#include "framewire/cuda/kernel/warp.cuh"
-#include "framewire/filters/gray_input/gray_groups.cuh"
+#include "framewire/cuda/kernel.cuh"
+#include "framewire/cuda/kernel_image.hpp"
+#include "framewire/filters/gray_input.cuh"
+#include "framewire/hog/hog.cuh"
 #include "framewire/hog/hog.hpp"
-#include "framewire/hog/hog_scratch.hpp"
-#include "framewire/hog/spread/spread.hpp"
-#include "framewire/hog/vote.cuh"
+#include "framewire/hog/spread.hpp"
 
 #include <algorithm>
 #include <cstdint>

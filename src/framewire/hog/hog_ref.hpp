@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/filters/gray/gray_ref.hpp"
+#include "framewire/filters/gray_ref.hpp"
 #include "framewire/hog/hog.hpp"
 
 #include <algorithm>

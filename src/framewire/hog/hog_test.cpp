@@ -1,8 +1,7 @@
 #include "framewire/hog/hog.hpp"
-
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/hog/steps/steps.hpp"
+#include "framewire/hog/stages.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

@@ -1,8 +1,7 @@
 #include "framewire/hog/window_model.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/core/parameters/text.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/parameters.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "framewire/core/parameters/info.hpp"
-#include "framewire/core/parameters/values.hpp"
+#include "framewire/core/parameters.hpp"
 #include "framewire/hog/hog.hpp"
 
 #include <string>

@@ -1,31 +1,25 @@
-// The public entry points. open_source() wraps what a kind opens: first the time range, then the loop around it, so
-// that a looping source repeats its range.
-//
-//    kind.open -> RangeSource (start, duration, seekable) -> LoopingSource (loop)
-
 #include "framewire/media/media.hpp"
-
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/text/credentials.hpp"
-#include "framewire/core/text/nearest_name.hpp"
-#include "framewire/media/images/sequence.hpp"
-#include "framewire/media/sinks/pieces/segmented_sink.hpp"
-#include "framewire/media/sinks/sink_registry.hpp"
-#include "framewire/media/sources/looping_source.hpp"
-#include "framewire/media/sources/open_file.hpp"
-#include "framewire/media/sources/range_source.hpp"
-#include "framewire/media/sources/source_registry.hpp"
-
-#ifdef FRAMEWIRE_FFMPEG
-#include "framewire/media/ffmpeg/libav.hpp"
-#endif
+#include "framewire/core/text.hpp"
+#include "framewire/media/image_sequence.hpp"
+#include "framewire/media/sinks.hpp"
+#include "framewire/media/sources.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+
+// The public entry points. open_source() wraps what a kind opens: first the time range, then the loop around it, so
+// that a looping source repeats its range.
+//
+//    kind.open -> RangeSource (start, duration, seekable) -> LoopingSource (loop)
+
+#ifdef FRAMEWIRE_FFMPEG
+#include "framewire/media/ffmpeg/libav.hpp"
+#endif
 
 namespace framewire {
 namespace {
@@ -180,5 +174,10 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
 }
 
 std::string media_libraries() { return ffmpeg_name(); }
+
+const ThreadPool& media_threads() {
+    static const ThreadPool threads;
+    return threads;
+}
 
 }  // namespace framewire

@@ -1,8 +1,10 @@
 #pragma once
 
-#include "framewire/media/files/output_file.hpp"
-#include "framewire/pipeline/source.hpp"
+#include "framewire/core/thread_pool.hpp"
+#include "framewire/media/output_file.hpp"
+#include "framewire/plan/source.hpp"
 
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Reading and writing of media. A source delivers frames as BGR or gray bytes with their times, and a sink accepts
@@ -155,5 +158,15 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
 
 /// Library besides framewire that reads and writes media in this build: "FFmpeg 5.1.6", or "no FFmpeg".
 std::string media_libraries();
+
+/// `text` with A to Z in lower case, for file extensions and similar names.
+inline std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (auto& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return lower;
+}
+
+/// The process-wide thread pool of the media module, for colour conversion and large file copies.
+const ThreadPool& media_threads();
 
 }  // namespace framewire

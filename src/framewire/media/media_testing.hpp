@@ -1,7 +1,5 @@
 #pragma once
 
-// Helpers for the tests of the media module.
-
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
@@ -19,6 +17,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+// Helpers for the tests of the media module.
 
 namespace framewire::testing {
 

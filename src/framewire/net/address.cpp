@@ -1,7 +1,6 @@
 #include "framewire/net/address.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/numbers.hpp"
+#include "framewire/core/parameters.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

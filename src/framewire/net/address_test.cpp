@@ -1,5 +1,4 @@
 #include "framewire/net/address.hpp"
-
 #include "framewire/core/error.hpp"
 
 #include <gtest/gtest.h>

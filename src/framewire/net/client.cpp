@@ -1,15 +1,14 @@
 #include "framewire/net/client.hpp"
-
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
-#include "framewire/net/access/token.hpp"
-#include "framewire/net/limits/limited_log.hpp"
-#include "framewire/net/stream/server_clock.hpp"
-#include "framewire/net/stream/viewer_outbox.hpp"
-#include "framewire/net/tcp/dialer.hpp"
-#include "framewire/net/tls/dialer.hpp"
-#include "framewire/net/transport/outcome.hpp"
-#include "framewire/net/websocket/dialer.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/net/access.hpp"
+#include "framewire/net/limits.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/net/tcp.hpp"
+#include "framewire/net/tls.hpp"
+#include "framewire/net/transport.hpp"
+#include "framewire/net/websocket.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,7 +51,7 @@ struct Client::State {
         // missing.
         write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
         outbox = {};
-        wishes->restart();
+        control_requests->restart();
 
         payload.resize(preamble_bytes + header_bytes);
         read(payload, deadline, milliseconds(0));
@@ -97,7 +96,7 @@ struct Client::State {
     void await(const Outcome& outcome, Clock::time_point deadline, const char* when_late) {
         if (!dialer->wait(outcome.done, deadline)) {
             connection->close();
-            throw Lost{dialer->stopped() ? "told to stop" : when_late};
+            throw Lost{dialer->stopped() ? "stopped" : when_late};
         }
         if (outcome.error) throw Lost{outcome.error.message()};
     }
@@ -123,7 +122,7 @@ struct Client::State {
 
     // Sends pending messages, reads one message and applies it.
     Receiver::Outcome take_message() {
-        outbox.send(*connection, receiver->state().version, controls ? wishes.get() : nullptr, dialer->now());
+        outbox.send(*connection, receiver->state().version, controls ? control_requests.get() : nullptr, dialer->now());
         std::array<std::uint8_t, header_bytes> front;
         read(front, dialer->now() + options.silence_deadline, options.silence_deadline);
         const auto begin = dialer->now();
@@ -137,7 +136,7 @@ struct Client::State {
             return Receiver::Outcome::nothing;
         }
         if (header.type == MessageType::answer) {
-            wishes->take(read_answer(payload));
+            control_requests->take(read_answer(payload));
             return Receiver::Outcome::nothing;
         }
         const auto outcome = receiver->take(header.type, payload);
@@ -192,7 +191,7 @@ struct Client::State {
     int messages = 0;     // keyframes and delta frames received since next() was called
     MessageType last{};   // type of the latest of them
     bool controls = false;
-    std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
+    std::shared_ptr<ControlRequests> control_requests = std::make_shared<ControlRequests>();
     ServerClock clock;
     ConnectionPointer connection;  // declared after the members that its handlers use
     Bytes payload;
@@ -272,7 +271,9 @@ bool Client::next() {
 HostView<const std::uint8_t> Client::picture() const { return state_->receiver->picture(); }
 const StateHeader& Client::state() const { return state_->receiver->state(); }
 int Client::threshold() const { return state_->receiver->threshold(); }
-std::shared_ptr<RemoteControl> Client::remote_control() const { return state_->controls ? state_->wishes : nullptr; }
+std::shared_ptr<RemoteControl> Client::remote_control() const {
+    return state_->controls ? state_->control_requests : nullptr;
+}
 // The payload of the last message still holds the state header and the objects in front of the packed bytes.
 ByteSpan Client::packed() const {
     const auto& state = *state_;
@@ -284,11 +285,11 @@ std::optional<Clock::time_point> Client::captured() const {
     if (!here_us) return std::nullopt;
     return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::microseconds(*here_us)));
 }
-const delta::BlockSet& Client::came() const { return state_->receiver->came(); }
+const codec::BlockSet& Client::came() const { return state_->receiver->came(); }
 std::optional<std::chrono::microseconds> Client::age() const { return state_->age(); }
 std::span<const Component> Client::objects() const { return state_->receiver->objects(); }
 ClientCounts Client::counts() const { return {state_->receiver->counts(), state_->bytes, state_->reconnections}; }
-void Client::last_changes(const delta::ChangesView<MemorySpace::host>& changes) const {
+void Client::last_changes(const codec::ChangesView<MemorySpace::host>& changes) const {
     state_->receiver->last_changes(changes);
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/net/address.hpp"
-#include "framewire/net/remote_control.hpp"
-#include "framewire/net/stream/receiver.hpp"
-#include "framewire/net/tcp/name_lookup.hpp"
-#include "framewire/net/transport/dialer.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/control.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/tcp.hpp"
+#include "framewire/net/transport.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -86,7 +86,7 @@ public:
     /// The bound of picture(): no byte differs from the server's frame by more.
     int threshold() const;
     /// The blocks in which picture() may differ from the previous one.
-    const delta::BlockSet& came() const;
+    const codec::BlockSet& came() const;
     /// Time since the server captured picture(), or nullopt until the clocks have been compared.
     std::optional<std::chrono::microseconds> age() const;
     /// Capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
@@ -103,7 +103,7 @@ public:
     /// Sends control requests to the server. Null if the server accepts none.
     std::shared_ptr<RemoteControl> remote_control() const;
     /// See Receiver::last_changes().
-    void last_changes(const delta::ChangesView<MemorySpace::host>& changes) const;
+    void last_changes(const codec::ChangesView<MemorySpace::host>& changes) const;
 
 private:
     struct State;

@@ -1,14 +1,147 @@
 #pragma once
 
 #include "framewire/net/address.hpp"
-#include "framewire/net/listener.hpp"
-#include "framewire/net/stream/stream_state.hpp"
+#include "framewire/net/control.hpp"
+#include "framewire/net/http.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/net/tcp.hpp"
+#include "framewire/net/tls.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace framewire::net {
+
+/// Settings of a listener.
+struct ListenerOptions {
+    Address listen{"127.0.0.1", 7878};
+    /// Most viewers over all streams.
+    int viewers_limit = 64;
+    /// The token that viewers have to send, see validate_token(). Empty: none, which is allowed only on a loopback
+    /// address unless `open` is true.
+    std::string token{};
+    bool open = false;
+    /// If set, every connection uses TLS and the server presents this identity.
+    std::optional<TlsIdentity> tls{};
+    /// Most pending connections, in total and per peer (an IPv4 address or an IPv6 /64 network). Beyond that a new
+    /// connection replaces an older one, which receives a refusal.
+    int greeting_limit = 128, greeting_limit_per_peer = 64;
+    /// Most memory in bytes that responses to several viewers may hold until they are sent. If a new one would exceed
+    /// it, the viewer that takes its bytes most slowly is dropped. 0: 512 MiB, or the size of four keyframes of the
+    /// largest stream if that is more.
+    std::size_t pinned_limit_bytes = 0;
+    /// Deadline for resolving `listen` if it is a name.
+    std::chrono::milliseconds lookup_deadline{5'000};
+    /// From the connection to the end of the viewer's hello.
+    std::chrono::milliseconds handshake_deadline{5'000};
+    /// A viewer that has data pending is dropped after this time without taking a byte.
+    std::chrono::milliseconds write_deadline{10'000};
+    /// A viewer is sent something at least this often.
+    std::chrono::milliseconds keep_alive{1'000};
+    /// Host names that HTTP requests may use for the server, in addition to numeric addresses, localhost, this
+    /// machine's name and the name in `listen`. Other names are refused: they would allow DNS rebinding.
+    std::vector<std::string> allowed_hosts{};
+    /// From the first to the last byte of an HTTP request, and from a response to the next request.
+    std::chrono::milliseconds request_deadline{5'000}, idle_deadline{15'000};
+    /// Reverse proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8. Limits per peer
+    /// then apply to each of their clients.
+    std::vector<std::string> trusted_proxies{};
+    /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
+    /// may begin with it. Empty: none.
+    std::string base_path{};
+    /// Most HTTP requests in progress, including responses that are still being streamed.
+    int requests_limit = 256;
+    /// How `listen` is resolved.
+    HostLookup lookup = system_lookup;
+};
+
+/// Throws Error{usage} unless `path` is empty or a sequence of "/" and a segment of A-Z a-z 0-9 . _ ~ - (at most 200
+/// characters, no "." or ".." segments, no "/" at the end).
+void validate_base_path(std::string_view path);
+
+class ServedStream;
+
+/// Listens at one address and serves any number of named streams, from a thread of its own. A viewer requests one
+/// stream by name. After a viewer has taken what it was sent, it is sent what it is missing of the newest state, as
+/// delta frames or blocks. A slow viewer therefore skips states and does not delay the others, the data pending for it
+/// never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
+class Listener {
+public:
+    /// Starts to listen. Throws Error{usage} if an option is invalid, and Error{config} if the address is not available
+    /// or its name is not resolved before the deadline or the stop.
+    explicit Listener(ListenerOptions options, std::stop_token stop = {});
+    /// Closes the connections that are left. All streams must have been removed before.
+    ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    /// The address as requested, with the port in use.
+    const Address& address() const;
+
+    /// Serves `state` as tcp://HOST:PORT/NAME; `state` must outlive the returned object. `control` handles viewers'
+    /// control requests on a thread of its own; if it is null, the server accepts none. Throws Error{usage} if the name
+    /// is invalid or in use.
+    ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
+
+    /// Answers HTTP requests at the same address with `site` from now on. Null: with 503. Returns when no handler of
+    /// the previous site runs any more, and must not be called from one. GET /NAME/stream becomes a WebSocket with or
+    /// without a site.
+    void set_site(std::shared_ptr<const http::Site> site);
+
+    /// Stops accepting connections and refuses pending ones with `why`. Viewers stay connected.
+    void close(const std::string& why);
+
+    /// Statistics over all streams, including removed ones.
+    ServerMetrics metrics() const;
+
+private:
+    friend class ServedStream;
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// A stream for as long as a listener serves it. Move-only. The listener must outlive it.
+class ServedStream {
+public:
+    /// Removes the stream, closes the connections of its viewers and makes its name available again.
+    ~ServedStream();
+    ServedStream(ServedStream&&) noexcept;
+    ServedStream& operator=(ServedStream&&) noexcept;
+
+    /// The address for viewers, with the port in use.
+    const StreamAddress& address() const;
+
+    /// Announces a new state: waiting viewers are sent what they are missing. Never blocks on viewers.
+    void publish();
+
+    /// Blocks until `count` viewers are connected. Returns false if `stop` is requested first.
+    bool wait_for_viewers(int count, std::stop_token stop) const;
+
+    /// Blocks until `count` viewers have taken a complete state, or all remaining viewers have if some have left.
+    /// Returns false if `stop` is requested first. A viewer that takes nothing is dropped after the write deadline.
+    bool wait_for_first_states(int count, std::stop_token stop) const;
+
+    /// Ends the stream: refuses new viewers and sends everyone the last state and then the end, or `failure` as an
+    /// error if it is not empty. Returns when all have taken it or the deadline has passed; the connections of the rest
+    /// are closed. Returns the number of viewers that were cut off. Pending connections are not waited for. Other
+    /// streams continue.
+    int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
+
+    /// Statistics of this stream.
+    StreamMetrics metrics() const;
+
+private:
+    friend class Listener;
+    struct State;
+    explicit ServedStream(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
 
 /// Settings of a server with one stream.
 struct ServerOptions : ListenerOptions {

@@ -1,5 +1,4 @@
 #include "framewire/net/server.hpp"
-
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/testing/test_hello.hpp"
@@ -11,7 +10,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <optional>
 #include <vector>
 
 namespace framewire::net {
@@ -69,7 +70,7 @@ TEST(Server, LateViewerStartsWithAKeyframe) {
 }
 
 TEST(Server, ManyViewersEndWithTheSamePicture) {
-    for (const auto mode : {delta::Mode::exact, delta::Mode::lossless}) {
+    for (const auto mode : {codec::Mode::exact, codec::Mode::lossless}) {
         TestStream stream({1, 60, 80, 3}, mode);
         Server server(stream.state, on_any_port());
         std::atomic<int> versions_seen{0};
@@ -93,7 +94,7 @@ TEST(Server, ManyViewersEndWithTheSamePicture) {
         EXPECT_EQ(server.finish(20s), 0);
         for (auto& viewer : viewers) viewer.get();
         EXPECT_GE(versions_seen, 5);
-        if (mode == delta::Mode::lossless) expect_equal(stream.reference(), stream.current());
+        if (mode == codec::Mode::lossless) expect_equal(stream.reference(), stream.current());
     }
 }
 
@@ -110,7 +111,7 @@ TEST(Server, WaitsForViewersUntilStopped) {
 }
 
 TEST(Server, FinishDisconnectsSlowViewers) {
-    TestStream stream({1, 480, 640, 3}, delta::Mode::lossless, 60);
+    TestStream stream({1, 480, 640, 3}, codec::Mode::lossless, 60);
     auto options = on_any_port();
     options.write_deadline = 1h;  // the steps can be slow on a slow machine
     Server server(stream.state, options);
@@ -143,4 +144,152 @@ TEST(Server, FinishSendsTheFailure) {
 }
 
 }  // namespace server_test
+
+namespace listener_test {
+
+using namespace std::chrono_literals;
+using testing::expect_code;
+using testing::expect_equal;
+using testing::follow;
+using testing::on_any_port;
+using testing::TestStream;
+
+TEST(Listener, NeedsATokenOnPublicAddresses) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.listen.host = "0.0.0.0";
+    expect_code(ErrorCode::usage, "listening on 0.0.0.0:0, which others reach, needs a token",
+                [&] { Listener listener(options); });
+    options.open = true;
+    EXPECT_NO_THROW(Listener{options});
+    options.open = false;
+    options.token = "too short";
+    expect_code(ErrorCode::usage, "holds no token", [&] { Listener listener(options); });
+    options.token = "correct-horse-battery";
+    Listener listener(options);
+    const auto served = listener.add("main", stream.state);
+    auto address = served.address();
+    address.server.host = "127.0.0.1";
+    EXPECT_EQ(Client(address, {.token = options.token}).info().source, "a test");
+    expect_code(ErrorCode::no_input, "the token is wrong",
+                [&] { Client client(address, {.token = "another-horse-battery"}); });
+}
+
+// Two streams of different shapes and modes on one port. One ends while the other continues.
+TEST(Listener, ServesDifferentStreamsOnOnePort) {
+    TestStream yard({1, 60, 80, 3}), roof({1, 31, 47, 1}, codec::Mode::lossless);
+    Listener listener(on_any_port());
+    auto yard_stream = listener.add("yard", yard.state), roof_stream = listener.add("roof", roof.state);
+    EXPECT_EQ(yard_stream.address().server.port, listener.address().port);
+    EXPECT_EQ(roof_stream.address().server.port, listener.address().port);
+    EXPECT_EQ(roof_stream.address().stream, "roof");
+    Client yard_client(yard_stream.address()), other_yard_client(yard_stream.address());
+    Client roof_client(roof_stream.address());
+    EXPECT_EQ(yard_client.info().shape, yard.state.info().shape);
+    EXPECT_EQ(roof_client.info().shape, roof.state.info().shape);
+    EXPECT_EQ(roof_client.info().threshold, 0);
+    ASSERT_TRUE(yard_stream.wait_for_viewers(2, {}));
+    ASSERT_TRUE(roof_stream.wait_for_viewers(1, {}));
+
+    const auto step_yard = [&](std::uint64_t version) {
+        yard.step();
+        yard_stream.publish();
+        for (auto* client : {&yard_client, &other_yard_client}) {
+            follow(*client, version);
+            expect_equal(client->picture(), yard.reference());
+        }
+    };
+    for (std::uint64_t version = 1; version <= 20; ++version) {
+        roof.step();
+        roof_stream.publish();
+        step_yard(version);
+        follow(roof_client, version);
+        expect_equal(roof_client.picture(), roof.reference());
+        expect_equal(roof_client.picture(), roof.current());
+    }
+
+    auto ending = std::async(std::launch::async, [&] { return roof_stream.finish(10s); });
+    EXPECT_FALSE(roof_client.next());
+    EXPECT_EQ(ending.get(), 0);
+    expect_code(ErrorCode::no_input, "the stream has come to its end", [&] { Client late(roof_stream.address()); });
+    for (std::uint64_t version = 21; version <= 40; ++version) step_yard(version);
+    Client late(yard_stream.address());
+    ASSERT_TRUE(late.next());
+    expect_equal(late.picture(), yard.reference());
+
+    EXPECT_EQ(roof_stream.metrics().viewers, 0);
+    EXPECT_EQ(roof_stream.metrics().viewers_total, 1);
+    EXPECT_EQ(roof_stream.metrics().steps, 19);
+    EXPECT_EQ(yard_stream.metrics().viewers, 3);
+    EXPECT_EQ(yard_stream.metrics().steps, 78);
+    EXPECT_EQ(listener.metrics().steps, 97);
+    EXPECT_EQ(listener.metrics().viewers_total, 4);
+    EXPECT_EQ(listener.metrics().refused, 1);
+    EXPECT_EQ(listener.metrics().dropped, 0);
+}
+
+TEST(Listener, ListsTheStreams) {
+    TestStream stream;
+    Listener listener(on_any_port());
+    const StreamAddress roof{listener.address(), "roof"};
+    expect_code(ErrorCode::no_input, "there is no stream 'roof' here; there is none", [&] { Client client(roof); });
+    const auto yard = listener.add("yard", stream.state), garden = listener.add("garden", stream.state);
+    expect_code(ErrorCode::no_input, "there is no stream 'roof' here; there are 'garden', 'yard'",
+                [&] { Client client(roof); });
+    expect_code(ErrorCode::usage, "there is a stream 'yard' already", [&] { listener.add("yard", stream.state); });
+    expect_code(ErrorCode::usage, "a/b", [&] { listener.add("a/b", stream.state); });
+}
+
+TEST(Listener, AddsAndRemovesStreamsWhileRunning) {
+    Listener listener(on_any_port());
+    TestStream lasting;
+    lasting.step();
+    const auto lasting_stream = listener.add("lasting", lasting.state);
+    Client lasting_client(lasting_stream.address());
+    ASSERT_TRUE(lasting_client.next());
+    for (int round = 1; round <= 3; ++round) {
+        TestStream passing({1, 8 * round, 9, 3});
+        passing.step();
+        std::optional<ServedStream> stream(listener.add("passing", passing.state));
+        const auto address = stream->address();
+        Client client(address);
+        EXPECT_EQ(client.info().shape.height, 8 * round);
+        ASSERT_TRUE(client.next());
+        expect_equal(client.picture(), passing.reference());
+        stream.reset();
+        expect_code(ErrorCode::source_lost, "was lost", [&] { client.next(); });
+        expect_code(ErrorCode::no_input, "there is 'lasting'", [&] { Client late(address); });
+    }
+    EXPECT_EQ(lasting_stream.metrics().viewers, 1);
+    EXPECT_EQ(listener.metrics().viewers, 1);
+    EXPECT_EQ(listener.metrics().viewers_total, 4);
+}
+
+TEST(Listener, LimitsViewersOverAllStreams) {
+    TestStream stream;
+    auto options = on_any_port();
+    options.viewers_limit = 2;
+    Listener listener(options);
+    const auto yard = listener.add("yard", stream.state), roof = listener.add("roof", stream.state);
+    const Client first(yard.address()), second(roof.address());
+    for (const auto* one_more : {&yard, &roof})
+        expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client client(one_more->address()); });
+}
+
+TEST(Listener, KeepsItsViewersAfterClose) {
+    TestStream stream;
+    stream.step();
+    Listener listener(on_any_port());
+    auto served = listener.add("main", stream.state);
+    Client client(served.address());
+    ASSERT_TRUE(client.next());
+    listener.close("closing time");
+    expect_code(ErrorCode::no_input, "there is no stream", [&] { Client late(served.address()); });
+    stream.step();
+    served.publish();
+    follow(client, 2);
+    expect_equal(client.picture(), stream.reference());
+}
+
+}  // namespace listener_test
 }  // namespace framewire::net

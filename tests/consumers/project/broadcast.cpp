@@ -3,7 +3,7 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
+#include "framewire/plan/stream_encoder.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@ int main() {
     const auto source = open_source("synth:size=64x48:objects=2:frames=20");
     const auto& info = source->info();
     StreamEncoder encoder({.threshold = threshold}, info.shape, executor);
-    net::StreamState state({info.shape, delta::Mode::exact, threshold, info.rate, "synth"}, executor);
+    net::StreamState state({info.shape, codec::Mode::exact, threshold, info.rate, "synth"}, executor);
     net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
 
     auto viewer = std::async(std::launch::async, [&] {

@@ -1,7 +1,7 @@
 // Filters an image and encodes its changes, using only the installed headers and libraries.
 
-#include "framewire/delta/delta.hpp"
-#include "framewire/filters/gray/gray.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/filters/gray.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -17,8 +17,8 @@ int main() {
     HostImage gray(shape);
     Gray({}, shape, executor).run(FilterImages<MemorySpace::host>{frame.view(), {}, gray.view()});
 
-    delta::HostChanges changes(shape);
-    delta::Encoder({.threshold = 20}, shape, executor).encode(gray.view(), reference.view(), changes.view());
+    codec::HostChanges changes(shape);
+    codec::Encoder({.threshold = 20}, shape, executor).encode(gray.view(), reference.view(), changes.view());
     std::printf("%u bytes changed\n", changes.view().summaries[0].count);
     return changes.view().summaries[0].count == 48 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // Broadcasts the synthetic camera and receives it as the program does, using only the installed headers and libraries.
 
-#include "framewire/session/broadcast/broadcast.hpp"
-#include "framewire/session/receive/receive.hpp"
+#include "framewire/jobs/broadcast.hpp"
+#include "framewire/jobs/receive.hpp"
 
 #include <cstdio>
 #include <future>

@@ -17,7 +17,7 @@ int main() {
     const Shape shape{1, 8, 8, 3};
     HostImage picture(shape);
     std::memset(picture.view().data(), 77, 192);
-    net::StreamState state({shape, delta::Mode::lossless, 0, {25, 1}, "still"}, executor);
+    net::StreamState state({shape, codec::Mode::lossless, 0, {25, 1}, "still"}, executor);
     net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
     state.start(picture.view(), {});
     server.publish();

@@ -1,7 +1,6 @@
 #include "e2e/program.hpp"
 
-#include "framewire/pipeline/chain/chain.hpp"
-#include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/plan/chain.hpp"
 #include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ namespace framewire::e2e {
 namespace filter_docs_test {
 
 const std::filesystem::path docs = std::string(kit::sources_path) + "/docs/filters";
-constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages anew";
+constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages again";
 
 std::string page(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "filters");

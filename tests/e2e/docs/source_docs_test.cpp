@@ -1,6 +1,6 @@
 #include "e2e/program.hpp"
 
-#include "framewire/media/sources/source_registry.hpp"
+#include "framewire/media/sources.hpp"
 #include "kit/sources.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(SourceDocs, MatchTheRegistry) {
     const auto written = run_framewire({"sources", "--markdown"});
     EXPECT_EQ(written.code, 0) << written.err;
     EXPECT_EQ(page.substr(first + begin.size(), last - first - begin.size()), written.out)
-        << "scripts/source-docs.sh writes it anew";
+        << "scripts/source-docs.sh writes it again";
 }
 
 TEST(Program, ListsSources) {

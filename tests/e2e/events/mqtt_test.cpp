@@ -44,9 +44,9 @@ std::map<std::string, int> counted(const std::vector<Json>& events) {
 }
 
 // Expects the events of each run of framewire to be numbered from 1 without gaps; returns the number of duplicates.
-int expect_all(const std::vector<Json>& events, std::size_t told) {
+int expect_all(const std::vector<Json>& events, std::size_t reported) {
     const auto ids = counted(events);
-    EXPECT_EQ(ids.size(), told);
+    EXPECT_EQ(ids.size(), reported);
     std::map<std::string, std::set<int>> runs;
     int doubled = 0;
     for (const auto& [id, times] : ids) {
@@ -97,23 +97,24 @@ TEST_F(Mqtt, PublishesEventsMotionAndHomeAssistantDiscovery) {
     Program serving(serve(broker.url("home/cams"), {"--frames", "60", "--stats", folder / "stats.json"}));
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     const auto figures = Json::parse(contents(folder / "stats.json"));
-    const auto told = figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
-    EXPECT_GT(told, 20u);
-    EXPECT_EQ(figures["mqtt"]["acknowledged"], told);
+    const auto reported =
+        figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
+    EXPECT_GT(reported, 20u);
+    EXPECT_EQ(figures["mqtt"]["acknowledged"], reported);
     EXPECT_EQ(figures["mqtt"]["waiting"], 0);
     EXPECT_EQ(figures["mqtt"]["connections"], 1);
-    ASSERT_TRUE(all.wait_for(2 * told + 3)) << "each in two topics, what Home Assistant reads, online and offline";
+    ASSERT_TRUE(all.wait_for(2 * reported + 3)) << "each in two topics, what Home Assistant reads, online and offline";
 
     std::map<std::string, std::vector<std::string>> topics;
     for (const auto& [topic, payload] : all.messages()) topics[topic].push_back(payload);
     EXPECT_EQ(topics["home/cams/available"], (std::vector<std::string>{"online", "offline"}));
-    EXPECT_EQ(topics["home/cams/events"].size(), told);
+    EXPECT_EQ(topics["home/cams/events"].size(), reported);
     EXPECT_EQ(topics["home/cams/door/objects"].size(), figures["events"]["objects"]);
     auto motion = topics["home/cams/door/motion"];
     EXPECT_EQ(motion.front(), "OFF");
     EXPECT_EQ(motion[motion.size() - 2], "ON");
     EXPECT_EQ(motion.back(), "OFF");
-    EXPECT_EQ(expect_all(all.events(), told), 0);
+    EXPECT_EQ(expect_all(all.events(), reported), 0);
     expect_in_order(all.events());
     const auto found = Json::parse(topics["home/cams/door/objects"][10]);
     EXPECT_EQ(found["camera"], "door");
@@ -132,7 +133,7 @@ TEST_F(Mqtt, PublishesItsLastWillWhenItIsKilled) {
     Mosquitto broker;
     broker.start();
     Program serving(serve(broker.url("cams"), {}));
-    ASSERT_TRUE(serving.wait_for_err("events are told to")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("events are sent to")) << serving.err();
     const Subscriber available(broker, "cams/available");
     ASSERT_TRUE(available.wait_for(1));
     serving.signal(SIGKILL);
@@ -160,25 +161,26 @@ void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
         ASSERT_TRUE(all.wait_for_events(before)) << serving.err();
         broker.kill();
         ASSERT_TRUE(serving.wait_for_err("was lost")) << serving.err();
-        ASSERT_TRUE(serving.wait_for_frames(serving.frames_told() + frames_of_a_death)) << serving.err();
+        ASSERT_TRUE(serving.wait_for_frames(serving.frames_reported() + frames_of_a_death)) << serving.err();
         broker.start();
         ++connections;
-        ASSERT_TRUE(becomes_true([&] { return times_in(serving.err(), "events are told to") == connections; }))
+        ASSERT_TRUE(becomes_true([&] { return times_in(serving.err(), "events are sent to") == connections; }))
             << serving.err();
     }
     camera.signal(SIGINT);
     camera.wait();
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     const auto figures = Json::parse(contents(folder / "stats.json"));
-    const auto told = figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
-    EXPECT_EQ(figures["mqtt"]["acknowledged"], told) << serving.err();
+    const auto reported =
+        figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>();
+    EXPECT_EQ(figures["mqtt"]["acknowledged"], reported) << serving.err();
     EXPECT_EQ(figures["mqtt"]["dropped"], 0);
     EXPECT_EQ(figures["mqtt"]["connections"], connections);
-    EXPECT_TRUE(all.wait_for_events(told)) << counted(all.events()).size() << " of " << told;
+    EXPECT_TRUE(all.wait_for_events(reported)) << counted(all.events()).size() << " of " << reported;
     // If a broker dies between forwarding an event and acknowledging it, it receives the event again, and its
     // subscriber may, too.
     constexpr int most_doubled_of_a_death = 20;
-    const int doubled = expect_all(all.events(), told);
+    const int doubled = expect_all(all.events(), reported);
     EXPECT_LE(doubled, 2 * most_doubled_of_a_death);
     ::testing::Test::RecordProperty("doubled", doubled);
     expect_in_order(all.events());
@@ -216,10 +218,10 @@ TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     Program serving(serve(broker.url("cams"), more));
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
     EXPECT_NE(serving.err().find(" events wait in "), std::string::npos) << serving.err();
-    const auto told = Json::parse(contents(folder / "stats.json"))["mqtt"]["acknowledged"].get<std::size_t>();
-    EXPECT_GT(told, waiting) << "those of before, and those of this run";
-    ASSERT_TRUE(all.wait_for_events(told));
-    EXPECT_EQ(expect_all(all.events(), told), 0);
+    const auto reported = Json::parse(contents(folder / "stats.json"))["mqtt"]["acknowledged"].get<std::size_t>();
+    EXPECT_GT(reported, waiting) << "those of before, and those of this run";
+    ASSERT_TRUE(all.wait_for_events(reported));
+    EXPECT_EQ(expect_all(all.events(), reported), 0);
     expect_in_order(all.events());
 }
 
@@ -238,10 +240,10 @@ TEST_F(Mqtt, DropsTheOldestEventsBeyondTheBound) {
     const auto figures = Json::parse(contents(folder / "stats.json"));
     EXPECT_GT(figures["mqtt"]["dropped"], 0);
     EXPECT_NE(serving.err().find("events were dropped"), std::string::npos) << serving.err();
-    const auto told = figures["mqtt"]["acknowledged"].get<std::size_t>();
-    EXPECT_EQ(told + figures["mqtt"]["dropped"].get<std::size_t>(),
+    const auto reported = figures["mqtt"]["acknowledged"].get<std::size_t>();
+    EXPECT_EQ(reported + figures["mqtt"]["dropped"].get<std::size_t>(),
               figures["events"]["objects"].get<std::size_t>() + figures["events"]["motion"].get<std::size_t>());
-    ASSERT_TRUE(all.wait_for_events(told));
+    ASSERT_TRUE(all.wait_for_events(reported));
     EXPECT_EQ(all.events().back()["state"], "OFF") << "the newest came";
     expect_in_order(all.events());
 }
@@ -270,7 +272,7 @@ TEST_F(Mqtt, ReportsAWrongPasswordWithoutShowingIt) {
     std::filesystem::permissions(password, std::filesystem::perms::owner_read);
     Program right(serve(url_of("bob"), {"--frames", "10", "--mqtt-password-file", password}));
     EXPECT_EQ(right.wait().code, 0);
-    EXPECT_NE(right.err().find("events are told to mqtt://127.0.0.1"), std::string::npos) << right.err();
+    EXPECT_NE(right.err().find("events are sent to mqtt://127.0.0.1"), std::string::npos) << right.err();
     EXPECT_EQ(right.err().find("secret"), std::string::npos) << right.err();
 }
 
@@ -286,13 +288,13 @@ TEST_F(Mqtt, TrustsOnlyValidCertificates) {
     broker.start();
     const auto url = fmt::format("mqtts://127.0.0.1:{}/cams", broker.port());
     Program trusted(serve(url, {"--frames", "20", "--mqtt-ca", folder / "certificate.pem"}));
-    EXPECT_TRUE(trusted.wait_for_err("events are told to mqtts://")) << trusted.err();
+    EXPECT_TRUE(trusted.wait_for_err("events are sent to mqtts://")) << trusted.err();
     EXPECT_EQ(trusted.wait().code, 0);
     Program untrusted(serve(url, {}));
     EXPECT_TRUE(untrusted.wait_for_err("certificate verify failed")) << untrusted.err();
     untrusted.signal(SIGTERM);
     untrusted.wait();
-    EXPECT_EQ(untrusted.err().find("events are told to"), std::string::npos) << untrusted.err();
+    EXPECT_EQ(untrusted.err().find("events are sent to"), std::string::npos) << untrusted.err();
 }
 
 TEST_F(Mqtt, RefusesConflictingOptions) {

@@ -1,9 +1,9 @@
 #include "e2e/program.hpp"
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/media/files/output_file.hpp"
-#include "framewire/media/formats/window_model_file.hpp"
-#include "framewire/media/images/png.hpp"
+#include "framewire/media/image_formats.hpp"
+#include "framewire/media/output_file.hpp"
+#include "framewire/media/window_model_file.hpp"
 
 #include "kit/images.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
-#include "framewire/media/formats/npy_reader.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/npy.hpp"
 #include "kit/images.hpp"
 #include "kit/needs.hpp"
 

@@ -3,7 +3,7 @@
 #include "e2e/live/guarded.hpp"
 
 #include "framewire/net/testing/test_tcp.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <gtest/gtest.h>
 

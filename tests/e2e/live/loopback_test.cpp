@@ -1,11 +1,11 @@
 // The library in one process: source -> chain -> encoder -> server -> viewers over loopback.
 
-#include "framewire/delta/blocks/grid.hpp"
+#include "framewire/codec/blocks.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/net/server.hpp"
-#include "framewire/pipeline/chain/chain_plan.hpp"
-#include "framewire/pipeline/frames/encoders/stream_encoder.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/stream_encoder.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 
@@ -60,12 +60,12 @@ Seen watch(const net::StreamAddress& address) {
 
 class Loopback : public kit::BackendTest {
 protected:
-    void three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters);
+    void three_viewers_one_late(const codec::EncoderParameters& parameters, const std::string& filters);
 };
 
 FRAMEWIRE_ON_EVERY_BACKEND(Loopback);
 
-void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters, const std::string& filters) {
+void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters, const std::string& filters) {
     constexpr std::size_t frames = 60, late_after = 25;
     constexpr auto frame_period = 2ms;
     const auto source = open_source("synth:size=161x119:fps=30:noise=6:objects=3:seed=2:frames=60");
@@ -136,10 +136,10 @@ void Loopback::three_viewers_one_late(const delta::EncoderParameters& parameters
 }
 
 TEST_P(Loopback, ExactViewersHoldTheReferenceWithinTheThreshold) {
-    three_viewers_one_late({delta::Mode::exact, 20}, "");
+    three_viewers_one_late({codec::Mode::exact, 20}, "");
 }
-TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({delta::Mode::lossless, 20}, ""); }
-TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({delta::Mode::exact, 5}, "gray=channels=1"); }
+TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({codec::Mode::lossless, 20}, ""); }
+TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({codec::Mode::exact, 5}, "gray=channels=1"); }
 
 }  // namespace loopback_test
 }  // namespace framewire::e2e

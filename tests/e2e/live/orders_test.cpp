@@ -1,7 +1,7 @@
 #include "e2e/program.hpp"
 
 #include "framewire/net/client.hpp"
-#include "framewire/net/remote_control.hpp"
+#include "framewire/net/control.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 #include "e2e/program.hpp"
 
+#include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/delta/packing/packing.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 #include "kit/images.hpp"
 
 #include <gtest/gtest.h>
@@ -356,10 +356,10 @@ TEST(View, ReportsAKilledServer) {
 // A server whose timestamps jump as far as the protocol allows.
 TEST(View, ARecordingLimitsTimestampJumps) {
     const TemporaryFolder folder;
-    const net::StreamInfo info{{1, 48, 64, 3}, delta::Mode::exact, 20, {30, 1}, "leaps"};
+    const net::StreamInfo info{{1, 48, 64, 3}, codec::Mode::exact, 20, {30, 1}, "leaps"};
     HostImage picture(info.shape);
     kit::fill(picture.view(), kit::Fill::noise);
-    delta::Packer packer(info.shape);
+    codec::Packer packer(info.shape);
     net::testing::RawListener listener;
     Program viewer(view({fmt::format("tcp://127.0.0.1:{}", listener.port()), "-o", folder / "seen.mkv"}));
     auto server = listener.accept(30s);

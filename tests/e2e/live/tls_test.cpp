@@ -3,7 +3,7 @@
 #include "e2e/live/guarded.hpp"
 
 #include "framewire/net/testing/test_certificates.hpp"
-#include "framewire/net/tls/identity.hpp"
+#include "framewire/net/tls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -100,7 +100,7 @@ TEST_F(ViewWindow, SavesAndRecordsTheShownPicture) {
     const Server server("");
     const auto picture = still_picture();
     const auto program = view({server.url(), "--progress", "json"});
-    const auto see_frames = [&](int more) { return program->wait_for_frames(program->frames_told() + more); };
+    const auto see_frames = [&](int more) { return program->wait_for_frames(program->frames_reported() + more); };
     ASSERT_TRUE(
         display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
     display_.press("s");
@@ -173,7 +173,7 @@ TEST_F(ViewWindow, ALostCameraIsReportedAndReturnsWithAnotherSize) {
     dark->kill();
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return both(screen) && screen.red_pixels() > 1000; }))
         << "its last picture, and words";
-    ASSERT_TRUE(program->wait_for_err("connecting anew")) << "longer than one stream is tried for";
+    ASSERT_TRUE(program->wait_for_err("connecting again")) << "longer than one stream is tried for";
     const Server again("adjust=contrast=0", listen, "synth:size=160x120:fps=10");
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == gray && screen.red_pixels() == 0;

@@ -1,7 +1,7 @@
 // How the program prints names that others chose, and addresses with passwords.
 #include "e2e/program.hpp"
 
-#include "framewire/core/text/printable.hpp"
+#include "framewire/core/text.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 
-#include "framewire/media/sources/source_registry.hpp"
-#include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include "kit/needs.hpp"
 

@@ -1,8 +1,7 @@
 // Malformed filter chains: read, and connected to an image, or refused with a message.
 
 #include "framewire/core/error.hpp"
-#include "framewire/pipeline/chain/chain.hpp"
-#include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/plan/chain.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;

@@ -1,8 +1,7 @@
 // Malformed texts and colours of the text filter: refused, or expanded within the available space.
 
 #include "framewire/core/error.hpp"
-#include "framewire/filters/text/color.hpp"
-#include "framewire/filters/text/template.hpp"
+#include "framewire/filters/text.hpp"
 
 #include <cstdlib>
 #include <limits>

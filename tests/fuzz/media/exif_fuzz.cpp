@@ -1,7 +1,6 @@
 // Malformed EXIF data, and TIFF files, which begin in the same way: read as an orientation or as none.
 
-#include "framewire/media/orientation/exif.hpp"
-#include "framewire/media/orientation/orientation.hpp"
+#include "framewire/media/orientation.hpp"
 
 #include <cstdlib>
 

@@ -6,8 +6,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/media/fwd/file/fwd_ref.hpp"
-#include "framewire/media/fwd/fwd.hpp"
+#include "framewire/media/fwd.hpp"
+#include "framewire/media/fwd_file_ref.hpp"
 
 #include <algorithm>
 #include <cstdlib>

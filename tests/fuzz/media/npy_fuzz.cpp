@@ -1,7 +1,7 @@
 // Malformed NumPy files: refused, or read with as many values as their shape has.
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/formats/npy_reader.hpp"
+#include "framewire/media/npy.hpp"
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/media/sources/source_registry.hpp"
+#include "framewire/media/sources.hpp"
 
 #include <cstdlib>
 

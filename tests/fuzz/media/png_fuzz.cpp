@@ -4,7 +4,7 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/media/images/png.hpp"
+#include "framewire/media/image_formats.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;

@@ -1,7 +1,7 @@
 // Malformed names of numbered sequences: refused, not a sequence, or one with a name for each number.
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/images/sequence.hpp"
+#include "framewire/media/image_sequence.hpp"
 
 #include <cstdlib>
 

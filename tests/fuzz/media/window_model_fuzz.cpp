@@ -1,7 +1,7 @@
 // Malformed model files: read, or refused with a message.
 
 #include "framewire/core/error.hpp"
-#include "framewire/media/formats/window_model_file.hpp"
+#include "framewire/media/window_model_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;

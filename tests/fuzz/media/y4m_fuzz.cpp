@@ -5,8 +5,8 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/time/frame_rate.hpp"
-#include "framewire/media/y4m/y4m.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/media/raw_video.hpp"
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
-#include "framewire/net/tls/identity.hpp"
+#include "framewire/net/tls.hpp"
 
 #include <cstdlib>
 #include <optional>

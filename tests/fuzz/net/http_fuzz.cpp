@@ -5,9 +5,9 @@
 #include "fuzz/net/small_stream.hpp"
 
 #include "framewire/core/log.hpp"
-#include "framewire/net/http/feed.hpp"
-#include "framewire/net/http/visitors/visitors.hpp"
-#include "framewire/net/session/sessions.hpp"
+#include "framewire/net/http.hpp"
+#include "framewire/net/http_connections.hpp"
+#include "framewire/net/sessions.hpp"
 
 #include <cstdlib>
 
@@ -54,16 +54,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static fuzz::SmallStream stream;
     const std::string_view said(reinterpret_cast<const char*>(data) + 1, size - 1);
     fuzz::PostingLoop loop;
-    http::Visitors* visitors = nullptr;
-    Sessions sessions({.viewers = 4,
-                       .guests = {4, 4, std::chrono::milliseconds(5'000), std::chrono::milliseconds(10'000)},
-                       .viewer_deadlines = {std::chrono::milliseconds(10'000), std::chrono::milliseconds(1'000)},
-                       .pinned_bytes = 1 << 20},
-                      loop, token, [&](ConnectionPointer connection, ByteSpan heard) {
-                          visitors->come(std::move(connection), heard);
-                      });
+    http::HttpConnections* visitors = nullptr;
+    Sessions sessions(
+        {.viewers = 4,
+         .pending_connections = {4, 4, std::chrono::milliseconds(5'000), std::chrono::milliseconds(10'000)},
+         .viewer_deadlines = {std::chrono::milliseconds(10'000), std::chrono::milliseconds(1'000)},
+         .pinned_bytes = 1 << 20},
+        loop, token,
+        [&](ConnectionPointer connection, ByteSpan heard) { visitors->come(std::move(connection), heard); });
     auto& served = sessions.add("main", stream.state);
-    http::Visitors all(
+    http::HttpConnections all(
         {.waiting = 4,
          .waiting_per_peer = 4,
          .under_way = 4,

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "framewire/net/transport/connection.hpp"
-#include "framewire/net/transport/loop.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/transport.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/receiver.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +22,7 @@ using Message = fuzz::SentMessage;
 ServerHello next_hello() {
     static std::uint64_t epoch = 0;
     return {.epoch = ++epoch,
-            .info = {fuzz::SmallStream::shape, delta::Mode::exact, fuzz::SmallStream::threshold, {30, 1}, "fuzz"}};
+            .info = {fuzz::SmallStream::shape, codec::Mode::exact, fuzz::SmallStream::threshold, {30, 1}, "fuzz"}};
 }
 
 class Viewer {

@@ -2,7 +2,7 @@
 
 #include "fuzz/net/small_stream.hpp"
 
-#include "framewire/net/session/sessions.hpp"
+#include "framewire/net/sessions.hpp"
 #include "framewire/net/testing/test_memory.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline std::vector<SentMessage> sent_by_a_server() {
     testing::ManualLoop loop;
     SmallStream stream;
     Sessions sessions({.viewers = 1,
-                       .guests = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
+                       .pending_connections = {1, 1, std::chrono::seconds(5), std::chrono::seconds(5)},
                        .viewer_deadlines = {std::chrono::seconds(5), std::chrono::seconds(1)}},
                       loop);
     auto& served = sessions.add("main", stream.state);
@@ -37,7 +37,7 @@ inline std::vector<SentMessage> sent_by_a_server() {
     viewer.say(viewer_hello({.stream = "main"}));
     viewer.hear();
     std::vector<SentMessage> messages;
-    const auto limit = delta::max_packed_bytes(stream.shape);
+    const auto limit = codec::max_packed_bytes(stream.shape);
     for (int i = 0; i < 10; ++i) {
         stream.step();
         sessions.publish(served);

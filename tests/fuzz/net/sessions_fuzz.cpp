@@ -6,8 +6,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/net/session/sessions.hpp"
-#include "framewire/net/stream/receiver.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/sessions.hpp"
 #include "framewire/net/testing/test_memory.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ public:
             rest = rest.subspan(header_bytes + header.length_bytes);
         }
         heard_.clear();
-        if (std::exchange(told_, messages_) < messages_)
+        if (std::exchange(reported_, messages_) < messages_)
             peer_.say(drawn_message({.messages = messages_, .version = receiver_.state().version}));
         if (peer_.closed()) std::abort();
     }
@@ -65,7 +65,7 @@ private:
     testing::MemoryPeer peer_;
     Receiver& receiver_;
     Bytes heard_;
-    std::uint64_t messages_ = 0, told_ = 0;
+    std::uint64_t messages_ = 0, reported_ = 0;
 };
 
 // Objects shared by all servers of a run: creating codecs takes longer than all that the peers send.
@@ -133,7 +133,7 @@ private:
     fuzz::SmallStream& stream_;
     Receiver& receiver_;
     Sessions sessions_{{.viewers = 4,
-                        .guests = {4, 2, milliseconds(5'000), milliseconds(10'000)},
+                        .pending_connections = {4, 2, milliseconds(5'000), milliseconds(10'000)},
                         .viewer_deadlines = {milliseconds(10'000), milliseconds(1'000)},
                         .pinned_bytes = pinned_limit_bytes},
                        loop_};

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "framewire/codec/delta.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/delta/delta.hpp"
-#include "framewire/net/stream/stream_state.hpp"
+#include "framewire/net/stream_state.hpp"
 
 #include <cstdint>
 
@@ -13,11 +13,11 @@ namespace framewire::fuzz {
 class SmallStream {
 public:
     SmallStream()
-        : encoder_({delta::Mode::exact, threshold}, shape, executor()),
+        : encoder_({codec::Mode::exact, threshold}, shape, executor()),
           current_(shape),
           reference_(shape),
           changes_(shape),
-          state({shape, delta::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
+          state({shape, codec::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
 
     static constexpr Shape shape{1, 6, 67, 3};  // two blocks
     static constexpr int threshold = 9;
@@ -46,9 +46,9 @@ private:
         return one;
     }
 
-    delta::Encoder encoder_;
+    codec::Encoder encoder_;
     HostImage current_, reference_;
-    delta::HostChanges changes_;
+    codec::HostChanges changes_;
     std::int64_t frames_ = 0;
 
 public:

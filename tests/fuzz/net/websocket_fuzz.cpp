@@ -4,7 +4,7 @@
 #include "fuzz/net/posting_loop.hpp"
 
 #include "framewire/net/testing/test_websocket.hpp"
-#include "framewire/net/websocket/connection.hpp"
+#include "framewire/net/websocket.hpp"
 
 #include <array>
 #include <cstdlib>

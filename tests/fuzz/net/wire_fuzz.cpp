@@ -2,15 +2,15 @@
 // refused or parsed, never with more memory than the stream's shape allows.
 
 #include "framewire/core/error.hpp"
-#include "framewire/net/stream/receiver.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/wire.hpp"
 
 namespace {
 
 using namespace framewire::net;
 
 void receive(ByteSpan rest) {
-    static ServerHello hello{.epoch = 1, .info = {{1, 13, 21, 3}, framewire::delta::Mode::exact, 20, {30, 1}, "fuzz"}};
+    static ServerHello hello{.epoch = 1, .info = {{1, 13, 21, 3}, framewire::codec::Mode::exact, 20, {30, 1}, "fuzz"}};
     static Receiver receiver(hello);
     ++hello.epoch;
     receiver.restart(hello);

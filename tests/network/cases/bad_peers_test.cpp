@@ -3,7 +3,7 @@
 #include "network/cases/rig.hpp"
 
 #include "framewire/net/testing/test_tcp.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
 // Messages of a bad server to a viewer, after its hello or instead of it.
 TEST(BadPeers, AViewerReportsAnyInvalidServerMessage) {
     const auto hello =
-        net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, delta::Mode::exact, 20, {10, 1}, "a bad one"}});
+        net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, codec::Mode::exact, 20, {10, 1}, "a bad one"}});
     std::mt19937 random(5);
     Bytes picture;
     net::begin_state(net::MessageType::picture, {.version = 1}, {}, picture);

@@ -34,7 +34,7 @@ int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) 
 
 // Waits until the program has reported this many more frames; by default two seconds' worth.
 void go_on(e2e::Program& program, int frames = 20) {
-    ASSERT_TRUE(program.wait_for_frames(program.frames_told() + frames)) << program.err();
+    ASSERT_TRUE(program.wait_for_frames(program.frames_reported() + frames)) << program.err();
 }
 
 void wait_for_viewers(Served& served, int viewers) {
@@ -147,7 +147,7 @@ TEST(Killed, SourceReturnsToConnectedViewers) {
     tell("first picture after the source's return", back_ms - begun_ms, "ms");
     expect_seen(viewer, begun_ms, lost_ms, back_ms);
     EXPECT_EQ(seen["all"]["connections"], 1);
-    EXPECT_GT(viewer["unstamped"].get<std::size_t>() + viewer["failed"].size(), 0u) << "nobody was told of the loss";
+    EXPECT_GT(viewer["unstamped"].get<std::size_t>() + viewer["failed"].size(), 0u) << "nobody learnt of the loss";
     served.program().signal(SIGINT);
     EXPECT_EQ(served.program().wait().code, 128 + SIGINT);
     EXPECT_GT(frames_of(folder, folder / "day.fwd"), 2 * too_few);

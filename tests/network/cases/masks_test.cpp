@@ -2,7 +2,7 @@
 // files.
 
 #include "e2e/window/display.hpp"
-#include "framewire/pipeline/hidden/hidden_zones.hpp"
+#include "framewire/plan/privacy_masks.hpp"
 #include "kit/images.hpp"
 #include "network/cases/pictures.hpp"
 #include "network/cases/rig.hpp"
@@ -91,7 +91,7 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
     const auto zones = [](bool is_on, const Zone& zone) {
         return is_on ? std::vector<Zone>{zone} : std::vector<Zone>();
     };
-    HiddenZones(zones(now.cells, mosaic), zones(now.black, privacy), shape).run({expected.data(), shape});
+    PrivacyMasks(zones(now.cells, mosaic), zones(now.black, privacy), shape).run({expected.data(), shape});
     for (auto& byte : expected) byte = static_cast<std::uint8_t>(std::clamp(byte + now.brightness, 0, 255));
     const auto largest_error = [&](const Zone& zone, int margin_px) {
         int largest = 0;
@@ -112,7 +112,7 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
     if (const int error = largest_error({0, 0, shape.width, shape.height}, 0); error > allowed)
         return fmt::format("it is {} off frame {}", error, stamp);
     if (!now.cells) return "";
-    const int side = HiddenZones::cell_px(shape);
+    const int side = PrivacyMasks::cell_px(shape);
     for (int y = 0; y < mosaic.height; ++y)
         for (int x = 0; x < mosaic.width; ++x)
             for (int channel = 0; channel < 3; ++channel) {

@@ -2,7 +2,7 @@
 
 #include "network/cases/pictures.hpp"
 #include "e2e/window/display.hpp"
-#include "framewire/media/images/jpeg.hpp"
+#include "framewire/media/image_formats.hpp"
 #include "kit/images.hpp"
 #include "network/cases/rig.hpp"
 
@@ -215,17 +215,17 @@ void record_beside_slow_viewers(Station& station, double seconds) {
         program->signal(SIGTERM);
     for (auto* program : {slow.get(), also_slow.get(), stopped.get(), &station.served.program()}) program->wait();
 
-    const auto told = [&](const std::string& name) {
+    const auto reported = [&](const std::string& name) {
         const auto pictures = check_recording(station.folder / name, station);
         EXPECT_GT(pictures, 3u) << name;
         tell(fmt::format("pictures of {}, {}", name == live ? "an ordered recording" : name, station.mode),
              static_cast<double>(pictures), "");
         return pictures;
     };
-    const auto all = told("server.fwd");
-    told(live);
+    const auto all = reported("server.fwd");
+    reported(live);
     for (const auto* name : {"slow.fwd", "slow.mkv", "stopped.fwd"}) {
-        const auto pictures = told(name);
+        const auto pictures = reported(name);
         if (!makes_few_frames) EXPECT_LT(pictures, all) << name << ": nothing was left out";
     }
 }

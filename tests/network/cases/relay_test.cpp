@@ -101,9 +101,9 @@ TEST(Relay, ViewersReconnectToARestartedStream) {
     Served second({"-i", relay.url()});
     net::Client viewer(net::parse_stream_address(second.url()), {.reconnect = 30s});
     ASSERT_TRUE(viewer.next());
-    EXPECT_EQ(viewer.info().mode, delta::Mode::exact);
+    EXPECT_EQ(viewer.info().mode, codec::Mode::exact);
     order(first, "PUT", "threshold", {{"mode", "lossless"}});
-    while (viewer.info().mode != delta::Mode::lossless) ASSERT_TRUE(viewer.next());
+    while (viewer.info().mode != codec::Mode::lossless) ASSERT_TRUE(viewer.next());
     EXPECT_GT(viewer.counts().reconnections, 0);
 }
 

@@ -1,7 +1,7 @@
 #include "network/cases/rig.hpp"
 
 #include "e2e/places.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/net/testing/test_http.hpp"
 #include "kit/images.hpp"
 #include "network/link/descriptor.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

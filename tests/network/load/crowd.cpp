@@ -1,8 +1,8 @@
 #include "network/load/crowd.hpp"
 
+#include "framewire/codec/packing.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/packing/packing.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <boost/asio.hpp>
 
@@ -87,12 +87,12 @@ private:
         const auto front = co_await read_message(0);
         if (front != MessageType::hello) fail(ErrorCode::source_lost, "refused: {}", read_error(payload_).text);
         const auto info = read_server_hello(payload_).info;
-        const auto limit = delta::max_packed_bytes(info.shape);
+        const auto limit = codec::max_packed_bytes(info.shape);
         held_ = {};
         while (Clock::now() < until) {
             const auto type = co_await read_message(limit);
             if (type == MessageType::end) co_return;
-            if (type == MessageType::error) fail(ErrorCode::source_lost, "told: {}", read_error(payload_).text);
+            if (type == MessageType::error) fail(ErrorCode::source_lost, "server: {}", read_error(payload_).text);
             if (type != MessageType::picture && type != MessageType::changes && type != MessageType::hello) continue;
             if (type == MessageType::hello) fail(ErrorCode::source_lost, "greeted twice");
             take_state(type, info.shape, said_at);

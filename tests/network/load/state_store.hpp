@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <cstdint>
 #include <mutex>

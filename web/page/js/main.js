@@ -44,11 +44,11 @@ function show() {
     const name = wanted();
     header.show(cameras.all, name);
     // After a restart the server may accept other control requests, so the view is created again.
-    const wish = JSON.stringify([name, name !== null && cameras.named(name).may_be_set]);
-    if (view === null || viewed !== wish) {
+    const asked = JSON.stringify([name, name !== null && cameras.named(name).may_be_set]);
+    if (view === null || viewed !== asked) {
         const moved = view !== null;
         closeView();
-        viewed = wish;
+        viewed = asked;
         view = name === null ? new Grid() : new CameraView(cameras, name, server);
         main.replaceChildren(view.element);
         document.title = name ? `${name} · framewire` : "framewire";

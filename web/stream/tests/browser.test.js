@@ -92,10 +92,10 @@ for (const way of Object.keys(ways)) {
             }
             return true;
         });
-        const told = await page.evaluate(() => streams.map(({ seen }) => seen.at(-1).version));
+        const reported = await page.evaluate(() => streams.map(({ seen }) => seen.at(-1).version));
         const held = await page.evaluate(async () => Promise.all(streams.map(stream => stream.pixels())));
         assert.deepEqual(held.map(({ width, height, channels }) => [width, height, channels]), [[333, 211, 3], [130, 70, 1]]);
-        assert.deepEqual(told, held.map(({ version }) => version));
+        assert.deepEqual(reported, held.map(({ version }) => version));
     });
 
     test(`views show the changes: ${way}`, patience, async context => {

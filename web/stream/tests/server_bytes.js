@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 
 const root = new URL("../../../", import.meta.url);
-const vectorsFolder = new URL("src/framewire/delta/vectors/", root);
+const vectorsFolder = new URL("src/framewire/codec/vectors/", root);
 
 /** The module under test: FRAMEWIRE_WASM, or the one in build/dev. */
 export const module = new WebAssembly.Module(

@@ -23,7 +23,7 @@ function watch(context, dial, { name = "main", token = "", onPicture = () => {} 
             seen.states.push({ state, text });
             changed();
         },
-        onHello: told => seen.hello = told,
+        onHello: reported => seen.hello = reported,
         onTaken: ({ bytes }) => seen.bytes.push(bytes),
         onAnswer: () => {},
         onPicture: () => setImmediate(() => {
@@ -57,7 +57,7 @@ for (const [what, ...flags] of [
         const { port } = await serve(context, "-i", input, "--wait", "2", ...flags);
         const view = run(context, "view", `tcp://127.0.0.1:${port}`, "--no-window", "-o", recorded);
         const { session, until } = watch(context, dialTcp(port));
-        const seen = await until(told => newest(told) === "ended");
+        const seen = await until(reported => newest(reported) === "ended");
         assert.equal(await view, 0);
         assert.deepEqual([seen.hello.width, seen.hello.height, seen.hello.rate], [333, 211, 60]);
         const held = Buffer.from(session.decoder.picture()), all = readFileSync(recorded);
@@ -82,7 +82,7 @@ test("resumes from the blocks held after a loss", patience, async context => {
         session.pause();
         session.open();
     };
-    const seen = await until(told => newest(told) === "ended");
+    const seen = await until(reported => newest(reported) === "ended");
     assert.equal(sockets.length, 2);
     // Only the first message is a keyframe. The others are far smaller.
     const [first, ...others] = seen.bytes;
@@ -140,7 +140,7 @@ for (const [what, mode, rate, restMs] of [
 test("a pause disconnects and keeps the picture", patience, async context => {
     const { port, says } = await serve(context, "-i", "synth:size=128x128:fps=60");
     const { session, seen, until } = watch(context, dialTcp(port));
-    await until(told => told.pictures > 5);
+    await until(reported => reported.pictures > 5);
     session.pause();
     const { pictures } = seen;
     assert.equal(newest(seen), "paused");
@@ -148,7 +148,7 @@ test("a pause disconnects and keeps the picture", patience, async context => {
     await says(" went");
     assert.ok(seen.pictures <= pictures + 1);
     session.open();
-    await until(told => told.pictures > pictures + 5);
+    await until(reported => reported.pictures > pictures + 5);
     assert.equal(newest(seen), "live");
 });
 
@@ -157,14 +157,14 @@ test("retries if the server is missing, but not with a wrong token", patience, a
     writeFileSync(file, "a-token-of-some-length\n", { mode: 0o600 });
     const { port, kill } = await serve(context, "-i", "synth:size=64x64:fps=30", "--token-file", file);
     const right = watch(context, dialTcp(port), { token: "a-token-of-some-length" });
-    await right.until(told => told.pictures > 2);
+    await right.until(reported => reported.pictures > 2);
     const wrong = watch(context, dialTcp(port), { token: "another-token-of-some-length" });
-    await wrong.until(told => newest(told) === "refused");
+    await wrong.until(reported => newest(reported) === "refused");
     const elsewhere = watch(context, dialTcp(port), { token: "a-token-of-some-length", name: "attic" });
-    await elsewhere.until(told => newest(told) === "lost");
+    await elsewhere.until(reported => newest(reported) === "lost");
     assert.match(elsewhere.seen.states.at(-1).text, /main/);
     kill();
-    await right.until(told => told.states.filter(({ state }) => state === "lost").length > 2);
+    await right.until(reported => reported.states.filter(({ state }) => state === "lost").length > 2);
     assert.deepEqual(wrong.seen.states.map(({ state }) => state), ["connecting", "refused"]);
 });
 
@@ -183,7 +183,7 @@ test("after a protocol violation it reconnects and holds nothing", patience, asy
     await new Promise(resolve => server.listen(0, "127.0.0.1", resolve));
     context.after(() => server.close());
     const { session, seen, until } = watch(context, dialTcp(server.address().port));
-    await until(told => told.states.filter(({ state }) => state === "lost").length === 3);
+    await until(reported => reported.states.filter(({ state }) => state === "lost").length === 3);
     session.close();
     assert.equal(greetings.length, 3);
     // Nothing is held: epoch and number of runs are 0.

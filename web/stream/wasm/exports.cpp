@@ -79,7 +79,7 @@ EXPORT(report) const double* web_report(double now_us) {
               static_cast<double>(info.mode),
               static_cast<double>(info.threshold),
               info.rate.value(),
-              static_cast<double>(viewer.takes_wishes()),
+              static_cast<double>(viewer.takes_control_requests()),
               static_cast<double>(viewer.reason()),
               static_cast<double>(state.version),
               static_cast<double>(state.frame),

@@ -1,7 +1,7 @@
 #include "viewer.hpp"
 
+#include "framewire/codec/blocks.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/delta/blocks/grid.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -77,10 +77,10 @@ void Viewer::accept(const net::ServerHello& hello) {
                  to_string(shape), max_pixels);
         receiver_.reset();  // two receivers might not fit into memory
         receiver_.emplace(hello);
-        touched_.assign(static_cast<std::size_t>(delta::BlockGrid(shape).count()), 1);
+        touched_.assign(static_cast<std::size_t>(codec::BlockGrid(shape).count()), 1);
     }
     info_ = hello.info;
-    takes_wishes_ = hello.controls;
+    takes_control_requests_ = hello.controls;
     greeted_ = true;
     keep_marks(keeps_marks_);
 }
@@ -125,7 +125,7 @@ void Viewer::keep_marks(bool keep) {
     part_marks_.clear();
     marks_.assign(keep ? pixels : 0, 0);
     marks_.shrink_to_fit();
-    changes_ = keep ? delta::HostChanges(info_.shape) : delta::HostChanges();
+    changes_ = keep ? codec::HostChanges(info_.shape) : codec::HostChanges();
 }
 
 void Viewer::painted() {

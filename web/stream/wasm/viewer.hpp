@@ -1,10 +1,9 @@
 #pragma once
 
-#include "framewire/delta/blocks/block_set.hpp"
-#include "framewire/delta/changes.hpp"
-#include "framewire/net/stream/receiver.hpp"
-#include "framewire/net/stream/server_clock.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <array>
 #include <cstddef>
@@ -51,7 +50,7 @@ public:
     /// Parameters of the stream, valid after the hello.
     const net::StreamInfo& info() const { return info_; }
     /// Returns true if the server accepts control requests.
-    bool takes_wishes() const { return takes_wishes_; }
+    bool takes_control_requests() const { return takes_control_requests_; }
     /// The receiver, or null before the first hello.
     const net::Receiver* receiver() const { return receiver_ ? &*receiver_ : nullptr; }
     /// Number that belongs to text(), see Taken.
@@ -64,7 +63,7 @@ public:
     std::int64_t last_changed() const { return last_changed_; }
 
     /// Blocks that have changed since painted(), row by row.
-    const delta::BlockSet& touched() const { return touched_; }
+    const codec::BlockSet& touched() const { return touched_; }
     /// The largest change of each pixel's bytes since painted(). Empty if marks are off.
     const std::vector<std::uint8_t>& marks() const { return marks_; }
     /// Turns marks on or off.
@@ -81,14 +80,14 @@ private:
     net::StreamInfo info_{};
     net::ServerClock clock_;
     bool greeted_ = false;  // the hello of this connection has been received
-    bool takes_wishes_ = false;
+    bool takes_control_requests_ = false;
     int reason_ = 0;
     std::string text_;
     std::int64_t last_changed_ = 0;
-    delta::BlockSet touched_;
+    codec::BlockSet touched_;
     std::vector<std::uint8_t> marks_, part_marks_;  // `part_marks_` belongs to the next, incomplete state
     bool keeps_marks_ = false, marks_painted_ = false;
-    delta::HostChanges changes_;  // buffer for the changes of one message; allocated while marks are on
+    codec::HostChanges changes_;  // buffer for the changes of one message; allocated while marks are on
 };
 
 }  // namespace framewire::web

@@ -5,7 +5,7 @@
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"
 
-#include "framewire/core/text/shell_quoted.hpp"
+#include "framewire/core/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

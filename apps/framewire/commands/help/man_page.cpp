@@ -2,10 +2,9 @@
 
 #include "commands/help/pages.hpp"
 
-#include "framewire/core/parameters/info.hpp"
-#include "framewire/core/parameters/numbers.hpp"
-#include "framewire/media/sources/source_registry.hpp"
-#include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 #include "commands/help/value_words.hpp"
 
-#include "framewire/media/sources/source_registry.hpp"
-#include "framewire/pipeline/chain/filter_registry.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <algorithm>
 #include <cctype>

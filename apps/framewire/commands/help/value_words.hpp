@@ -2,7 +2,7 @@
 
 #include "command_line/program_info.hpp"
 
-#include "framewire/core/parameters/info.hpp"
+#include "framewire/core/parameters.hpp"
 
 #include <string>
 #include <string_view>

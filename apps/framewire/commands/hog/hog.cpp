@@ -12,10 +12,10 @@
 #include "options/parameter_options.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/media/images/image_folder.hpp"
-#include "framewire/session/hog/describe_options.hpp"
-#include "framewire/session/outputs/folders.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/jobs/hog.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/media/image_sequence.hpp"
 
 #include <memory>
 

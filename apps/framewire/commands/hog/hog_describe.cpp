@@ -6,10 +6,9 @@
 #include "commands/work.hpp"
 
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/session/hog/describe.hpp"
-#include "framewire/session/hog/describe_folder.hpp"
-#include "framewire/session/outputs/folders.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/jobs/hog.hpp"
+#include "framewire/jobs/outputs.hpp"
 
 #include <fmt/format.h>
 

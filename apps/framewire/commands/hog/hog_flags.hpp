@@ -4,9 +4,9 @@
 #include "options/access_options.hpp"
 #include "options/common.hpp"
 
-#include "framewire/core/parameters/values.hpp"
+#include "framewire/core/parameters.hpp"
 #include "framewire/hog/window_model.hpp"
-#include "framewire/session/options.hpp"
+#include "framewire/jobs/options.hpp"
 
 #include <string>
 

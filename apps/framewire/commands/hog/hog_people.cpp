@@ -9,11 +9,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/core/parameters/numbers.hpp"
-#include "framewire/media/images/image_folder.hpp"
-#include "framewire/session/people/people_folder_job.hpp"
-#include "framewire/session/people/people_job.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/jobs/people.hpp"
+#include "framewire/media/image_sequence.hpp"
 
 #include <fmt/format.h>
 

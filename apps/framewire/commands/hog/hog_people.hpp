@@ -2,8 +2,8 @@
 
 #include "commands/hog/hog_flags.hpp"
 
-#include "framewire/core/parameters/values.hpp"
-#include "framewire/hog/people/people_detector.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/hog/people_detector.hpp"
 
 #include <stop_token>
 #include <string>

@@ -8,8 +8,8 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/parameters/fields.hpp"
-#include "framewire/session/hog/train_job.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/jobs/hog.hpp"
 
 #include <fmt/format.h>
 

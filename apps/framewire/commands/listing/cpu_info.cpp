@@ -1,6 +1,6 @@
 #include "commands/listing/cpu_info.hpp"
 
-#include "framewire/core/simd/simd.hpp"
+#include "framewire/core/simd.hpp"
 
 #include <hwy/targets.h>
 

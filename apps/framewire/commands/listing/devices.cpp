@@ -5,9 +5,8 @@
 #include "commands/listing/cpu_info.hpp"
 #include "view/shown_text.hpp"
 
-#include "framewire/cuda/device/build.hpp"
-#include "framewire/cuda/device/device.hpp"
-#include "framewire/media/camera/camera.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/media/camera.hpp"
 
 #include <fmt/ranges.h>
 

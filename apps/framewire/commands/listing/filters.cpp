@@ -4,8 +4,7 @@
 #include "commands/listing/listing.hpp"
 #include "commands/listing/parameter_page.hpp"
 
-#include "framewire/pipeline/chain/filter_registry.hpp"
-#include "framewire/pipeline/listing/registry_json.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <fmt/format.h>
 

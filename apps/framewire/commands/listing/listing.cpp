@@ -4,8 +4,7 @@
 #include "commands/json.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/text/excerpt.hpp"
-#include "framewire/core/text/nearest_name.hpp"
+#include "framewire/core/text.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 #include "commands/listing/parameter_page.hpp"
 
-#include "framewire/core/text/excerpt.hpp"
+#include "framewire/core/text.hpp"
 
 #include <fmt/format.h>
 

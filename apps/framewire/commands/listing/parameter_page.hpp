@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/parameters/info.hpp"
+#include "framewire/core/parameters.hpp"
 
 #include <span>
 #include <string>

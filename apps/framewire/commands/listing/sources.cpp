@@ -5,8 +5,8 @@
 #include "commands/listing/listing.hpp"
 #include "commands/listing/parameter_page.hpp"
 
-#include "framewire/media/sources/source_registry.hpp"
-#include "framewire/pipeline/listing/registry_json.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,10 +3,9 @@
 #include "view/camera/newest_picture.hpp"
 #include "view/camera/seen_recording.hpp"
 
-#include "framewire/core/time/clock.hpp"
-#include "framewire/core/time/rational.hpp"
-#include "framewire/session/control/control.hpp"
-#include "framewire/session/show/show.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/jobs/show.hpp"
+#include "framewire/service/control.hpp"
 
 #include <deque>
 #include <exception>

@@ -2,7 +2,7 @@
 
 #include "view/camera/local_camera.hpp"
 
-#include "framewire/core/time/seconds.hpp"
+#include "framewire/core/time.hpp"
 
 #include <fmt/format.h>
 

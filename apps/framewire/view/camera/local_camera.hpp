@@ -2,7 +2,7 @@
 
 #include "view/camera/camera.hpp"
 
-#include "framewire/session/show/show.hpp"
+#include "framewire/jobs/show.hpp"
 
 #include <memory>
 #include <string>

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
-#include "framewire/core/time/rational.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/pipeline/source.hpp"
+#include "framewire/plan/source.hpp"
 
 #include <cstdint>
 #include <memory>

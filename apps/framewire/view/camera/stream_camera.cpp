@@ -84,7 +84,7 @@ bool StreamCamera::try_once() {
         return true;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_input && error.code() != ErrorCode::source_lost) throw;
-        log_debug("{}: {}; connecting anew", name(), error.what());
+        log_debug("{}: {}; connecting again", name(), error.what());
         note(error.what());
     }
     tell_changed();
@@ -136,7 +136,7 @@ std::vector<Figure> StreamCamera::figures() {
         {"latency", now.latency_ms ? fmt::format("{:.0f} ms", *now.latency_ms) : "-", now.latency_ms},
         {"bandwidth", fmt::format("{:.2f} Mbit/s of {:.0f} raw", mbit, raw_mbit), mbit},
         {"changed", fmt::format("{:.2f} %", 100 * now.changed), 100 * now.changed},
-        {"threshold", stream.mode == delta::Mode::lossless ? "lossless" : fmt::format("within {}", now.threshold)},
+        {"threshold", stream.mode == codec::Mode::lossless ? "lossless" : fmt::format("within {}", now.threshold)},
         {"skipped", fmt::format("{} versions", received.skipped)},
         {"reconnected", fmt::format("{} times", now.counts.reconnections)},
     };

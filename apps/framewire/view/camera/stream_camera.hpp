@@ -2,7 +2,7 @@
 
 #include "view/camera/camera.hpp"
 
-#include "framewire/session/receive/receive.hpp"
+#include "framewire/jobs/receive.hpp"
 
 #include <memory>
 #include <stop_token>

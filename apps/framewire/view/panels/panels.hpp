@@ -4,7 +4,7 @@
 #include "view/screen/keys.hpp"
 #include "view/window/window.hpp"
 
-#include "framewire/session/control/control.hpp"
+#include "framewire/service/control.hpp"
 
 #include <cstddef>
 #include <deque>

@@ -1,7 +1,7 @@
 #include "view/screen/saved_files.hpp"
 
-#include "framewire/core/text/credentials.hpp"
-#include "framewire/session/outputs/new_file_name.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/jobs/outputs.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include "view/screen/screen_state.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/seconds.hpp"
+#include "framewire/core/time.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "view/screen/screen.hpp"
 #include "view/window/window.hpp"
 
-#include "framewire/session/job/failure.hpp"
+#include "framewire/jobs/job.hpp"
 
 #include <atomic>
 #include <optional>

@@ -8,7 +8,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/filters/text/glyphs/font.hpp"
+#include "framewire/filters/text.hpp"
 
 #include <imgui.h>
 

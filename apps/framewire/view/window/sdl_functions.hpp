@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/core/late_library/late_library.hpp"
+#include "framewire/core/dynamic_library.hpp"
 
 #include <SDL.h>
 
@@ -8,7 +8,7 @@ namespace framewire::app {
 
 /// SDL functions that this program calls, under their own names.
 struct SdlFunctions {
-    const LateLibrary library{"libSDL2-2.0.so.0"};
+    const DynamicLibrary library{"libSDL2-2.0.so.0"};
 #define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)
     FRAMEWIRE_FUNCTION(SDL_CreateRenderer);
     FRAMEWIRE_FUNCTION(SDL_CreateTexture);

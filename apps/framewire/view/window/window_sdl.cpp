@@ -4,7 +4,7 @@
 #include "view/window/window.hpp"
 
 #include "framewire/core/error.hpp"
-#include "framewire/core/time/clock.hpp"
+#include "framewire/core/time.hpp"
 #include "view/shown_text.hpp"
 #include "view/window/imgui_layer.hpp"
 #include "view/window/sdl_functions.hpp"

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "framewire/core/time.hpp"
+#include "framewire/media/conversion.hpp"
+
+#include <string>
+
 // Owning pointers for FFmpeg's objects, and adapters from its conventions (error numbers, logs, interruption) to
 // framewire's.
-
-#include "framewire/core/time/clock.hpp"
-#include "framewire/media/conversion/libav.hpp"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -132,5 +134,32 @@ void initialise_ffmpeg();
 /// Registers the input formats of libavdevice: cameras and `lavfi`. Takes effect once per process; later calls do
 /// nothing. Throws Error{config} if the library cannot be loaded.
 void register_ffmpeg_devices();
+
+}  // namespace framewire
+
+struct AVFilterGraph;
+struct AVFilterContext;
+
+namespace framewire {
+
+/// FFmpeg filter graph for pictures in memory. libavfilter is loaded when the first graph is made.
+class FilterGraph {
+public:
+    /// `description` is parsed by avfilter_graph_parse2(), from a source "buffer@in=..." to a sink "buffersink@out".
+    /// `threads` is the number of filter threads; 0: one per core. Throws Error{config} if this FFmpeg lacks a filter.
+    explicit FilterGraph(const std::string& description, int threads = 0);
+    ~FilterGraph();
+    FilterGraph(const FilterGraph&) = delete;
+    FilterGraph& operator=(const FilterGraph&) = delete;
+
+    /// Filters one picture and keeps its time. The result is valid until the next call. Throws Error{io}.
+    const AVFrame& run(AVFrame& picture);
+
+private:
+    AVFilterGraph* graph_ = nullptr;
+    AVFilterContext* in_ = nullptr;
+    AVFilterContext* out_ = nullptr;
+    FramePointer result_ = make_frame();
+};
 
 }  // namespace framewire

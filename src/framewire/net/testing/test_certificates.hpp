@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/net/tls/identity.hpp"
+#include "framewire/net/tls.hpp"
 
 #include <openssl/asn1.h>
 #include <openssl/bio.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "framewire/net/stream/stream_state.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <string>
 
@@ -17,7 +17,7 @@ inline Bytes greeting_of(const StreamState& state) { return server_hello(hello_o
 
 /// Returns the newest state with all blocks encoded.
 inline std::shared_ptr<const WholeState> all_of(StreamState& state) {
-    return state.whole(delta::BlockSet(state.blocks(), 1));
+    return state.whole(codec::BlockSet(state.blocks(), 1));
 }
 /// Returns the newest state as a keyframe message; its version is 0 if there is no state.
 inline StateMessage picture_of(StreamState& state) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/net/tcp/name_lookup.hpp"
+#include "framewire/net/tcp.hpp"
 
 #include <condition_variable>
 #include <memory>

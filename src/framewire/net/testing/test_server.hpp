@@ -5,7 +5,7 @@
 #include "framewire/net/server.hpp"
 #include "framewire/net/testing/test_hello.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <gtest/gtest.h>
 

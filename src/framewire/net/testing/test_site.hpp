@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/core/error.hpp"
-#include "framewire/net/http/site.hpp"
-#include "framewire/net/listener.hpp"
+#include "framewire/net/http.hpp"
+#include "framewire/net/server.hpp"
 #include "framewire/net/testing/test_http.hpp"
 #include "framewire/net/testing/test_server.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/delta/delta.hpp"
-#include "framewire/delta/packing/packing.hpp"
-#include "framewire/net/stream/stream_state.hpp"
+#include "framewire/net/stream_state.hpp"
 #include "kit/eventually.hpp"
 #include "kit/images.hpp"
 
@@ -20,7 +20,7 @@ using kit::eventually;
 /// StreamState.
 class TestStream {
 public:
-    explicit TestStream(Shape shape = {1, 60, 80, 3}, delta::Mode mode = delta::Mode::exact, int noise = 8)
+    explicit TestStream(Shape shape = {1, 60, 80, 3}, codec::Mode mode = codec::Mode::exact, int noise = 8)
         : parameters_{mode, 20},
           encoder_(parameters_, shape, kit::executor(Backend::cpu)),
           current_(shape),
@@ -73,11 +73,11 @@ private:
             }
     }
 
-    delta::EncoderParameters parameters_;
-    delta::Encoder encoder_;
+    codec::EncoderParameters parameters_;
+    codec::Encoder encoder_;
     HostImage current_, reference_;
-    delta::HostChanges changes_;
-    delta::Packer packer_;
+    codec::HostChanges changes_;
+    codec::Packer packer_;
     int noise_ = 0;
     std::int64_t frames_ = 0;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/net/wire/wire.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

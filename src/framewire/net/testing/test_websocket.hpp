@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/net/websocket/connection.hpp"
+#include "framewire/net/websocket.hpp"
 
 #include <string>
 #include <system_error>

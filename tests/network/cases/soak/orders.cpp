@@ -1,7 +1,7 @@
 #include "network/cases/soak/orders.hpp"
 
-#include "framewire/pipeline/chain/chain.hpp"
-#include "framewire/session/live/command.hpp"
+#include "framewire/jobs/served_camera.hpp"
+#include "framewire/plan/chain.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 11> chains{"",
                                                   "gaussian=3,scale=96:80"};
 // Thresholds above the server's first one restart its stream.
 constexpr std::array thresholds{3, 5, 8, 10, 12, 12, 20};
-constexpr std::array modes{delta::Mode::exact, delta::Mode::lossless, delta::Mode::bounded};
+constexpr std::array modes{codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded};
 
 }  // namespace
 
@@ -64,7 +64,7 @@ ControlRequest RequestMaker::next(const CameraSettings& now) {
 }
 
 ControlRequest RequestMaker::threshold(CameraSettings settings) {
-    if (settings.mode == delta::Mode::lossless) return mode(std::move(settings));
+    if (settings.mode == codec::Mode::lossless) return mode(std::move(settings));
     settings.threshold = any_of(thresholds);
     const auto body = fmt::format(R"({{"threshold":{}}})", settings.threshold);
     return {"threshold", body, std::move(settings)};

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "framewire/core/time/clock.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/delta/delta.hpp"
-#include "framewire/filters/adjustment.hpp"
-#include "framewire/session/live/zones.hpp"
+#include "framewire/filters/filter.hpp"
+#include "framewire/service/live_camera.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +22,12 @@ struct CameraSettings {
     std::vector<bool> filters_on{};  ///< one per filter of the chain
     std::optional<Adjustment> adjustment{};
     std::vector<session::LiveZone> zones{};
-    delta::Mode mode = delta::Mode::exact;
+    codec::Mode mode = codec::Mode::exact;
     int threshold = 0;
 
     /// The chain without the filters that are off, and with the adjustment.
     std::string chain_in_force() const;
-    int threshold_in_force() const { return mode == delta::Mode::lossless ? 0 : threshold; }
+    int threshold_in_force() const { return mode == codec::Mode::lossless ? 0 : threshold; }
 
     friend bool operator==(const CameraSettings&, const CameraSettings&) = default;
 };

@@ -47,7 +47,7 @@ public:
             view_command({url_, "-o", files_.back(), "--reconnect", "30", "--progress", "json"}));
     }
     void stop() {
-        const bool has_begun = program_->frames_told() > 0;
+        const bool has_begun = program_->frames_reported() > 0;
         program_->signal(SIGINT);
         const auto ended = program_->wait();
         if (has_begun)

@@ -214,12 +214,12 @@ bool StateCheck::hides(const Reference& reference, const LiveZone& zone, int thr
                        HostView<const std::uint8_t> picture) const {
     constexpr int refined_px = 16;  // side of the cells that refinement uses
     // In bounded mode a sub-block is predicted as a whole: one at a zone's edge is black only within the threshold.
-    const bool may_vary = reference.settings.mode == delta::Mode::bounded && threshold > 0;
+    const bool may_vary = reference.settings.mode == codec::Mode::bounded && threshold > 0;
     if (zone.kind == LiveZone::Kind::privacy)
         return is_black(picture, may_vary ? whole_sub_blocks(zone.area) : zone.area);
     const bool is_covered = std::ranges::any_of(
         reference.settings.zones, [&](const auto& other) { return &other != &zone && overlap(other.area, zone.area); });
-    return is_covered || may_vary || is_flat(picture, zone.area, HiddenZones::cell_px(scene_.shape()), refined_px);
+    return is_covered || may_vary || is_flat(picture, zone.area, PrivacyMasks::cell_px(scene_.shape()), refined_px);
 }
 
 std::int64_t StateCheck::newest_frame(std::size_t folder) const {

@@ -2,8 +2,8 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/pipeline/chain/chain_plan.hpp"
-#include "framewire/pipeline/hidden/hidden_zones.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/privacy_masks.hpp"
 #include "network/camera/frame_log.hpp"
 #include "network/camera/scene.hpp"
 #include "network/cases/soak/orders.hpp"
@@ -68,7 +68,7 @@ private:
     struct Reference {
         explicit Reference(const CameraSettings& settings, const Shape& frame, Executor& executor);
         CameraSettings settings;
-        HiddenZones hidden;
+        PrivacyMasks hidden;
         ChainPlan plan;
         bool is_plain;
         HostImage captured, filtered;

@@ -31,7 +31,7 @@ export class ChainEditor {
                 this.back.hidden = !text;
             },
         });
-        this.switches = new Orders((wish) => api.setControls(this.name, wish), {
+        this.switches = new Orders((asked) => api.setControls(this.name, asked), {
             done: (answer) => this.learned(answer),
             refused: this.refusal.tell,
         });

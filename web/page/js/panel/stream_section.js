@@ -16,7 +16,7 @@ export class StreamSection {
     /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.refusal = new RefusalLine();
-        this.orders = new Orders((wish) => api.setThreshold(camera.name, wish), {
+        this.orders = new Orders((asked) => api.setThreshold(camera.name, asked), {
             done: learned,
             refused: this.refusal.tell,
         });

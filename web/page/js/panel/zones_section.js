@@ -9,7 +9,7 @@ import { ZoneLayer, hold } from "./zone_layer.js";
 
 const WORDS = {
     privacy: "black in all that leaves the server",
-    mosaic: "hidden under cells, likewise",
+    mosaic: "hidden under cells, in the same way",
     detect: "only what moves here counts",
 };
 

@@ -29,7 +29,7 @@ function ask(why) {
         const form = make(
             "form",
             { class: "token-form" },
-            make("p", { class: "soft" }, "Who starts the server is told the token, or wrote it into its --token-file."),
+            make("p", { class: "soft" }, "The server prints its token when it starts, or reads it from its --token-file."),
             make("label", { for: id }, "Token"),
             input,
             refusal,

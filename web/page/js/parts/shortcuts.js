@@ -27,14 +27,14 @@ export function forgetKeys(...keys) {
 /** Opens the list of keys. */
 export function showHelp() {
     const id = freshId("shortcuts");
-    const told = [...shortcuts.values()].filter((shortcut) => shortcut.words);
+    const reported = [...shortcuts.values()].filter((shortcut) => shortcut.words);
     openDialog(
         "Keys",
         { class: "help" },
         make(
             "dl",
             { class: "keys" },
-            ...told.map(({ shown, words }) => make("div", {}, make("dt", {}, make("kbd", {}, shown)), make("dd", {}, words))),
+            ...reported.map(({ shown, words }) => make("div", {}, make("dt", {}, make("kbd", {}, shown)), make("dd", {}, words))),
         ),
         make(
             "p",
@@ -45,7 +45,7 @@ export function showHelp() {
                 checked: areOn(),
                 onchange: ({ target }) => localStorage.setItem(KEY, target.checked ? "on" : "off"),
             }),
-            make("label", { for: id }, "Single keys act as told above"),
+            make("label", { for: id }, "Single keys act as listed above"),
         ),
     );
 }

@@ -4,13 +4,13 @@
  */
 export class Orders {
     /**
-     * @param {(wish: any) => Promise<any>} send sends one request
-     * @param {{done?: (answer: any) => void, refused?: (text: string) => void}} told done: the last request was
+     * @param {(asked: any) => Promise<any>} send sends one request
+     * @param {{done?: (answer: any) => void, refused?: (text: string) => void}} reported done: the last request was
      *     accepted; refused: called after each request with the latest refusal, or an empty text
      */
-    constructor(send, told) {
+    constructor(send, reported) {
         this.send = send;
-        this.told = told;
+        this.reported = reported;
         this.busy = false;
         /** The newest waiting request per setting. @type {Map<string, any>} */
         this.waiting = new Map();
@@ -23,13 +23,13 @@ export class Orders {
 
     /**
      * Sends a request, or replaces a waiting one of the same setting.
-     * @param {any} wish
+     * @param {any} asked
      * @param {string} setting name of the setting
      */
-    async order(wish, setting = "") {
+    async order(asked, setting = "") {
         // Deleted first, so that the newest request becomes the last.
         this.waiting.delete(setting);
-        this.waiting.set(setting, wish);
+        this.waiting.set(setting, asked);
         if (this.busy) return;
         this.busy = true;
         let refusal = "";
@@ -48,8 +48,8 @@ export class Orders {
             const isLast = this.waiting.size === 0;
             this.busy = !isLast;
             // An accepted request does not hide that an earlier one was refused.
-            this.told.refused?.(refusal);
-            if (taken && isLast) this.told.done?.(answer);
+            this.reported.refused?.(refusal);
+            if (taken && isLast) this.reported.done?.(answer);
         }
     }
 }

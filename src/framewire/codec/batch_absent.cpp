@@ -1,0 +1,23 @@
+#include "framewire/codec/batch_packer.hpp"
+#include "framewire/core/error.hpp"
+
+// Replaces the batch packer in builds without CUDA. No executor exists for which one could be constructed, so the
+// constructor throws and the members cannot be reached.
+
+namespace framewire::codec {
+namespace {
+
+[[noreturn]] void absent() { fail(ErrorCode::internal, "packing on a GPU in a build without CUDA"); }
+
+}  // namespace
+
+struct BoundedBatchPacker::State {};
+
+BoundedBatchPacker::BoundedBatchPacker(const Shape&, int, Executor&) { absent(); }
+BoundedBatchPacker::~BoundedBatchPacker() = default;
+BoundedBatchPacker::BoundedBatchPacker(BoundedBatchPacker&&) noexcept = default;
+BoundedBatchPacker& BoundedBatchPacker::operator=(BoundedBatchPacker&&) noexcept = default;
+PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
+PackedBatch BoundedBatchPacker::pack_step(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
+
+}  // namespace framewire::codec

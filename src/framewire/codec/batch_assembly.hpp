@@ -1,0 +1,53 @@
+#pragma once
+
+#include "framewire/codec/batch_packer.hpp"
+#include "framewire/codec/coder_tables.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/stream.hpp"
+
+#include <cstdint>
+
+namespace framewire::codec {
+
+/// Position of a coded block within the packed frame of its stream.
+struct FramePlace {
+    std::uint32_t directory;  ///< offset of the block's directory entry from the beginning of the frame
+    std::uint32_t passed;     ///< directory number for the skipped blocks before this one, or, in a last block that is
+                              ///< skipped itself, for those at the end; 0 if there are none
+    unsigned long long contents;  ///< offset of the block's bytes from the end of the directory
+};
+
+/// Destination of assemble_frames(). All pointers are to device memory.
+struct PackedFrames {
+    std::uint8_t* bytes;         ///< packed frames, one after the other
+    unsigned long long* begins;  ///< streams + 1 offsets into `bytes`; the first one must be 0 before the call
+    std::uint32_t* headings;     ///< per stream: bytes of head and directory
+    std::uint8_t* chosen;        ///< per stream: 1 if the frame `without_loss` was taken, else 0
+    FramePlace* places;          ///< per block
+};
+
+/// Coded blocks of a batch of frames and the head that the frames get.
+struct CodedFrames {
+    CodedBlocks blocks;
+    PackedHead head;
+};
+
+/// Writes head, directory and blocks of each stream's frame, byte for byte as BlockWriter does. If `without_loss` is
+/// not null, each stream takes that frame instead of `near` unless takes_near_picture() prefers `near`. Queued on
+/// `stream`: two launches.
+void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const CodedFrames* without_loss,
+                     const PackedFrames& to, const cuda::Stream& stream);
+
+/// Compares a batch of frames with R. Lists the blocks in which some byte differs by more than the threshold. Adds the
+/// number of such bytes and the errors of all other blocks to `summaries`, which must be zero before, and writes the
+/// number of such bytes per block to `off`. All pointers are to device memory. Queued on `stream`: one launch.
+void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std::uint8_t> reference, int threshold,
+                    const BlockList& list, Summary* summaries, std::uint32_t* off, const cuda::Stream& stream);
+
+/// Codes all blocks of a batch of keyframes on the GPU, in the forms "whole" and "plain" of format.md, to the same
+/// bytes as PictureEncoder. `pictures` may have any strides. Queued on `stream`: one launch.
+void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables& tables, const CodedBlocks& coded,
+                     const cuda::Stream& stream);
+
+}  // namespace framewire::codec

@@ -1,0 +1,145 @@
+#include "framewire/codec/bounded_packer.hpp"
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/codec/prediction.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+// Mode `bounded` on the CPU. pack_step() runs in three passes over the blocks, each in parallel:
+//
+//     1. block_distance()       finds the blocks in which some byte is off by more than the threshold
+//     2. PredictionEncoder      codes these blocks and reconstructs them in `after`
+//     3. copy to R              and measurement of the errors that remain
+//
+// R is copied only after all blocks are coded, because they are predicted from the complete previous R.
+
+namespace framewire::codec {
+namespace {
+
+void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
+    const auto channels = std::int64_t{to.shape().channels};
+    for (int y = block.y; y < block.y + block.height; ++y)
+        std::memcpy(to.row(0, y) + block.x * channels, from.row(0, y) + block.x * channels,
+                    static_cast<std::size_t>(block.width * channels));
+}
+
+}  // namespace
+
+struct BoundedPacker::State {
+    Shape shape;
+    BlockGrid grid;
+    const ThreadPool* pool;
+    HostImage after;  // reconstruction of the coded blocks
+    std::vector<Summary> found;
+    std::vector<int> coded;
+    std::vector<PredictionEncoder> encoders;  // one per worker
+    PicturePacker pictures;
+    BlockWriter writer;
+    std::vector<std::uint8_t> whole;  // a lossless keyframe
+
+    State(const Shape& of, int effort, const ThreadPool* pool_)
+        : shape(of),
+          grid(of),
+          pool(pool_),
+          after(of),
+          found(static_cast<std::size_t>(grid.count())),
+          pictures(of, pool) {
+        encoders.reserve(block_workers(pool));
+        while (encoders.size() < block_workers(pool)) encoders.emplace_back(Effort::of(effort));
+        coded.reserve(found.size());
+    }
+
+    // Codes the blocks listed in `coded`, copies their reconstruction to `reference`, and stores the remaining errors
+    // in `found`.
+    void pack(PackedHead::Kind kind, int within, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+              std::vector<std::uint8_t>& out) {
+        const HostView<const std::uint8_t> before = reference;
+        const bool fresh = kind == PackedHead::Kind::first_picture;
+        writer.write({kind, within}, coded, grid.count(), pool, out,
+                     [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
+                         encoders[worker].encode(camera, before, grid.place(block), within, fresh, after.view(), bytes);
+                     });
+        for_blocks(pool, coded.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (auto i = begin; i < end; ++i) {
+                const int block = coded[i];
+                const auto place = grid.place(block);
+                copy_block(std::as_const(after).view(), reference, place);
+                // Keep the count from before coding, and measure the errors after it.
+                const auto count = found[static_cast<std::size_t>(block)].count;
+                found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, within);
+                found[static_cast<std::size_t>(block)].count = count;
+            }
+        });
+    }
+
+    Summary sum() const {
+        Summary all;
+        for (const auto& block : found) add(all, block);
+        return all;
+    }
+};
+
+Effort Effort::of(int level) {
+    if (level < 0 || level > most) fail(ErrorCode::usage, "an effort of {}; 0 to {} are allowed", level, most);
+    constexpr int ranges[] = {0, 6, 12}, counts[] = {2, 3, 4};
+    return {ranges[level], counts[level]};
+}
+
+BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool) {
+    validate_one_frame(shape, "the bounded packer's frame");
+    state_ = std::make_unique<State>(shape, effort, pool);
+}
+BoundedPacker::~BoundedPacker() = default;
+BoundedPacker::BoundedPacker(BoundedPacker&&) noexcept = default;
+BoundedPacker& BoundedPacker::operator=(BoundedPacker&&) noexcept = default;
+
+Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
+                                  std::vector<std::uint8_t>& out) {
+    auto& state = *state_;
+    validate_packed_threshold(threshold);
+    validate(camera, state.shape, "the bounded packer's frame");
+    validate(reference, state.shape, "the bounded packer's reference");
+    state.coded.resize(state.found.size());
+    std::iota(state.coded.begin(), state.coded.end(), 0);
+    std::fill(state.found.begin(), state.found.end(), Summary{});
+    state.whole.clear();
+    // The lossless keyframe is always needed: as the result, or to compare sizes.
+    state.pictures.pack(camera, threshold, state.whole);
+    // Both keyframes are packed. The near one is taken only if it is more than an eighth smaller.
+    const int within = first_threshold(threshold);
+    const auto before = out.size();
+    if (within > 0) {
+        state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);
+        if (takes_near_picture(out.size() - before, state.whole.size())) return state.sum();
+    }
+    out.resize(before);
+    out.insert(out.end(), state.whole.begin(), state.whole.end());
+    copy(camera, reference);
+    return {};
+}
+
+Summary BoundedPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
+                                 std::vector<std::uint8_t>& out) {
+    auto& state = *state_;
+    validate_packed_threshold(threshold);
+    validate(camera, state.shape, "the bounded packer's frame");
+    validate(reference, state.shape, "the bounded packer's reference");
+    const HostView<const std::uint8_t> before = reference;
+    for_blocks(state.pool, state.found.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (auto block = begin; block < end; ++block)
+            state.found[block] = block_distance(camera, before, state.grid.place(static_cast<int>(block)), threshold);
+    });
+    state.coded.clear();
+    for (int block = 0; block < state.grid.count(); ++block)
+        if (state.found[static_cast<std::size_t>(block)].count > 0) state.coded.push_back(block);
+    state.pack(PackedHead::Kind::prediction, threshold, camera, reference, out);
+    return state.sum();
+}
+
+std::span<const Summary> BoundedPacker::blocks() const { return state_->found; }
+
+}  // namespace framewire::codec

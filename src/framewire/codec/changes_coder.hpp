@@ -1,0 +1,193 @@
+#pragma once
+
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/models.hpp"
+#include "framewire/codec/prediction.hpp"
+#include "framewire/codec/sub_block_contexts.hpp"
+#include "framewire/codec/symbols.hpp"
+#include "framewire/core/view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace framewire::codec {
+
+/// Codes a sub-block of a block of changes: finds its steps from the differences of the frame, stores them in `planes`,
+/// and adds the symbols of its pixels to `symbols`. (left, top) is its first pixel in the block. The sub-blocks coded
+/// before must be in `planes`.
+void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
+                      int top, StepPlanes& planes, Symbols& symbols);
+
+}  // namespace framewire::codec
+
+// The form "changes in runs" of format.md. A row of a sub-block in which a run of pixels changes all channels in the
+// same direction is one symbol. The magnitudes of all pixels come after the rows, coded like the residuals of
+// keyframes. A decoder therefore has fewer symbols that depend on the symbol before them.
+
+namespace framewire::codec {
+
+/// Direction of change of the pixels in a row of a sub-block. The values are those of the format.
+enum class RowKind : std::uint8_t {
+    stays = 0,      ///< no pixel changes
+    up = 1,         ///< all channels of all pixels go up
+    down = 2,       ///< all channels of all pixels go down
+    mixed = 3,      ///< anything else; coded pixel by pixel
+    up_from = 4,    ///< pixels from the edge on go up, the others stay
+    up_to = 5,      ///< pixels before the edge go up, the others stay
+    down_from = 6,  ///< pixels from the edge on go down, the others stay
+    down_to = 7     ///< pixels before the edge go down, the others stay
+};
+
+/// One row of a sub-block in runs.
+struct RunRow {
+    RowKind kind = RowKind::stays;
+    std::uint8_t edge = 0;  ///< 1 to the row's width - 1 for kinds with an edge, else 0
+
+    /// Returns true if the kind is followed by an edge in the stream.
+    FRAMEWIRE_HOST_DEVICE static constexpr bool has_edge(RowKind kind) { return kind >= RowKind::up_from; }
+    /// Returns the changed pixels of a row of `width` pixels, one bit each. Not for mixed rows.
+    FRAMEWIRE_HOST_DEVICE constexpr unsigned pixels(int width) const {
+        const unsigned all = (1u << width) - 1, before = (1u << edge) - 1;
+        if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
+        return static_cast<int>(kind) % 2 ? before : all & ~before;
+    }
+    /// Variant of pixels() with 8 bits per pixel, all set or all clear; the first pixel is in the lowest byte.
+    FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t bytes(int width) const {
+        const auto all = ~std::uint64_t{0} >> (8 * (part_side - width));
+        if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
+        const auto before = ~std::uint64_t{0} >> (8 * (part_side - edge));
+        return static_cast<int>(kind) % 2 ? before : all & ~before;
+    }
+    /// Returns true if the changed pixels go down.
+    FRAMEWIRE_HOST_DEVICE constexpr bool goes_down() const {
+        return kind == RowKind::down || kind >= RowKind::down_from;
+    }
+
+    /// Returns the number of the row model. `above` is the row above in the same column of sub-blocks, `direction_left`
+    /// the direction (D of format.md) of the pixel to the left of the row's first one.
+    FRAMEWIRE_HOST_DEVICE static constexpr int model(const RunRow& above, int direction_left) {
+        return static_cast<int>(above.kind) + 8 * direction_left;
+    }
+    /// Returns the number of the edge model.
+    FRAMEWIRE_HOST_DEVICE constexpr int edge_model(const RunRow& above) const {
+        return kind == above.kind ? above.edge : 0;
+    }
+};
+
+/// Classifies a row of `width` pixels. In `changed`, `up` and `down`, bit x is set if pixel x changes, if all its
+/// channels go up, and if all go down.
+FRAMEWIRE_HOST_DEVICE constexpr RunRow run_row(unsigned changed, unsigned up, unsigned down, int width) {
+    if (!changed) return {};
+    if (changed != up && changed != down) return {RowKind::mixed, 0};
+    const bool goes_down = changed == down;
+    const unsigned all = (1u << width) - 1, stays = all & ~changed;
+    if (!stays) return {goes_down ? RowKind::down : RowKind::up, 0};
+    const bool is_to = (changed & (changed + 1)) == 0, is_from = (stays & (stays + 1)) == 0;
+    if (!is_to && !is_from) return {RowKind::mixed, 0};
+    std::uint8_t edge = 0;
+    for (auto low = is_to ? changed : stays; low; low >>= 1) ++edge;
+    return {is_to       ? goes_down ? RowKind::down_to : RowKind::up_to
+            : goes_down ? RowKind::down_from
+                        : RowKind::up_from,
+            edge};
+}
+
+/// Returns the number of the model for a sub-block's class. `class_before` is the class of the last sub-block in which
+/// the same channel changes, 0 if there is none. `first`: the channel is the first in the order of coding.
+FRAMEWIRE_HOST_DEVICE constexpr int part_class_model(int class_before, bool first) {
+    return class_before + picture_models::classes * first;
+}
+
+/// Returns true if it is worth testing whether a block is one of runs: the changes must pay for 32 states and a class
+/// per sub-block. `samples` is the number of changed samples in `parts` sub-blocks.
+FRAMEWIRE_HOST_DEVICE constexpr bool may_be_runs(int samples, int parts, int channels) {
+    return samples >= 1024 && samples * 2 >= parts * part_side * part_side * channels;
+}
+/// Returns true if the block is coded in runs: at least three quarters of the changed pixels are in rows that are not
+/// mixed.
+FRAMEWIRE_HOST_DEVICE constexpr bool are_runs(int pixels_in_runs, int pixels) {
+    return pixels_in_runs * 4 >= pixels * 3;
+}
+
+/// State and result of a sub-block of a block in runs, apart from the symbols of its rows.
+struct RunsPart {
+    RunRow above;  ///< in: the last row of the sub-block above; out: the last row of this one
+    int pixels = 0,
+        pixels_in_runs = 0;  ///< sums over sub-blocks: changed pixels, and those of them in rows that are not mixed
+    /// Magnitudes of one channel. `folded` has room for a whole vector beyond the last one.
+    struct Channel {
+        std::uint8_t folded[part_side * part_side +
+                            part_side];  ///< folded magnitudes of the pixels in which the channel changes
+        int count;                       ///< how many
+        std::uint32_t off;               ///< sum of their distances from the expected magnitudes
+    };
+    std::array<Channel, 3> channels;  ///< in the order of coding
+};
+/// Variant of add_part_entries() for blocks in runs: adds only the symbols of the sub-block's rows and stores the
+/// magnitudes in `part`, because they come last in the block.
+void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
+                   StepPlanes& planes, RunsPart& part, Symbols& symbols);
+
+/// A block and its changed sub-blocks.
+struct ChangedBlock {
+    BlockPlace place;  ///< position in the frame
+    PartSet parts;     ///< the changed sub-blocks
+    int samples;       ///< number of changed samples
+};
+
+/// Encoder for the forms "changes" and "changes in runs" of format.md. It works on differences and never reads the
+/// pictures. Not thread-safe; keeps its memory between calls.
+class ChangesEncoder {
+public:
+    /// Codes blocks of `differences`, which has the shape of the frame and rows without gaps and holds new minus old
+    /// modulo 256, 0 for unchanged bytes. Every change must differ from 0 by more than `threshold`. Appends the coded
+    /// blocks, at most `at_once`, to `out`, writes their sizes to `sizes`, and clears the differences of the changed
+    /// sub-blocks.
+    void encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
+                std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
+
+    /// Maximum number of blocks per call of encode(), which interleaves their rANS states.
+    static constexpr std::size_t at_once = 8;
+
+private:
+    void add_block(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
+    /// Returns false, with `symbols` empty, if the block is better coded without runs.
+    bool add_runs(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
+
+    StepPlanes planes_;
+    RunsPart runs_part_;
+    std::array<Symbols, at_once> symbols_;
+};
+
+/// View of the differences of one sub-block.
+struct PartDifferences {
+    const std::uint8_t* first;                     ///< first byte of the sub-block
+    std::ptrdiff_t row_stride;                     ///< bytes between rows
+    int channels, width, height, threshold, x, y;  ///< (x, y): its position in the block, in pixels
+};
+
+/// Makes the view of the sub-block at (left, top) of `block` from the differences of the whole frame.
+inline PartDifferences part_of(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
+                               int left, int top) {
+    const int channels = differences.shape().channels;
+    return {differences.row(0, block.y + top) + static_cast<std::ptrdiff_t>(block.x + left) * channels,
+            static_cast<std::ptrdiff_t>(differences.row_stride_bytes()),
+            channels,
+            std::min(part_side, block.width - left),
+            std::min(part_side, block.height - top),
+            threshold,
+            left,
+            top};
+}
+
+/// Returns the memory that the entries of a sub-block need, in entries. Includes one vector that may be stored beyond
+/// the last one.
+inline std::size_t most_part_entries(int channels) {
+    return static_cast<std::size_t>(part_side * part_side * (2 + 2 * channels) + part_side);
+}
+
+}  // namespace framewire::codec

@@ -1,0 +1,118 @@
+#include "framewire/codec/exact_packer.hpp"
+#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/core/error.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace framewire::codec {
+namespace exact_packer_test {
+
+using kit::GuardedImage;
+using Bytes = std::vector<std::uint8_t>;
+
+// Changes single bytes of `image`, and runs of bytes in a `share` of its rows.
+void change(HostView<std::uint8_t> image, double share, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto& shape = image.shape();
+    const auto bytes = shape.row_bytes();
+    for (int y = 0; y < shape.height; ++y) {
+        if (std::uniform_real_distribution()(random) < share) {
+            const auto begin = static_cast<std::int64_t>(random()) & 0xffff;
+            for (auto i = begin % bytes; i < std::min(bytes, begin % bytes + 1 + begin % 150); ++i)
+                image.row(0, y)[i] = static_cast<std::uint8_t>(random());
+        }
+        auto& byte = image.row(0, y)[static_cast<std::int64_t>(random() & 0xffff) % bytes];
+        byte = static_cast<std::uint8_t>(byte + random() % 80);
+    }
+}
+
+struct Case {
+    Shape shape;
+    kit::Layout layout;
+    int threshold;
+    int threads;
+};
+
+// Compares an ExactPacker with Encoder and Packer, frame by frame.
+void expect_as_by_list(const Case& of) {
+    SCOPED_TRACE(to_string(of.shape) + ", " + kit::to_string(of.layout) + ", threshold " +
+                 std::to_string(of.threshold) + ", threads " + std::to_string(of.threads));
+    const ThreadPool pool(of.threads);
+    ExactPacker exact(of.shape, of.threads > 1 ? &pool : nullptr);
+    Packer packer(of.shape);
+    GuardedImage camera(of.shape, of.layout), reference(of.shape, of.layout), want_reference(of.shape, of.layout);
+    kit::fill(camera.view(), kit::Fill::noise, kit::seed());
+    HostChanges changes(of.shape);
+    Bytes bytes, want;
+    for (int frame = 0; frame < 5; ++frame) {
+        bytes.assign(3, 7);  // the packer must append
+        want = bytes;
+        Summary found, want_found;
+        if (frame == 0) {
+            found = exact.pack_first(camera.view(), reference.view(), of.threshold, bytes);
+            copy(std::as_const(camera).view(), want_reference.view());
+            packer.pack_picture(std::as_const(camera).view(), of.threshold, want);
+        } else {
+            // Frame 3 equals the one before it; the last frame is a different picture.
+            if (frame == 4)
+                kit::fill(camera.view(), kit::Fill::noise, kit::seed() + 1);
+            else if (frame != 3)
+                change(camera.view(), 0.4, kit::seed() + static_cast<std::uint64_t>(frame));
+            found = exact.pack_step(camera.view(), reference.view(), of.threshold, bytes);
+            encode_reference(of.threshold, std::as_const(camera).view(), want_reference.view(), changes.view());
+            want_found = changes.view().summaries[0];
+            packer.pack_changes(changes.view(), of.threshold, want);
+        }
+        ASSERT_EQ(bytes, want) << "frame " << frame;
+        ASSERT_EQ(kit::first_difference(reference.view(), want_reference.view()), std::nullopt) << "frame " << frame;
+        ASSERT_FALSE(reference.broken_guard()) << "frame " << frame;
+        ASSERT_EQ(found.count, want_found.count);
+        ASSERT_EQ(found.max_error, want_found.max_error);
+        ASSERT_EQ(found.squared_error, want_found.squared_error);
+    }
+}
+
+TEST(ExactPacker, PacksTheSameBytesAsEncoderAndPacker) {
+    kit::for_each_instruction_set(Backend::cpu, [](const std::string& name) {
+        SCOPED_TRACE(name);
+        for (const int channels : {1, 3})
+            for (const auto& shape : kit::small_shapes(channels))
+                for (const auto& layout : kit::layouts())
+                    for (const int threshold : {0, 20, 63, 64, 254}) expect_as_by_list({shape, layout, threshold, 1});
+    });
+}
+
+// Frames with several strips per row and a partial last block, with and without a pool.
+TEST(ExactPacker, PacksTheSameBytesOnSeveralThreads) {
+    for (const int channels : {1, 3})
+        for (const int threads : {1, 2, 16})
+            for (const Shape& shape : {Shape{1, 70, 1300, channels}, Shape{1, 200, 64 * 17, channels},
+                                       Shape{1, 400, 130, channels}, Shape{1, 3, 5000, channels}})
+                expect_as_by_list({shape, kit::layouts().back(), 20, threads});
+}
+
+TEST(ExactPacker, RejectsInvalidArguments) {
+    const Shape shape{1, 20, 30, 3};
+    EXPECT_THROW(ExactPacker({2, 20, 30, 3}), Error);
+    ExactPacker packer(shape);
+    HostImage camera(shape), reference(shape), other({1, 20, 31, 3});
+    Bytes bytes;
+    for (const int threshold : {-1, 255}) {
+        EXPECT_THROW(packer.pack_first(camera.view(), reference.view(), threshold, bytes), Error);
+        EXPECT_THROW(packer.pack_step(camera.view(), reference.view(), threshold, bytes), Error);
+    }
+    EXPECT_THROW(packer.pack_first(other.view(), reference.view(), 20, bytes), Error);
+    EXPECT_THROW(packer.pack_step(camera.view(), other.view(), 20, bytes), Error);
+    EXPECT_TRUE(bytes.empty());
+}
+
+}  // namespace exact_packer_test
+}  // namespace framewire::codec

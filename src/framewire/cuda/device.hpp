@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace framewire::cuda {
+
+/// Properties of one GPU of this machine.
+struct DeviceInfo {
+    /// Number of the GPU in the CUDA runtime's order.
+    int index = 0;
+    std::string name;
+    /// Compute capability, such as 9.0.
+    int compute_major = 0, compute_minor = 0;
+    int multiprocessors = 0;
+    std::int64_t memory_bytes = 0;
+    /// Size of the L2 cache.
+    std::int64_t l2_bytes = 0;
+};
+
+/// Returns the GPUs that this build can use. Empty on a machine without a GPU and in a build without CUDA.
+/// Never throws.
+std::vector<DeviceInfo> devices();
+
+/// Returns a phrase that says why devices() is empty; an empty text if it is not.
+std::string why_no_device();
+
+/// Return the version of the CUDA toolkit that this build was made with, such as "12.4", and the newest version
+/// that the installed driver supports. Empty if there is none. Neither initialises a GPU.
+std::string toolkit_version();
+std::string driver_version();
+
+/// Shared memory of a GPU, the memory that the threads of a block have in common.
+struct SharedMemory {
+    int block_bytes = 0;  ///< most for one block: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
+    int multiprocessor_bytes = 0;  ///< total of all blocks that run on one multiprocessor
+};
+
+/// Returns the amounts of the current GPU. Throws Error{config} if there is none.
+SharedMemory shared_memory();
+
+/// True if this build contains the CUDA code. In a build without it every function of this folder that needs a
+/// GPU throws Error{config}.
+inline constexpr bool compiled = FRAMEWIRE_CUDA != 0;
+
+}  // namespace framewire::cuda

@@ -1,0 +1,77 @@
+#include "framewire/detect/objects.hpp"
+#include "framewire/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace framewire {
+namespace object_records_test {
+
+constexpr Component objects[] = {
+    {.id = 1, .x = 3, .y = 4, .width = 10, .height = 20, .area = 150, .sum_x = 1200, .sum_y = 2025},
+    {.id = 4, .x = 0, .y = 30, .width = 5, .height = 1, .area = 3, .sum_x = 7, .sum_y = 90}};
+
+std::string file_of(RecordFormat format) {
+    ObjectRecords records(format);
+    auto text = records.begin();
+    text += records.add({.frame = 0, .time_s = 0, .width = 64, .height = 48, .objects = {}});
+    text += records.add({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects});
+    text += records.add({.frame = 3, .time_s = 0.3, .width = 64, .height = 48, .objects = {objects, 1}});
+    return text + records.end();
+}
+
+TEST(ObjectRecords, WritesJsonLines) {
+    EXPECT_EQ(file_of(RecordFormat::jsonl),
+              R"({"frame":0,"time":0.000000,"width":64,"height":48,"objects":[]}
+{"frame":2,"time":0.200000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50]},{"id":4,"box":[0,30,5,1],"area":3,"centroid":[2.33,30.00]}]}
+{"frame":3,"time":0.300000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50]}]}
+)");
+}
+
+TEST(ObjectRecords, AppendsScores) {
+    const float scores[] = {1.23456f, -0.5f};
+    EXPECT_EQ(
+        to_json_line({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects, .scores = scores}),
+        R"({"frame":2,"time":0.200000,"width":64,"height":48,"objects":[{"id":1,"box":[3,4,10,20],"area":150,"centroid":[8.00,13.50],"score":1.2346},{"id":4,"box":[0,30,5,1],"area":3,"centroid":[2.33,30.00],"score":-0.5000}]}
+)");
+}
+
+TEST(ObjectRecords, NamesTheImage) {
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "a \"b\".jpg"}),
+              R"({"frame":7,"source":"a \"b\".jpg","time":0.000000,"width":64,"height":48,"objects":[]})"
+              "\n");
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "caf\xe9.png"}),
+              "{\"frame\":7,\"source\":\"caf\xef\xbf\xbd.png\",\"time\":0.000000,\"width\":64,\"height\":48,"
+              "\"objects\":[]}\n");
+}
+
+TEST(ObjectRecords, WritesCoco) {
+    EXPECT_EQ(file_of(RecordFormat::coco), R"({"categories":[{"id":1,"name":"moving object"}],"annotations":[
+{"id":1,"image_id":2,"category_id":1,"bbox":[3,4,10,20],"area":150,"iscrowd":0},
+{"id":2,"image_id":2,"category_id":1,"bbox":[0,30,5,1],"area":3,"iscrowd":0},
+{"id":3,"image_id":3,"category_id":1,"bbox":[3,4,10,20],"area":150,"iscrowd":0}],"images":[
+{"id":0,"width":64,"height":48,"file_name":"frame000000"},
+{"id":2,"width":64,"height":48,"file_name":"frame000002"},
+{"id":3,"width":64,"height":48,"file_name":"frame000003"}]}
+)");
+}
+
+TEST(ObjectRecords, WritesCompleteCocoWithoutFrames) {
+    ObjectRecords records(RecordFormat::coco);
+    EXPECT_EQ(records.begin() + records.end(),
+              "{\"categories\":[{\"id\":1,\"name\":\"moving object\"}],\"annotations\":[],\"images\":[]}\n");
+}
+
+TEST(ObjectRecords, MotCountsFromOne) {
+    EXPECT_EQ(file_of(RecordFormat::mot),
+              "3,-1,4,5,10,20,1,-1,-1,-1\n3,-1,1,31,5,1,1,-1,-1,-1\n4,-1,4,5,10,20,1,-1,-1,-1\n");
+}
+
+TEST(ObjectRecords, RejectsOtherFormats) {
+    EXPECT_EQ(parse_record_format("coco"), RecordFormat::coco);
+    EXPECT_THROW(parse_record_format("xml"), Error);
+}
+
+}  // namespace object_records_test
+}  // namespace framewire

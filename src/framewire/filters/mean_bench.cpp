@@ -1,0 +1,45 @@
+#include "framewire/filters/mean.hpp"
+#include "framewire/filters/mean_ref.hpp"
+#include "kit/window_bench.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#if FRAMEWIRE_OPENCV
+#include <opencv2/imgproc.hpp>
+#endif
+
+namespace framewire::bench {
+namespace mean_bench {
+
+void bench_mean(Session& session) {
+    const auto info = mean_info();
+    for (const int channels : {3, 1})
+        for (const int size : {3, 5, 16, 17, 63, 255}) {
+            const MeanParameters parameters{.size = size};
+            WindowBench bench{.suite = "mean",
+                              .operation = fmt::format("size {}{}", size, channels == 1 ? ", gray" : ""),
+                              .channels = channels,
+                              .info = info,
+                              .values = with_defaults(info, {{"size", std::to_string(size)}}),
+                              .reference = [=](auto in, auto out) { mean_reference(parameters, in, out); },
+                              .peer_name = {},
+                              .peer = {}};
+#if FRAMEWIRE_OPENCV
+            cv::setNumThreads(session.threads());
+            bench.peer_name = "OpenCV";
+            bench.peer = [=](HostView<std::uint8_t> in, HostView<std::uint8_t> out) {
+                const auto& shape = in.shape();
+                const cv::Mat from(shape.height, shape.width, CV_8UC(channels), in.data());
+                cv::Mat to(shape.height, shape.width, CV_8UC(channels), out.data());
+                cv::blur(from, to, {size, size}, {-1, -1}, cv::BORDER_REFLECT_101);
+            };
+#endif
+            bench_window(session, bench);
+        }
+}
+
+const SuiteEntry mean_suite{"operations", "mean", bench_mean};
+
+}  // namespace mean_bench
+}  // namespace framewire::bench

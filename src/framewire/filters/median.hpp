@@ -1,0 +1,160 @@
+#pragma once
+
+#include "framewire/cuda/kernel_image.hpp"
+#include "framewire/cuda/stream.hpp"
+#include "framewire/filters/filter.hpp"
+#include "framewire/filters/median_histogram.hpp"
+#include "framewire/filters/window.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace framewire {
+
+/// Largest side of the window.
+inline constexpr int max_median_size = 255;
+
+/// Parameters of Median.
+struct MedianParameters {
+    int size = 3;                        ///< side of the window; odd, 1..255
+    Border border = Border::reflect101;  ///< pixels outside the image
+};
+
+/// Exact median of the size x size pixels around each pixel, separately for each channel (streaming report, section 9).
+/// The backends choose a method by size: sorting in registers, sorting networks, or sliding histograms, whose time does
+/// not grow with the size.
+///
+/// `in` and `out`: frames x height x width, 1 or 3 channels, any strides and alignment, no overlap. One run at a time
+/// per plan.
+class Median {
+public:
+    /// Throws Error{usage} on a size or shape that is not allowed. Throws Error{config} if the GPU has too little
+    /// shared memory for the size; this happens only above 231 with 64 KiB per block (sm_75).
+    Median(MedianParameters parameters, const Shape& shape, Executor& executor);
+
+    /// Shape of the result: that of the image.
+    Shape output_shape() const { return shape_; }
+
+    /// On the executor's threads; returns when done.
+    void run(const FilterImages<MemorySpace::host>& images);
+    /// Queued on the executor's stream.
+    void run(const FilterImages<MemorySpace::device>& images);
+
+private:
+    struct CpuPlan;  // for the CPU backend only
+    struct CpuPlanDeleter {
+        void operator()(CpuPlan* plan) const;
+    };
+    void plan_for_cpu();
+    void plan_for_cuda();
+
+    MedianParameters parameters_;
+    Shape shape_;
+    Executor* executor_;
+    std::unique_ptr<CpuPlan, CpuPlanDeleter> cpu_plan_;
+    std::optional<MedianHistogramBlocks> histograms_;  // CUDA, for sizes that use histograms
+    int strip_bytes_ = 0;                              // CUDA: most shared memory per block of the strip kernels
+};
+
+/// Registry entry of `median`.
+FilterInfo median_info();
+
+// The CPU's three methods. Small windows use sorting networks for one pixel, straight from the image. Middle windows
+// use networks for square tiles, which share more comparisons. Large windows use histograms, whose time does not grow.
+/// Largest size of small_median().
+inline constexpr int largest_small_median = 5;
+/// Largest size of middle_median().
+inline constexpr int largest_middle_median = 15;
+
+/// A block of a batch, the work of one thread: some rows and columns of one frame.
+struct MedianBlock {
+    /// The batch.
+    HostView<const std::uint8_t> in;
+    /// Its result.
+    HostView<std::uint8_t> out;
+    int frame = 0, channel = 0;  ///< the channel is used by the histograms only
+    int x = 0, y = 0;            ///< first pixel of the block
+    int width = 0, height = 0;   ///< size of a block, in pixels
+};
+
+/// How a method divides an image into blocks.
+struct MedianBlocking {
+    int width = 0, height = 0;
+    /// Each channel is a block of its own.
+    bool channel_by_channel = false;
+    std::int64_t scratch_bytes = 0;  ///< per block; a multiple of 64
+};
+
+/// Median of the sizes 3 and 5. Blocks consist of whole rows.
+void small_median(const MedianBlock& block, int size, Border border);
+
+/// Layout of a block of the middle sizes in scratch memory. There is one line per image row, including the border. A
+/// line is split into planes: first the first pixels of all tiles, then the second ones, and so on, so that
+/// neighbouring bytes of a vector belong to neighbouring tiles. The strips of a row of tiles follow after the lines,
+/// one plane per value.
+struct MiddleBlock {
+    /// Side of a tile, in pixels.
+    static constexpr int tile_side = 4;
+    /// Rows of results per block.
+    static constexpr int height = 64;
+    /// Bytes per row of results; the rest of a line holds the border and the end of its last vector.
+    static constexpr int output_bytes = 1920;
+    /// Bytes per plane, and per line of four planes.
+    static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
+    /// Lines of a block, including the border.
+    static constexpr int lines = height + largest_middle_median - 1;
+    /// Most values of one strip: its sorted columns and the sorted whole.
+    static constexpr int most_strip_values = 2 * tile_side * (largest_middle_median - tile_side + 1);
+    /// Scratch memory of a block: lines, results of one row of tiles, a row of pixels, and strips.
+    static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes + most_strip_values * plane_bytes;
+    static_assert(height % tile_side == 0);
+    static_assert(plane_bytes >=
+                  output_bytes / tile_side + ((largest_middle_median + tile_side - 1) / tile_side + 1) * 3 + 64);
+};
+
+/// Median of the sizes 7 to largest_middle_median. `scratch` holds MiddleBlock::scratch_bytes.
+void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch);
+
+/// How histogram_median() divides images of `shape` among `threads` threads.
+MedianBlocking histogram_blocking(int size, const Shape& shape, int threads);
+/// Median of any odd size, for one channel. `scratch` holds the bytes that histogram_blocking() asks for.
+void histogram_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch);
+
+/// Row `y` of a frame; outside the image, the row that the border supplies, or null for black.
+inline const std::uint8_t* row_or_border(HostView<const std::uint8_t> image, int frame, int y, Border border) {
+    const int from = border_index(y, image.shape().height, border);
+    return from < 0 ? nullptr : image.row(frame, from);
+}
+
+/// A batch as the CUDA kernels see it. `in` and `out` have the same shape.
+struct MedianImages {
+    /// First frame of the launch.
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> out;
+    /// Shape of the images.
+    int width, height, channels;
+    int frames;  ///< as many as fit a grid
+};
+
+/// Queues the median of size 3, which sorts rows in registers.
+void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream);
+
+/// Queues the median of sizes 5 and 7, by sorting networks.
+void network_median_on_device(const MedianImages& images, int size, Border border, const cuda::Stream& stream);
+
+/// Allows the kernel for an odd size from 9 to 15 to use the shared memory that it needs. Call it when planning, before
+/// strip_median_on_device().
+void allow_strip_median(int size, int channels);
+/// Queues the median of odd sizes 9 to 15, by sorting networks whose tiles share strips. Blocks use at most
+/// `shared_bytes` of shared memory.
+void strip_median_on_device(const MedianImages& images, int size, Border border, int shared_bytes,
+                            const cuda::Stream& stream);
+
+/// Allows the histogram kernels to use the shared memory that they need. Call it when planning.
+void allow_histogram_median();
+/// Queues the median of odd sizes 3 to 255 by sliding histograms, with the image divided into `blocks`.
+void histogram_median_on_device(const MedianImages& images, int size, Border border,
+                                const MedianHistogramBlocks& blocks, const cuda::Stream& stream);
+
+}  // namespace framewire

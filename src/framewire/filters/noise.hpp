@@ -1,0 +1,131 @@
+#pragma once
+
+#include "framewire/filters/filter.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// Content of the result.
+enum class NoiseMode {
+    mask,     ///< noisy pixels in pure red on black
+    overlay,  ///< the frame with the red channel of noisy pixels set to 255
+};
+
+/// The frame under an overlay.
+enum class NoiseBase {
+    frame,     ///< the current frame
+    previous,  ///< the previous frame, as in the report
+};
+
+/// Parameters of Noise.
+struct NoiseParameters {
+    int threshold = 20;  ///< a pixel is noisy if any channel differs from the previous frame by more; 0..255
+    NoiseMode mode = NoiseMode::mask;   ///< content of the result
+    NoiseBase base = NoiseBase::frame;  ///< used by `overlay` only
+};
+
+/// Shows which pixels changed since the previous frame (streaming report, section 5). The result has three channels.
+///
+/// `in`, `previous` and `out`: frames x height x width, any strides and alignment, no overlap.
+class Noise {
+public:
+    /// Throws Error{usage} on a threshold or shape that is not allowed.
+    Noise(NoiseParameters parameters, const Shape& shape, Executor& executor);
+
+    /// Shape of the result: that of the image with three channels.
+    Shape output_shape() const { return shape_.with_channels(3); }
+
+    /// On the executor's threads; returns when done.
+    void run(const FilterImages<MemorySpace::host>& images) const;
+    /// Queued on the executor's stream.
+    void run(const FilterImages<MemorySpace::device>& images) const;
+
+private:
+    NoiseParameters parameters_;
+    Shape shape_;
+    Executor* executor_;
+};
+
+/// Registry entry of `noise`.
+FilterInfo noise_info();
+
+/// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
+/// must not overlap the inputs.
+void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
+                std::int64_t pixels, std::uint8_t* out);
+
+/// The noise picture from the positions that a difference encoder has already found, without reading the pixels again
+/// (streaming report, section 5.0.6). Equals Noise with threshold 0 for the encoder's reference after and before the
+/// frame, which is what a viewer sees. If the reference was the previous frame, it equals Noise with the encoder's
+/// threshold for the two frames. Positions outside the frame are skipped.
+class NoiseFromChanges {
+public:
+    /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed.
+    NoiseFromChanges(NoiseMode mode, const Shape& shape, Executor& executor);
+
+    /// Shape of the result: that of the frames with three channels.
+    Shape output_shape() const { return shape_.with_channels(3); }
+
+    /// Draws one batch. `in` is the current frame, read in overlay mode only. Any strides, no overlap. Has finished
+    /// when it returns.
+    void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
+             HostView<std::uint8_t> out) const;
+    /// As above with everything in device memory; queued on the executor's stream.
+    void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
+             DeviceView<std::uint8_t> out) const;
+
+private:
+    NoiseMode mode_;
+    Shape shape_;
+    Executor* executor_;
+};
+
+/// The color of noisy pixels.
+inline constexpr Pixel red = pixel_of(0, 0, 255);
+
+/// Returns true if any channel of two pixels differs by more than the threshold.
+FRAMEWIRE_HOST_DEVICE inline bool is_noisy(Pixel now, Pixel before, int threshold) {
+#ifdef __CUDA_ARCH__
+    return __vcmpgtu4(__vabsdiffu4(now, before), static_cast<unsigned>(threshold) * 0x01010101u) != 0;
+#else
+    for (int channel = 0; channel < 3; ++channel) {
+        const int difference = channel_of(now, channel) - channel_of(before, channel);
+        if (difference > threshold || -difference > threshold) return true;
+    }
+    return false;
+#endif
+}
+
+/// The picture under the red pixels: black, the frame or the previous one.
+enum class NoiseUnder { nothing, frame, previous };
+
+/// The picture under the red pixels for these parameters.
+FRAMEWIRE_HOST_DEVICE inline NoiseUnder noise_under(const NoiseParameters& parameters) {
+    if (parameters.mode == NoiseMode::mask) return NoiseUnder::nothing;
+    return parameters.base == NoiseBase::frame ? NoiseUnder::frame : NoiseUnder::previous;
+}
+
+/// Result for one pixel: what lies under the red, with the red channel set if the pixel is noisy.
+FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int threshold, NoiseUnder under) {
+    const Pixel base = under == NoiseUnder::frame ? now : under == NoiseUnder::previous ? before : 0;
+    return base | (is_noisy(now, before, threshold) ? red : 0);
+}
+
+/// noise_pixel() on the GPU, for passes that fuse several filters.
+class NoiseOnDevice {
+public:
+    /// Takes threshold and background from an operation of noise_info().
+    explicit NoiseOnDevice(const PointwiseOp& op)
+        : threshold_(op.values[0]), under_(static_cast<NoiseUnder>(op.values[1])) {}
+    /// Result for one pixel, given its value now and in the previous frame.
+    FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel now, Pixel before) const {
+        return noise_pixel(now, before, threshold_, under_);
+    }
+
+private:
+    int threshold_;
+    NoiseUnder under_;
+};
+
+}  // namespace framewire

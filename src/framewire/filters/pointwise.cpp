@@ -1,0 +1,193 @@
+#include "framewire/filters/pointwise.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/filters/adjust.hpp"
+#include "framewire/filters/heatmap.hpp"
+#include "framewire/filters/window.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+// Fused passes on the CPU. A block of pixels goes through all operations while it is in the L1 cache; blocks are
+// processed in parallel. Every operation supplies its own vectorised function for a run of pixels (PointwiseOp::run).
+
+namespace framewire {
+namespace {
+
+constexpr std::int64_t stretch_px = 2048;  // pixels whose values between two operations stay in the L1 cache
+
+// If a gray image is next used by an operation that takes one channel as well as three, such as the heat map, it is
+// kept as one channel: a third of the bytes to write, to compare and to keep for the next frame. Adjustments in between
+// keep gray pixels gray.
+void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
+    for (auto gray = ops.begin(); gray != ops.end(); ++gray) {
+        if (!gray->gives_gray || gray->channels != 3) continue;
+        const auto taker = std::find_if(gray + 1, ops.end(), [](const auto& op) { return !op.keeps_gray; });
+        if (taker != ops.end() && taker->takes_gray) gray->channels = 1;
+    }
+}
+
+// Returns true if the operation belongs to the named filter.
+bool is(const PointwiseOp& op, std::string_view filter) { return op.filter == filter; }
+
+}  // namespace
+
+// Finds the first adjust, whose terms may change while running, and the shape before each operation.
+PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor)
+    : ops_(std::move(ops)), adjusted_(AdjustTerms{}), executor_(&executor) {
+    validate(shape, "the pass's image");
+    const auto adjust = std::find_if(ops_.begin(), ops_.end(), [](const auto& op) { return is(op, "adjust"); });
+    first_adjust_ = static_cast<std::size_t>(adjust - ops_.begin());
+    if (adjust != ops_.end()) adjusted_ = adjust_terms_of(*adjust);
+    const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
+    if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
+        fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
+    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel stays in registers anyway
+    shapes_.push_back(shape);
+    for (const auto& op : ops_)
+        shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
+    if (std::any_of(ops_.begin(), ops_.end(), [](const auto& op) { return is(op, "heatmap"); }))
+        heatmap_table_ = heatmap_table_for(executor);
+    if constexpr (cuda::compiled)
+        if (executor.backend() == Backend::cuda)
+            for (const auto& op : ops_) {
+                device_numbers_.push_back(number_on_device(op.filter));
+                if (device_numbers_.back() < 0)
+                    fail(ErrorCode::internal, "a pass on the GPU has no code of '{}'", op.filter);
+            }
+}
+
+// A state holds the input of its operation.
+std::vector<Shape> PointwisePass::state_shapes() const {
+    std::vector<Shape> states;
+    for (std::size_t index = 0; index < ops_.size(); ++index)
+        if (ops_[index].needs_previous) states.push_back(shapes_[index]);
+    return states;
+}
+
+// The terms are one atomic word, which runs read once.
+bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
+    const auto terms = adjust_terms(adjustment);
+    if (first_adjust_ == ops_.size()) return false;
+    adjusted_ = terms;
+    return true;
+}
+
+// The reported values are constants of the operation, so nothing has to be read back.
+std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
+    std::vector<FilterFigure> figures;
+    if (!ops_[index].figure.empty())
+        for (int frame = 0; frame < shapes_.front().frames; ++frame)
+            figures.push_back({ops_[index].figure, frame, static_cast<double>(ops_[index].values[0])});
+    return figures;
+}
+
+PointwiseOp PointwisePass::op_now(std::size_t index) const {
+    return index == first_adjust_ ? adjust_op(adjusted_) : ops_[index];
+}
+
+// Checks images and states against the shapes of the plan.
+template <MemorySpace space>
+void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
+                                    std::span<const View<std::uint8_t, space>> states) const {
+    validate(in, shapes_.front(), "the pass's image");
+    validate(out, shapes_.back(), "the pass's result");
+    std::size_t state = 0;
+    for (std::size_t index = 0; index < ops_.size(); ++index) {
+        if (!ops_[index].needs_previous) continue;
+        if (state == states.size()) fail(ErrorCode::internal, "a pass without memory for its state {}", state);
+        validate(states[state++], shapes_[index], "the pass's previous image");
+    }
+}
+
+template void PointwisePass::validate_images(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>,
+                                             std::span<const DeviceView<std::uint8_t>>) const;
+
+std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
+    std::array<PointwiseOp, max_ops> ops;
+    for (std::size_t index = 0; index < ops_.size(); ++index) ops[index] = op_now(index);
+    return ops;
+}
+
+// In every block, an operation that compares reads the state before it is overwritten with the operation's input.
+void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
+                        std::span<const HostView<std::uint8_t>> states, bool first) const {
+    validate_images(in, out, states);
+    const auto ops = ops_now();  // one setting for the whole batch
+    const bool dense = in.dense() && out.dense() &&
+                       std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
+    // Takes a block of pixels through all operations. Intermediate values alternate between two buffers.
+    const auto run_block = [&](const PixelRun& block) {
+        // Values between two operations, alternating.
+        std::uint8_t between[2][3 * stretch_px];
+        const auto* from = block.in(in);
+        std::size_t state = 0;
+        for (std::size_t index = 0; index < ops_.size(); ++index) {
+            const auto channels = shapes_[index].channels;
+            auto* to = index + 1 == ops_.size() ? block.in(out) : between[index % 2];
+            auto* before = ops[index].needs_previous ? block.in(states[state++]) : nullptr;
+            ops[index].run(ops[index],
+                           {from, first ? from : before, channels, block.pixels, to, shapes_[index + 1].channels});
+            if (before) std::memcpy(before, from, static_cast<std::size_t>(block.pixels * channels));
+            from = to;
+        }
+    };
+    for_pixel_runs(executor_->pool(), in.shape(), dense, [&](const PixelRun& run) {
+        for (std::int64_t begin = 0; begin < run.pixels; begin += stretch_px)
+            run_block({run.row, run.first + begin, std::min(stretch_px, run.pixels - begin)});
+    });
+}
+
+bool PointwisePass::goes_by_rows() const {
+    return executor_->backend() == Backend::cpu && shapes_.front().frames == 1 &&
+           std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
+}
+
+void PointwisePass::begin_rows() { ops_of_rows_ = ops_now(); }
+
+std::size_t PointwisePass::first_equal_op() const {
+    auto first = ops_.size();
+    for (std::size_t index = 0; index < ops_.size(); ++index)
+        if (ops_[index].gives_gray)
+            first = index;
+        else if (!ops_[index].keeps_gray)
+            first = ops_.size();
+    return first;
+}
+
+bool PointwisePass::gives_equal_channels() const {
+    return shapes_.back().channels == 3 && first_equal_op() < ops_.size();
+}
+
+std::optional<GrayWeights> PointwisePass::gray_needed() const {
+    const auto& method = ops_.front().needs_gray;
+    if (!method || shapes_.front().channels != 3) return std::nullopt;
+    return gray_weights(*method);
+}
+
+void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
+    const bool gray = in.view.shape().channels == 1 && gray_needed();
+    const int in_channels = gray ? 1 : shapes_.front().channels;
+    validate_rows(in, shapes_.front().with_channels(in_channels), "the pass's rows");
+    const bool narrow = out.view.shape().channels == 1 && gives_equal_channels();
+    validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's resulting rows");
+    const auto narrow_from = narrow ? first_equal_op() : ops_.size();
+    std::uint8_t between[2][3 * stretch_px];
+    for (int y = out.range().begin; y < out.range().end; ++y)
+        for (std::int64_t x = 0; x < shapes_.front().width; x += stretch_px) {
+            const auto pixels = std::min(stretch_px, shapes_.front().width - x);
+            const auto* from = in.row(y) + x * in_channels;
+            int channels = in_channels;
+            for (std::size_t index = 0; index < ops_.size(); ++index) {
+                const int to_channels = index >= narrow_from ? 1 : shapes_[index + 1].channels;
+                auto* to = index + 1 == ops_.size() ? out.row(y) + x * to_channels : between[index % 2];
+                ops_of_rows_[index].run(ops_of_rows_[index], {from, nullptr, channels, pixels, to, to_channels});
+                from = to;
+                channels = to_channels;
+            }
+        }
+}
+
+}  // namespace framewire

@@ -1,0 +1,85 @@
+#include "framewire/cuda/kernel.cuh"
+#include "framewire/cuda/kernel_image.hpp"
+#include "framewire/hog/pyramid.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+namespace pyramid_kernels {
+namespace {
+
+constexpr int threads_across = 32, threads_down = 8;  // per block; one thread per pixel
+
+// An image, and the one it is computed from.
+struct Images {
+    cuda::KernelImage<const std::uint8_t> from;
+    int from_width, from_height;
+    cuda::KernelImage<std::uint8_t> to;
+    int width, height;
+};
+
+// Returns the arguments for a pair of images.
+Images images(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to) {
+    return {cuda::KernelImage(from), from.shape().width, from.shape().height,
+            cuda::KernelImage(to),   to.shape().width,   to.shape().height};
+}
+
+dim3 grid_of(const Images& images) {
+    return {cuda::blocks(images.width, threads_across), cuda::blocks(images.height, threads_down)};
+}
+
+// Computes an octave from the one before: means of 2x2 pixels.
+__global__ void halve_kernel(Images images) {
+    const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
+    if (x >= images.width || y >= images.height) return;
+    const auto* upper = images.from.data + 2 * y * images.from.row_stride + 2 * x;
+    const auto* lower = upper + images.from.row_stride;
+    images.to.data[y * images.to.row_stride + x] =
+        static_cast<std::uint8_t>((upper[0] + upper[1] + lower[0] + lower[1] + 2) >> 2);
+}
+
+// Computes a level from its octave by bilinear interpolation.
+__global__ void level_kernel(Images images, std::int64_t step) {
+    const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
+    const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
+    if (x >= images.width || y >= images.height) return;
+    const auto column = pyramid_sample(x, step, images.from_width);
+    const auto row = pyramid_sample(y, step, images.from_height);
+    const auto* upper = images.from.data + row.index * images.from.row_stride;
+    const auto* lower = images.from.data + min(row.index + 1, images.from_height - 1) * images.from.row_stride;
+    const int left = column.index, right = min(left + 1, images.from_width - 1);
+    images.to.data[y * images.to.row_stride + x] =
+        pyramid_value(pyramid_blend(upper[left], lower[left], row.share),
+                      pyramid_blend(upper[right], lower[right], row.share), column.share);
+}
+
+}  // namespace
+}  // namespace pyramid_kernels
+
+// Each octave waits for the one before on the same stream.
+void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
+    using namespace pyramid_kernels;
+    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
+    gray_.run({frame, {}, device(octaves_[0])});
+    for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
+        const auto job = images(device(octaves_[octave - 1]), device(octaves_[octave]));
+        cuda::Launch(executor_->stream(), grid_of(job), dim3(threads_across, threads_down))(halve_kernel, job);
+    }
+}
+
+void GrayPyramid::run_level(int number) {
+    using namespace pyramid_kernels;
+    const auto& level = levels_.at(static_cast<std::size_t>(number));
+    if (level.step == pyramid_pixel) return;  // an octave
+    const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
+    const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
+    cuda::Launch(executor_->stream(), grid_of(job), dim3(threads_across, threads_down))(level_kernel, job, level.step);
+}
+
+void GrayPyramid::run(DeviceView<const std::uint8_t> frame) {
+    run_octaves(frame);
+    for (int number = 0; number < levels(); ++number) run_level(number);
+}
+
+}  // namespace framewire

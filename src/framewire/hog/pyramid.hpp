@@ -1,0 +1,117 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/filters/gray.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// Arithmetic of the pyramid, the same on the CPU and CUDA.
+
+namespace framewire {
+
+inline constexpr int pyramid_share_bits = 7;
+inline constexpr std::int32_t pyramid_share_one = 1 << pyramid_share_bits;
+inline constexpr std::int64_t pyramid_pixel = 1 << 16;  // unit of a step
+
+/// Place of a level's pixel in a row or column of its octave: between pixel `index` and the next one, whose
+/// weight is `share` / pyramid_share_one. At the last pixel the share is 0.
+struct PyramidSample {
+    std::int32_t index, share;
+};
+
+/// Returns the place of pixel `i`. `step` is the distance of two level pixels in 1/65536 of the octave's
+/// pixels, of which there are `pixels`. Places outside of the first and last pixel's centre are clamped to it.
+FRAMEWIRE_HOST_DEVICE constexpr PyramidSample pyramid_sample(std::int64_t i, std::int64_t step, std::int64_t pixels) {
+    constexpr int rest_bits = 16 - pyramid_share_bits;
+    auto place = (((2 * i + 1) * step - pyramid_pixel) >> 1) + (1 << (rest_bits - 1));
+    const auto last = (pixels - 1) * pyramid_pixel;
+    place = place < 0 ? 0 : place > last ? last : place;
+    return {static_cast<std::int32_t>(place / pyramid_pixel),
+            static_cast<std::int32_t>(place % pyramid_pixel >> rest_bits)};
+}
+
+/// Interpolates between two values; the result is scaled by pyramid_share_one.
+FRAMEWIRE_HOST_DEVICE constexpr std::int32_t pyramid_blend(std::int32_t a, std::int32_t b, std::int32_t share) {
+    return a * (pyramid_share_one - share) + b * share;
+}
+
+/// Interpolates between two such results and rounds half up.
+FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::int32_t b, std::int32_t share) {
+    return static_cast<std::uint8_t>((pyramid_blend(a, b, share) + (1 << (2 * pyramid_share_bits - 1))) >>
+                                     (2 * pyramid_share_bits));
+}
+
+inline constexpr double least_pyramid_scale = 0.25, most_pyramid_scale = 1024;
+
+/// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of
+/// its pixel x is at (x + 0.5) s - 0.5 in the frame. First come octaves: the gray frame, then each half the
+/// size of the one before, rounded down, by means of 2x2 pixels, rounded half up. A level is computed from the
+/// octave of the largest power of two that is not above s, by bilinear interpolation with weights in 1/128, so
+/// that no pixel between two samples is skipped. Integer arithmetic gives the same bytes on every backend. For
+/// one run at a time.
+class GrayPyramid {
+public:
+    /// `frame` is the shape of one frame with 1 or 3 channels. `scales` are frame pixels per level pixel, from
+    /// least_pyramid_scale to most_pyramid_scale. Throws Error{usage} if a scale or the frame is not allowed,
+    /// or if a level would have no pixel.
+    GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
+
+    /// Returns the number of levels, one per scale.
+    int levels() const { return static_cast<int>(levels_.size()); }
+    /// Returns the shape of a level: one frame of one channel.
+    Shape level_shape(int level) const;
+
+    /// Processes a frame with any strides on the executor's threads and returns when done.
+    void run(HostView<const std::uint8_t> frame);
+    /// The same, queued on the executor's stream: run_octaves(), then run_level() for every level.
+    void run(DeviceView<const std::uint8_t> frame);
+    /// The two parts of a run: what all levels have in common, and what each level adds. run_level() depends
+    /// neither on other levels nor on the address of the frame, so it can be recorded in a graph.
+    void run_octaves(DeviceView<const std::uint8_t> frame);
+    void run_level(int number);
+
+    /// Returns a level of the last run, one channel, in the memory space of the backend. Valid until the next
+    /// run.
+    template <MemorySpace space>
+    View<const std::uint8_t, space> level(int number) const {
+        return view<space>(memory_.data(), levels_.at(static_cast<std::size_t>(number)).plane);
+    }
+
+private:
+    // An image within the common buffer.
+    struct Plane {
+        int width, height;
+        std::int64_t row_stride_bytes, offset_bytes;
+    };
+    // A level: its image, the octave that it is computed from, and its step in that octave.
+    struct Level {
+        Plane plane;
+        int octave;
+        std::int64_t step;  // as for pyramid_sample(); if it is one pixel, the level is the octave
+        // CPU: the places of a row's pixels, and of one more vector.
+        std::vector<std::int32_t> indices, shares;
+    };
+
+    // Returns the view of a plane in memory of either space.
+    template <MemorySpace space>
+    View<std::uint8_t, space> view(std::uint8_t* memory, const Plane& plane) const {
+        return {memory + plane.offset_bytes,
+                {1, plane.height, plane.width, 1},
+                plane.row_stride_bytes,
+                plane.row_stride_bytes * plane.height};
+    }
+
+    Shape shape_;
+    Executor* executor_;
+    std::vector<Plane> octaves_;
+    std::vector<Level> levels_;
+    Gray gray_;
+    BackendBuffer memory_;
+};
+
+}  // namespace framewire

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "framewire/core/buffer.hpp"
+#include "framewire/hog/hog.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace framewire {
+
+/// Results of Hog's steps for one frame, each a dense image of the frame's size.
+struct HogSteps {
+    HostImage gray, gamma;
+    std::vector<std::int16_t> gx, gy;  ///< -1020 to 1020; central differences -255 to 255
+    std::vector<float> magnitude;
+    std::vector<float> direction;  ///< in degrees, from 0 to below 180, or 360 for signed gradients
+};
+
+/// Computes the steps of one frame on the calling thread, with the code that Hog runs on the CPU. It allocates,
+/// so it is for pictures and not for the frame path.
+HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients,
+                   HogGradient gradient = HogGradient::sobel);
+
+/// Names of the pictures, in order; the last one is made by hog_strokes().
+inline constexpr std::array<const char*, 7> hog_step_names{"gray",      "gamma",     "gx", "gy",
+                                                           "magnitude", "direction", "hog"};
+
+/// A picture of one step, of the frame's size, for people to look at.
+struct HogPicture {
+    const char* name;
+    HostImage image;
+};
+
+/// Returns all pictures of hog_step_names but the last. `gx` and `gy`: 128 is 0 and brighter is positive.
+/// `magnitude`: its square root, the largest is white. `direction`: as hue, with the brightness of the
+/// magnitude.
+std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients);
+
+/// Draws cells as strokes, one per bin, along the edges that voted for it (across the gradient), with the
+/// brightness of the value's square root; the largest is white. A cell gets at least 16 pixels per side if the
+/// size of the picture allows it. `cells` must be one frame without a norm.
+HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogParameters& parameters);
+
+}  // namespace framewire

@@ -1,0 +1,835 @@
+#include "framewire/jobs/batch.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/detect/detector.hpp"
+#include "framewire/filters/fps.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/jobs/shard.hpp"
+#include "framewire/media/files.hpp"
+#include "framewire/media/image_sequence.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/media/sinks.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/chain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <glob.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// Workers take tasks in order from a shared counter. A split piece's parts come before the task that joins them; the
+// worker that ends the last part does that task.
+
+namespace framewire::session {
+namespace {
+
+namespace fs = std::filesystem;
+using PieceEnd = PieceOutcome::End;
+using PieceIs = PieceState::Is;
+
+// Throws Error{usage} if two pieces have the same outputs, or one writes what another reads.
+void require_different(const std::vector<Piece>& pieces, const std::string& statistics_path) {
+    std::map<std::string, const Piece*> named;
+    JobFiles files;
+    files.statistics(statistics_path);
+    for (const auto& piece : pieces) {
+        const auto [other, is_new] = named.emplace(piece.name, &piece);
+        if (!is_new)
+            fail(ErrorCode::usage, "{} and {} would both be {}", other->second->input, piece.input, piece.name);
+        files.add(piece.files);
+    }
+    files.require_different();
+}
+
+// Returns the paths without the options that named them.
+std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
+    std::vector<std::string> paths;
+    for (const auto& file : files) paths.push_back(file.path);
+    return paths;
+}
+
+// Returns the first input of a piece that does not exist; null if all exist.
+const RunFile* missing_input(const Piece& piece) {
+    const auto& inputs = piece.files.inputs();
+    const auto found = std::ranges::find_if(inputs, [](const RunFile& input) {
+        std::error_code unknown;
+        return input.path != "-" && fs::status(input.path, unknown).type() == fs::file_type::not_found;
+    });
+    return found == inputs.end() ? nullptr : &*found;
+}
+
+// Removes the parts of a piece that was joined, and the folders above them that became empty.
+void remove_parts(const std::string& folder) {
+    std::error_code stays;
+    fs::remove_all(folder, stays);
+    for (auto above = fs::path(folder).parent_path(); above.filename() != ".framewire" && !stays;
+         above = above.parent_path())
+        if (!fs::is_empty(above, stays) || !fs::remove(above, stays)) return;
+}
+
+// Returns the size of the first input; 0 if it is unknown, in which case the job will report why.
+std::int64_t bytes_of(const Piece& piece) {
+    std::error_code unknown;
+    const auto bytes = piece.files.inputs().empty() ? 0 : fs::file_size(piece.files.inputs().front().path, unknown);
+    return unknown ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+// Divides the threads among the jobs that run at a time.
+int threads_of_each(int threads, int jobs) {
+    const int all = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return jobs == 1 ? threads : std::max(1, all / jobs);
+}
+
+}  // namespace
+
+std::string marks_folder(const std::string& folder) { return fs::path(folder) / ".framewire"; }
+
+std::string parts_folder(const std::string& folder, const std::string& name) {
+    return fs::path(marks_folder(folder)) / ".parts" / name;
+}
+
+int BatchResult::size(bool parts) const {
+    return static_cast<int>(std::ranges::count(pieces, parts, &PieceOutcome::part));
+}
+
+int BatchResult::count(PieceEnd end, bool parts) const {
+    return static_cast<int>(
+        std::ranges::count_if(pieces, [&](const auto& piece) { return piece.end == end && piece.part == parts; }));
+}
+
+std::vector<const PieceOutcome*> BatchResult::failures() const {
+    std::vector<const PieceOutcome*> failed;
+    for (const auto& piece : pieces)
+        if (piece.end == PieceEnd::failed && piece.reported) failed.push_back(&piece);
+    return failed;
+}
+
+struct BatchJob::State {
+    // A piece of this shard, with its state before the run.
+    struct Task {
+        Piece piece;
+        PieceMarks marks;
+        PieceState found;
+        std::int64_t bytes = 0;
+        // for a part: index of the task that joins it, which starts when all parts have ended
+        std::optional<std::size_t> whole{};
+        // this task joins parts
+        bool joins = false;
+        bool is_part = false;
+        // for a part: an output of its piece is in the way
+        bool in_the_way = false;
+        std::function<void(const JobOptions&)> join{};
+    };
+
+    State(const BatchOptions& asked, std::vector<Piece> pieces);
+
+    // Returns everything that determines the outputs of a piece.
+    Making making_of(const Piece& piece) const {
+        return {options.version, options.made_with, paths_of(piece.files.inputs()), paths_of(piece.files.outputs())};
+    }
+    // Compares a piece with its markers; `missing` if an input does not exist.
+    PieceState look_at(const Piece& piece, const PieceMarks& marks) const;
+    // Adds a task. `share_of_input` divides the input's size among the parts, for the progress.
+    Task& add(Piece piece, std::int64_t share_of_input = 1);
+    // Adds the parts of a piece; `index` is its number among all pieces, which decides about the shards.
+    bool add_parts(Piece& piece, std::size_t index);
+    // Splits a piece; empty if that fails.
+    CutPiece cut(const Piece& piece) const;
+    // Joins the parts of task `index`.
+    bool join(const Task& task, std::size_t index, const JobOptions& job);
+    void run(InTheWay in_the_way);
+    // Loop of a worker; run() starts jobs - 1 of them and is one itself.
+    void work();
+    // Processes a task and records its outcome. Never throws.
+    void attempt(std::size_t index);
+    // Processes a task unless its markers say that it is done.
+    void make(const Task& task, std::size_t index);
+    // Runs the job and removes or renames incomplete outputs.
+    void run_job(const Task& task, std::size_t index);
+    bool stopped() const { return options.job.stop.stop_requested(); }
+
+    BatchOptions options;
+    std::vector<Task> tasks;
+    std::vector<std::string> in_the_way;
+    StatisticsFile statistics;
+    BatchResult result;
+
+    // Set by run(), read by the workers.
+    InTheWay what_of_others = InTheWay::refuse;
+    std::optional<BatchTally> tally;
+    // next task to be taken
+    std::atomic<std::size_t> next{0};
+    // number of unfinished parts per task
+    std::vector<std::atomic<int>> parts_left;
+};
+
+// The parts of a piece are followed by the task that joins them; work() and join() rely on this order.
+BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
+    : options(asked),
+      statistics((require_different(pieces, options.job.statistics_path), options.job.statistics_path),
+                 options.job.replace) {
+    if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
+        fail(ErrorCode::usage, "{} jobs at once; allowed are 1 to {}", options.jobs, BatchOptions::most_jobs);
+    for (std::size_t index = 0; index < pieces.size(); ++index)
+        if (!add_parts(pieces[index], index) && (options.shard.has(index) || pieces[index].in_every_share))
+            add(std::move(pieces[index]));
+    // A shard without work must not succeed if inputs do not exist.
+    if (tasks.empty())
+        for (auto& piece : pieces)
+            if (missing_input(piece)) add(std::move(piece));
+    parts_left = std::vector<std::atomic<int>>(tasks.size());
+    for (const auto& task : tasks)
+        if (task.whole) ++parts_left[*task.whole];
+}
+
+BatchJob::State::Task& BatchJob::State::add(Piece piece, std::int64_t share_of_input) {
+    PieceMarks marks(options.folder, piece.name);
+    auto found = look_at(piece, marks);
+    if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
+    const auto bytes = share_of_input > 0 ? bytes_of(piece) / share_of_input : 0;
+    return tasks.emplace_back(Task{std::move(piece), std::move(marks), std::move(found), bytes});
+}
+
+CutPiece BatchJob::State::cut(const Piece& piece) const {
+    try {
+        return piece.cut();
+        // the job will report the error
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+// Adds the parts of this shard and, for a single shard, the task that joins them. Returns false if the piece is done or
+// not split.
+bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
+    if (!piece.cut) return false;
+    const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
+    if (found.is == PieceIs::done) {
+        // an earlier run was killed before it could
+        remove_parts(parts_folder(options.folder, piece.name));
+        return false;
+    }
+    auto cut_up = cut(piece);
+    const auto count = cut_up.parts.size();
+    if (count < 2) return false;
+    const bool joins = options.shard.count == 1;
+    for (std::size_t part = 0; part < count; ++part) {
+        if (!options.shard.has(index + part)) continue;
+        auto& task = add(std::move(cut_up.parts[part]), static_cast<std::int64_t>(count));
+        task.is_part = true;
+        task.in_the_way = found.is == PieceIs::in_the_way;
+        if (joins) task.whole = tasks.size() - part - 1 + count;
+    }
+    if (!joins) {
+        if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
+        return true;
+    }
+    auto& task = add(std::move(piece), 0);
+    task.joins = true;
+    task.join = std::move(cut_up.join);
+    return true;
+}
+
+PieceState BatchJob::State::look_at(const Piece& piece, const PieceMarks& marks) const {
+    try {
+        return marks.state(making_of(piece));
+        // the input does not exist: the job will report it
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+void BatchJob::State::run(InTheWay what) {
+    const auto begin = Clock::now();
+    what_of_others = what;
+    std::int64_t bytes = 0;
+    for (const auto& task : tasks)
+        if (task.found.is != PieceIs::done) bytes += task.bytes;
+    for (const auto& task : tasks)
+        result.pieces.push_back({.input = task.piece.input, .part = task.is_part, .reported = !task.whole});
+    tally.emplace(static_cast<int>(tasks.size()), bytes, result.size(true) > 0);
+    {
+        const Progress progress(options.job.progress, progress_lines(*tally));
+        std::vector<std::jthread> workers;
+        const auto several = std::min(static_cast<std::size_t>(options.jobs), tasks.size());
+        for (std::size_t worker = 1; worker < several; ++worker) workers.emplace_back([this] { work(); });
+        work();
+    }
+    result.frames = tally->figures().frames;
+    result.seconds = milliseconds_since(begin) / 1000;
+    if (statistics) statistics.write(to_json(result, options.shard));
+}
+
+// Loop of one worker.
+void BatchJob::State::work() {
+    for (;;) {
+        const auto index = next++;
+        if (index >= tasks.size() || stopped()) return;
+        if (tasks[index].joins) continue;
+        attempt(index);
+        const auto whole = tasks[index].whole;
+        if (whole && --parts_left[*whole] == 0 && !stopped()) attempt(*whole);
+    }
+}
+
+// Processes one task; an exception becomes its outcome.
+void BatchJob::State::attempt(std::size_t index) {
+    const auto& task = tasks[index];
+    auto& outcome = result.pieces[index];
+    const auto failed = [&](ErrorCode code, const std::string& why) {
+        outcome.end = stopped() ? PieceEnd::stopped : PieceEnd::failed;
+        outcome.code = code;
+        outcome.why = why.find(task.piece.input) == why.npos ? fmt::format("{}: {}", task.piece.input, why) : why;
+    };
+    try {
+        make(task, index);
+    } catch (const Error& error) {
+        failed(error.code(), error.what());
+    } catch (const std::bad_alloc&) {
+        failed(ErrorCode::config, "out of memory");
+    } catch (const std::exception& error) {
+        failed(ErrorCode::internal, error.what());
+    }
+    tally->count(task.found.is == PieceIs::done ? 0 : task.bytes, outcome.end == PieceEnd::failed && outcome.reported);
+}
+
+// Decides from the markers whether the task has to be done, and does it.
+void BatchJob::State::make(const Task& task, std::size_t index) {
+    auto& outcome = result.pieces[index];
+    if (task.in_the_way && what_of_others != InTheWay::replace) {
+        // the parts would be useless
+        if (what_of_others == InTheWay::keep) outcome.end = PieceEnd::kept;
+        return;
+    }
+    if (task.found.is == PieceIs::done) {
+        outcome.end = PieceEnd::was_done;
+        // remove the marker of a run that was killed after it wrote NAME.done
+        if (task.marks.begun()) PieceInTheMaking(task.marks);
+        return;
+    }
+    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::keep) {
+        outcome.end = PieceEnd::kept;
+        return;
+    }
+    // Checked before the piece is marked as begun, because other shards may fail at the same input.
+    if (const auto* missing = missing_input(task.piece))
+        fail(ErrorCode::no_input, "{}: there is no such file", missing->path);
+    PieceInTheMaking marked(task.marks);
+    const auto making = making_of(task.piece);
+    // Another run may have finished it meanwhile. If it was killed, this run takes over.
+    if (task.found.is != PieceIs::in_the_way && look_at(task.piece, task.marks).is == PieceIs::done) {
+        outcome.end = PieceEnd::was_done;
+        return;
+    }
+    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::refuse)
+        fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it", task.found.what);
+    if (task.found.is == PieceIs::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
+    try {
+        marked.begin(making);
+        // the input does not exist: the job will report it
+    } catch (const Error&) {
+    }
+    run_job(task, index);
+    if (outcome.end != PieceEnd::made) return;
+    marked.finish(making);
+    // Also removes parts that an earlier run with --segment left behind.
+    if (!task.is_part) remove_parts(parts_folder(options.folder, task.piece.name));
+}
+
+// Joins a piece from its parts. Returns false if the source cannot be split or is damaged; then the piece is made as a
+// whole, with the same result as a run without splitting.
+bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
+    const auto is_of_source = [](ErrorCode code) {
+        return code == ErrorCode::config || code == ErrorCode::source_lost;
+    };
+    const PieceOutcome* failed = nullptr;
+    for (std::size_t part = 0; part < index; ++part) {
+        if (tasks[part].whole != index) continue;
+        const auto& outcome = result.pieces[part];
+        if (outcome.end == PieceEnd::stopped) return true;
+        if (outcome.end != PieceEnd::failed) continue;
+        if (!failed || (is_of_source(failed->code) && !is_of_source(outcome.code))) failed = &outcome;
+    }
+    if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
+    if (failed) {
+        log_info("{}; it is made in one piece", failed->why);
+        return false;
+    }
+    task.join(job);
+    result.pieces[index].end = stopped() ? PieceEnd::stopped : PieceEnd::made;
+    return true;
+}
+
+// Runs the job of a task, or joins its parts.
+void BatchJob::State::run_job(const Task& task, std::size_t index) {
+    auto& outcome = result.pieces[index];
+    const auto outputs = paths_of(task.piece.files.outputs());
+    std::vector<std::string> new_ones;
+    for (const auto& output : outputs) {
+        if (const auto folder = split_path(output).first; !folder.empty()) make_folder(folder);
+        if (std::error_code unknown; !fs::exists(output, unknown)) new_ones.push_back(output);
+    }
+    // An output exists under its name only if it is complete.
+    const auto withdraw = [&] {
+        std::error_code ignored;
+        for (const auto& output : new_ones) {
+            if (!stopped() && !fs::exists(output + ".part", ignored)) fs::rename(output, output + ".part", ignored);
+            fs::remove(output, ignored);
+        }
+        if (stopped())
+            for (const auto& output : outputs) fs::remove(output + ".part", ignored);
+    };
+    auto job = options.job;
+    job.threads = threads_of_each(job.threads, options.jobs);
+    job.replace = true;
+    job.statistics_path.clear();
+    job.progress = ProgressMode::none;
+    try {
+        if (task.joins && join(task, index, job)) {
+            if (outcome.end != PieceEnd::made) withdraw();
+            return;
+        }
+        const auto done = task.piece.work(job, {[this](const Statistics& running) { tally->watch(running); },
+                                                [this](const Statistics& running) { tally->unwatch(running); }});
+        outcome.frames = done.figures.frames;
+        outcome.end = done.ending == Ending::complete ? PieceEnd::made : PieceEnd::stopped;
+    } catch (...) {
+        withdraw();
+        throw;
+    }
+    if (outcome.end != PieceEnd::made) withdraw();
+}
+
+BatchJob::BatchJob(const BatchOptions& options, std::vector<Piece> pieces)
+    : state_(std::make_unique<State>(options, std::move(pieces))) {}
+BatchJob::~BatchJob() = default;
+
+const std::vector<std::string>& BatchJob::in_the_way() const { return state_->in_the_way; }
+const BatchResult& BatchJob::run(InTheWay in_the_way) { return state_->run(in_the_way), state_->result; }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 22> video_endings{
+    ".3gp", ".asf", ".avi", ".fwd",  ".flv", ".gif", ".h264", ".m2ts", ".m4v",  ".mjpeg", ".mkv",
+    ".mov", ".mp4", ".mpg", ".mpeg", ".mts", ".mxf", ".ogv",  ".ts",   ".webm", ".wmv",   ".y4m"};
+constexpr std::string_view pattern_letters = "*?[";
+constexpr std::size_t longest_list_bytes = std::size_t{64} << 20;
+
+bool is_video_name(const std::string& path) {
+    const auto ending = lower_case(fs::path(path).extension().native());
+    return std::ranges::find(video_endings, ending) != video_endings.end();
+}
+
+bool is_there(const std::string& path) {
+    std::error_code unknown;
+    return fs::exists(path, unknown);
+}
+
+// A file that is really called @NAME is not a list.
+bool is_list(const std::string& text) { return text.starts_with('@') && !is_there(text); }
+
+bool is_path(const std::string& text) { return !text.empty() && parse_source(text).kind->named_by_path; }
+
+// A file whose name contains wildcards is not a pattern.
+bool is_pattern(const std::string& text) {
+    return text.find_first_of(pattern_letters) != text.npos && !is_there(text) && is_path(text);
+}
+
+// Makes a path unambiguous: a file called `lavfi:...` must not be taken for a filter graph.
+std::string as_path(const std::string& path) { return path.find(':') < path.find('/') ? "./" + path : path; }
+
+// `name` is the path relative to the folder or pattern; its ending is dropped.
+BatchInput input_at(const std::string& path, const std::string& name) {
+    return {as_path(path), fs::path(name).replace_extension().native(), is_image_name(path)};
+}
+
+// Rejects sources that are not files, such as cameras and URLs.
+BatchInput file_input(const std::string& text) {
+    const auto call = parse_source(text);
+    if (!call.kind->must_exist)
+        fail(ErrorCode::usage, "{} is no file; many files are named by their paths, folders, patterns and @lists",
+             text);
+    return input_at(call.path, fs::path(call.path).filename());
+}
+
+// Returns the videos and images of a folder and warns about other entries.
+std::vector<BatchInput> folder_inputs(const std::string& text) {
+    const auto folder = parse_source(text).path;
+    std::vector<BatchInput> inputs;
+    int others = 0;
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        const auto path = entry->path();
+        if (path.filename().native().starts_with('.')) continue;
+        std::error_code unknown;
+        if ((is_video_name(path) || is_image_name(path)) && entry->is_regular_file(unknown))
+            inputs.push_back(input_at(path, path.filename()));
+        else
+            ++others;
+    }
+    if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
+    if (inputs.empty())
+        fail(ErrorCode::no_input, "{} holds no videos and no images; known are {}, and images' endings", folder,
+             fmt::join(video_endings, " "));
+    if (others > 0) log_warning("{}: {} entries are no videos and no images, and left out", folder, others);
+    std::ranges::sort(inputs, {}, &BatchInput::path);
+    return inputs;
+}
+
+// Returns the folder, with its slash, before the first wildcard.
+std::string fixed_part(const std::string& pattern) {
+    const auto slash = pattern.substr(0, pattern.find_first_of(pattern_letters)).rfind('/');
+    return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
+}
+
+// Expands a pattern with glob(3); folders are left out.
+std::vector<std::string> paths_that_fit(const std::string& pattern) {
+    struct Matches {
+        Matches() = default;
+        Matches(const Matches&) = delete;
+        Matches& operator=(const Matches&) = delete;
+        ~Matches() { ::globfree(&found); }
+        glob_t found{};
+    } matches;
+    const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
+    if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its folders cannot be read", pattern);
+    std::vector<std::string> paths;
+    for (std::size_t match = 0; match < matches.found.gl_pathc; ++match)
+        if (const std::string path = matches.found.gl_pathv[match]; !is_folder(path)) paths.push_back(path);
+    return paths;
+}
+
+std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
+    const auto fixed = fixed_part(pattern);
+    std::vector<BatchInput> inputs;
+    for (const auto& path : paths_that_fit(pattern)) inputs.push_back(input_at(path, path.substr(fixed.size())));
+    if (inputs.empty()) fail(ErrorCode::no_input, "{} fits no file", pattern);
+    std::ranges::sort(inputs, {}, &BatchInput::path);
+    return inputs;
+}
+
+std::vector<BatchInput> list_inputs(const std::string& list) {
+    InputFile file(list, {});
+    std::vector<BatchInput> inputs;
+    std::string line;
+    std::size_t bytes = 0;
+    const auto take = [&] {
+        if (line.ends_with('\r')) line.pop_back();
+        if (!line.empty()) inputs.push_back(file_input(line));
+        line.clear();
+    };
+    for (int letter = file.get(); letter >= 0; letter = file.get()) {
+        if (++bytes > longest_list_bytes)
+            fail(ErrorCode::usage, "the list {} is longer than {} MiB", list, longest_list_bytes >> 20);
+        if (letter == 0) fail(ErrorCode::usage, "{} is no list: it holds a byte 0", list);
+        if (letter == '\n')
+            take();
+        else
+            line += static_cast<char>(letter);
+    }
+    take();
+    if (inputs.empty()) fail(ErrorCode::no_input, "the list {} names no file", list);
+    return inputs;
+}
+
+// Resolves one -i text.
+std::vector<BatchInput> inputs_of(const std::string& text) {
+    if (is_list(text)) return list_inputs(text.substr(1));
+    if (is_pattern(text)) return pattern_inputs(text);
+    if (is_path(text) && is_folder(parse_source(text).path)) return folder_inputs(text);
+    auto input = file_input(text);
+    input.missing = !is_there(input.path);
+    return {std::move(input)};
+}
+
+}  // namespace
+
+bool names_many(const std::string& text) {
+    return is_list(text) || (is_pattern(text) && !paths_that_fit(text).empty()) ||
+           (is_path(text) && is_folder(parse_source(text).path));
+}
+
+std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts) {
+    std::vector<BatchInput> all;
+    std::set<std::string> known;
+    for (const auto& text : texts)
+        for (auto& input : inputs_of(text))
+            if (known.insert(fs::path(input.path).lexically_normal()).second) all.push_back(std::move(input));
+    return all;
+}
+
+// File names may be invalid UTF-8; such bytes are replaced.
+std::string to_json(const BatchResult& result, const Shard& shard) {
+    using Json = nlohmann::ordered_json;
+    using End = PieceOutcome::End;
+    auto failures = Json::array();
+    for (const auto* piece : result.failures())
+        failures.push_back({{"file", piece->input}, {"code", static_cast<int>(piece->code)}, {"why", piece->why}});
+    const auto add_counts = [&](Json& json, bool parts) {
+        json["made"] = result.count(End::made, parts);
+        json["were_done"] = result.count(End::was_done, parts);
+        json["kept"] = result.count(End::kept, parts);
+        json["failed"] = result.count(End::failed, parts);
+        json["stopped"] = result.count(End::stopped, parts);
+    };
+    Json json{{"files", result.size()}};
+    add_counts(json, false);
+    if (result.size(true) > 0) add_counts(json["parts"], true);
+    json["frames"] = result.frames;
+    json["seconds"] = result.seconds;
+    json["fps"] = result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0;
+    json["shard"] = {{"index", shard.index + 1}, {"count", shard.count}};
+    json["failures"] = std::move(failures);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+// Fraction that is done, by input bytes. Files of unknown size count as nothing until everything ended.
+double share_of(const BatchFigures& figures) {
+    if (figures.files == figures.ended) return 1;
+    return figures.bytes > 0 ? static_cast<double>(figures.ended_bytes) / static_cast<double>(figures.bytes) : 0;
+}
+
+// Remaining time if the speed stays the same; empty before the first file ended.
+std::optional<double> seconds_left(const BatchFigures& figures) {
+    const auto share = share_of(figures);
+    if (share <= 0) return {};
+    return figures.seconds * (1 - share) / share;
+}
+
+double rate_of(const BatchFigures& figures) {
+    return figures.seconds > 0 ? static_cast<double>(figures.frames) / figures.seconds : 0;
+}
+
+}  // namespace
+
+BatchTally::BatchTally(int files, std::int64_t bytes, bool cut) {
+    ended_.files = files;
+    ended_.cut = cut;
+    ended_.bytes = bytes;
+}
+
+void BatchTally::watch(const Statistics& statistics) {
+    const std::lock_guard lock(mutex_);
+    running_.insert(&statistics);
+}
+
+void BatchTally::unwatch(const Statistics& statistics) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(&statistics);
+    ended_.frames += statistics.snapshot().frames;
+}
+
+void BatchTally::count(std::int64_t bytes, bool failed) {
+    const std::lock_guard lock(mutex_);
+    ++ended_.ended;
+    ended_.failed += failed ? 1 : 0;
+    ended_.ended_bytes += bytes;
+}
+
+BatchFigures BatchTally::figures() const {
+    const std::lock_guard lock(mutex_);
+    auto figures = ended_;
+    for (const auto* statistics : running_) figures.frames += statistics->snapshot().frames;
+    figures.seconds = milliseconds_since(start_) / 1000;
+    return figures;
+}
+
+ProgressLines progress_lines(const BatchTally& tally) {
+    return {[&tally](int columns) { return batch_bar(tally.figures(), columns); },
+            [&tally] { return batch_json(tally.figures()); }};
+}
+
+std::string batch_bar(const BatchFigures& figures, int columns) {
+    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "pieces" : "files");
+    if (figures.failed > 0) line += fmt::format("  {} failed", figures.failed);
+    line += fmt::format("  {} frames  {:.1f} fps", figures.frames, rate_of(figures));
+    return with_bar(line, share_of(figures), seconds_left(figures), columns);
+}
+
+std::string batch_json(const BatchFigures& figures) {
+    nlohmann::ordered_json json{{"files", figures.files},   {"ended", figures.ended},  {"failed", figures.failed},
+                                {"frames", figures.frames}, {"fps", rate_of(figures)}, {"seconds", figures.seconds}};
+    if (const auto left = seconds_left(figures)) json["seconds_left"] = *left;
+    return json.dump();
+}
+
+namespace {
+
+// An output of the whole piece, and the parts that it is joined from.
+struct CutOutput {
+    std::string path;
+    std::vector<FilePart> parts;
+    bool is_film;
+};
+
+// Lists the outputs of the whole piece, still without parts.
+std::vector<CutOutput> outputs_to_join(const Piece& whole) {
+    std::vector<CutOutput> outputs;
+    for (const auto& output : whole.files.outputs())
+        outputs.push_back({output.path, {}, !whole.film.empty() && output.option == whole.film});
+    return outputs;
+}
+
+}  // namespace
+
+void require_can_be_joined(const JobFiles& files) {
+    for (const auto& output : files.outputs())
+        if (!can_be_joined(output.path))
+            fail(ErrorCode::usage,
+                 "{}: pieces of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, "
+                 ".mkv and .avi can",
+                 output.path);
+}
+
+CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
+                   const std::stop_token& stop, const StretchPiece& piece) {
+    const auto times = frame_times_of(input.source, {.stop = stop});
+    if (!times.unknown.empty()) log_info("{} is not cut: {}", input.source, times.unknown);
+    CutPiece cut;
+    auto outputs = outputs_to_join(whole);
+    auto part_input = input;
+    for (const auto& stretch : stretches_of(times, input, cutting)) {
+        auto part = piece(stretch, fmt::format("{:05}", cut.parts.size()));
+        part_input.stretch = stretch;
+        const auto begin_seconds = whole_seconds_before(part_input);
+        for (std::size_t output = 0; output < outputs.size(); ++output)
+            outputs[output].parts.push_back({part.files.outputs().at(output).path, begin_seconds});
+        cut.parts.push_back(std::move(part));
+    }
+    const auto medium = input.fps > 0 ? std::nullopt : times.medium;
+    cut.join = [outputs = std::move(outputs), medium, audio](const JobOptions& job) {
+        for (const auto& output : outputs)
+            join_files(output.parts, output.path, {.stop = job.stop, .replace = job.replace},
+                       output.is_film ? medium : std::nullopt, audio);
+    };
+    return cut;
+}
+
+}  // namespace framewire::session
+
+// Splitting at key frames. Each range also decodes some frames before it (its lead), so that its results equal those of
+// a run over the whole source.
+
+namespace framewire::session {
+namespace {
+
+// Adds the dependencies of a background model: none for a picture, the first frame, or all frames.
+void add_background(LookBack& back, const BackgroundModel& background) {
+    if (std::holds_alternative<FirstFrame>(background))
+        back.first_frame = true;
+    else if (!std::holds_alternative<BackgroundImage>(background))
+        back.learns = name_of_background(background);
+}
+
+// Returns how many earlier frames the filters of a chain need.
+int add_calls(LookBack& back, const Chain& chain) {
+    int previous = 0;
+    for (const auto& call : chain.calls) {
+        previous += call.filter->needs_previous ? 1 : 0;
+        if (call.filter->name == "boxes") add_background(back, detector_parameters(call.values).background);
+    }
+    return previous;
+}
+
+// Returns the first frame that filters and detectors must see, so that results from `begin` on are the same as if they
+// had seen all frames.
+std::size_t lead_of(const FrameTimes& times, std::size_t begin, const InputOptions& input, const Cutting& cutting) {
+    const auto& seconds = times.seconds;
+    // one more, see stretches_of()
+    const auto frames = static_cast<std::size_t>(cutting.look_back.frames) + 1;
+    auto lead = begin;
+    if (const auto rate = split_at_rate(parse_chain(input.filters)).rate) {
+        const auto number_of = [&](std::size_t frame) {
+            FpsSchedule schedule(*rate);
+            schedule.begin(input.fps > 0 ? static_cast<double>(frame) / input.fps : seconds[frame]);
+            return schedule.next();
+        };
+        const auto wanted = number_of(begin) - cutting.look_back.rated_frames;
+        while (lead > 0 && number_of(lead) > wanted) --lead;
+    }
+    lead -= std::min(lead, frames);
+    if (!cutting.warm_up_seconds) return lead;
+    const auto warm = std::ranges::lower_bound(seconds, seconds[begin] - *cutting.warm_up_seconds) - seconds.begin();
+    return std::min(lead, static_cast<std::size_t>(warm));
+}
+
+}  // namespace
+
+LookBack look_back_of(const std::string& filters, const BackgroundModel* background) {
+    LookBack back;
+    const auto chain = split_at_rate(parse_chain(filters));
+    const int before = add_calls(back, chain.before), after = add_calls(back, chain.after);
+    (chain.rate ? back.rated_frames : back.frames) = after;
+    if (chain.rate) back.frames = before;
+    if (background) add_background(back, *background);
+    return back;
+}
+
+void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
+    if (input.start_seconds > 0 || input.duration_seconds)
+        fail(ErrorCode::usage, "--start and --duration are of whole videos; they do not go with --segment");
+    const auto& learns = cutting.look_back.learns;
+    if (!learns.empty() && !cutting.warm_up_seconds)
+        fail(
+            ErrorCode::usage,
+            "the background {} learns from all frames before, and pieces of a video (--segment) do not have them; "
+            "--warm-up 30s lets each learn from so much before it, and what it finds differs from an uncut run's then. "
+            "With first or a picture it is the same",
+            learns);
+}
+
+std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting) {
+    const auto& seconds = times.seconds;
+    std::vector<std::size_t> begins{0};
+    for (const auto entry : times.entries)
+        if (entry < seconds.size() && seconds[entry] >= seconds[begins.back()] + cutting.seconds)
+            begins.push_back(entry);
+    std::vector<Stretch> stretches;
+    for (std::size_t number = 0; number < begins.size(); ++number) {
+        const auto begin = begins[number];
+        const bool last = number + 1 == begins.size();
+        const auto end = last ? seconds.size() : begins[number + 1];
+        Stretch stretch{.begin_frame = static_cast<std::int64_t>(begin),
+                        .frames = static_cast<std::int64_t>(end - begin)};
+        if (!last) stretch.end_seconds = seconds[end];
+        if (begin > 0) {
+            // The lead starts at the previous frame at least. Decoding then begins one key frame earlier, because the
+            // frames after some key frames depend on earlier frames too (recovery points).
+            const auto lead = lead_of(times, begin, input, cutting);
+            stretch.begin_seconds = seconds[begin];
+            stretch.lead_frame = static_cast<std::int64_t>(lead);
+            stretch.lead_seconds = seconds[lead];
+            stretch.first_frame = cutting.look_back.first_frame && lead > 0;
+        }
+        stretches.push_back(stretch);
+    }
+    return stretches;
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,303 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/detect/background.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/jobs/shard.hpp"
+#include "framewire/media/files.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+
+/// Callbacks around the job of a piece: `began` before it runs, `ended` after it. `statistics` is valid in between.
+struct PieceWatch {
+    std::function<void(const Statistics&statistics)> began, ended;
+};
+
+struct CutPiece;
+
+/// A piece of batch work: one input file and the job that processes it.
+struct Piece {
+    /// Input as shown to people.
+    std::string input;
+    /// Path of its first output, relative to the output folder.
+    std::string name;
+    /// Files that the job reads and writes.
+    JobFiles files;
+    /// Option of the output that replaces the source's video; sound, subtitles and metadata are copied into it. Empty:
+    /// none.
+    std::string film;
+    /// Makes and runs the job with these options. Throws as jobs do.
+    std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
+    /// Optional. Splits the piece into parts, if possible. Throws as `work` does.
+    std::function<CutPiece()> cut{};
+    /// True for an input that the command line names and that does not exist: every shard reports it, so that none
+    /// succeeds.
+    bool in_every_share = false;
+};
+
+/// A piece that was split into parts. Parts are pieces of their own; if they fail because of the source, the piece's
+/// own `work` is done instead.
+struct CutPiece {
+    /// Fewer than two: the piece is not split.
+    std::vector<Piece> parts{};
+    /// Joins the outputs of the parts to those of the piece. Throws Error.
+    std::function<void(const JobOptions& job)> join{};
+};
+
+/// Returns the folder of the done markers in an output folder.
+std::string marks_folder(const std::string& folder);
+/// Returns the folder in it for the parts of the piece `name`.
+std::string parts_folder(const std::string& folder, const std::string& name);
+
+/// Returns a Piece::work that runs an `AnyJob`, such as RunJob, with the given options besides JobOptions.
+template <class AnyJob, class Options>
+auto piece_work(Options options) {
+    return [options = std::move(options)](const JobOptions& job_options, const PieceWatch& watch) -> JobResult {
+        auto own = options;
+        own.job = job_options;
+        AnyJob job(own);
+        struct Watched {
+            Watched(const PieceWatch& who, const Statistics& what) : watch(who), statistics(what) {
+                watch.began(statistics);
+            }
+            ~Watched() { watch.ended(statistics); }
+            Watched(const Watched&) = delete;
+            Watched& operator=(const Watched&) = delete;
+            const PieceWatch& watch;
+            const Statistics& statistics;
+        } const watched(watch, job.statistics());
+        return job.run();
+    };
+}
+
+/// Treatment of an existing output that no batch run made.
+enum class InTheWay { refuse, replace, keep };
+
+/// Options of a BatchJob.
+struct BatchOptions {
+    /// Options of all pieces together: threads are divided among them; statistics and progress are totals.
+    JobOptions job{};
+    /// Output folder, which also holds the done markers.
+    std::string folder{};
+    /// See Making.
+    std::string version{};
+    /// Options that outputs depend on, see Making.
+    std::vector<std::string> made_with{};
+    /// Number of pieces processed at a time, 1 to most_jobs.
+    int jobs = 1;
+    /// Shard of the pieces that this process takes.
+    Shard shard{};
+
+    /// Limit for `jobs`.
+    static constexpr int most_jobs = 256;
+};
+
+/// Outcome of one piece.
+struct PieceOutcome {
+    /// How the piece ended.
+    enum class End {
+        made,
+        /// Done before, with the same inputs and options.
+        was_done,
+        /// Left as it was, although no batch run made it.
+        kept,
+        failed,
+        /// Stopped before its end, or before it began.
+        stopped
+    };
+    std::string input{};
+    /// True for a part of a split piece.
+    bool part = false;
+    /// True if a failure is reported for this outcome itself; false if the split piece reports it.
+    bool reported = true;
+    End end = End::stopped;
+    /// Error code, if it failed.
+    ErrorCode code = ErrorCode::internal;
+    /// Message with the input's name, if it failed.
+    std::string why{};
+    /// Frames processed.
+    std::int64_t frames = 0;
+};
+
+/// Outcome of a BatchJob.
+struct BatchResult {
+    /// Pieces of this shard, in order; parts precede the piece they belong to.
+    std::vector<PieceOutcome> pieces{};
+    double seconds = 0;
+    std::int64_t frames = 0;
+
+    /// Number of pieces, or of parts, in total.
+    int size(bool parts = false) const;
+    /// Number of pieces, or of parts, that ended in this way.
+    int count(PieceOutcome::End end, bool parts = false) const;
+    /// Failed pieces, in order, and failed parts that no piece reports.
+    std::vector<const PieceOutcome*> failures() const;
+};
+
+/// Returns the result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, the same counts for `parts`
+/// if there are any, `frames`, `seconds`, `fps`, `shard`, and `failures`, a list of objects with `file`, `code` and
+/// `why`.
+std::string to_json(const BatchResult& result, const Shard& shard);
+
+/// Processes many pieces of work, several at a time. Pieces that are done and unchanged since an earlier run are
+/// skipped; each finished piece gets a done marker (PieceMarks). A failed piece does not stop the others; what it wrote
+/// is left as NAME.part. A stopped piece leaves nothing.
+///
+/// Split pieces are processed part by part, and shards divide the parts too: part p of piece n belongs to shard (n + p)
+/// modulo the number of shards. Parts are joined only if there is a single shard. A job runs once.
+class BatchJob {
+public:
+    /// Determines what has to be done. Throws Error{usage} if an output of one piece is an output or input of another
+    /// one, or if options are out of range, and Error{io} if the statistics file cannot be written.
+    BatchJob(const BatchOptions& options, std::vector<Piece> pieces);
+    ~BatchJob();
+
+    /// Outputs of this shard that no batch run made, or that were changed since.
+    const std::vector<std::string>& in_the_way() const;
+
+    /// Processes the pieces; may be called once. Failures of pieces are part of the result. Throws Error{io} if the
+    /// statistics cannot be written.
+    const BatchResult& run(InTheWay in_the_way);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// An input file of a batch.
+struct BatchInput {
+    std::string path;
+    /// Path of its output in the output folder, without an ending.
+    std::string name;
+    /// True for an image, by its ending.
+    bool image = false;
+    /// True if `-i` names the file and it does not exist.
+    bool missing = false;
+};
+
+/// Returns true if an `-i` text names several files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that
+/// matches files and is not itself a file.
+bool names_many(const std::string& text);
+
+/// Returns the files that the `-i` texts name, each once, sorted by bytes within each text:
+/// - a file: itself, even if it does not exist;
+/// - a folder: its videos and images by ending; hidden files and subfolders are skipped;
+/// - a shell pattern (`*`, `?`, `[...]`): the matching files. Their names keep the folders after the pattern's fixed
+///   part, so `cams/*/*.mp4` has names such as `door/0001`;
+/// - `@LIST`: one file per line of LIST; `@-` is standard input, and empty lines are skipped.
+///
+/// Opens no video. Throws Error{usage} for other sources, and Error{no_input} if a folder, pattern or list has no file.
+std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts);
+
+/// Progress of a batch. A plain value.
+struct BatchFigures {
+    /// Number of files, or of pieces if some files are split.
+    int files = 0;
+    /// Number that ended: made, skipped or failed.
+    int ended = 0;
+    /// Number of these that failed.
+    int failed = 0;
+    std::int64_t frames = 0;
+    double seconds = 0;
+    /// Input bytes of files with work to do, and of those whose work ended.
+    std::int64_t bytes = 0, ended_bytes = 0;
+    /// True if some files are split into pieces.
+    bool cut = false;
+};
+
+/// Collects the progress of pieces that are processed in parallel. Thread-safe.
+class BatchTally {
+public:
+    /// `files` is the total number, of pieces if some are `cut`; `bytes` is the size of the inputs that have work to
+    /// do.
+    BatchTally(int files, std::int64_t bytes, bool cut = false);
+
+    /// Includes the statistics of a running job until unwatch(). They must live until then.
+    void watch(const Statistics& statistics);
+    /// Adds the job's frames to the total, when it has ended.
+    void unwatch(const Statistics& statistics);
+    /// Counts a piece that ended, with its input bytes.
+    void count(std::int64_t bytes, bool failed);
+
+    /// Returns the progress so far.
+    BatchFigures figures() const;
+
+private:
+    mutable std::mutex mutex_;
+    BatchFigures ended_;
+    std::set<const Statistics*> running_;
+    Clock::time_point start_ = Clock::now();
+};
+
+/// Returns the lines for Progress: "12/40 files, 1 failed, ..." with fraction and remaining time by input bytes. Refers
+/// to `tally`.
+ProgressLines progress_lines(const BatchTally& tally);
+
+/// Returns the progress as a line of at most `columns` characters.
+std::string batch_bar(const BatchFigures& figures, int columns);
+/// Returns the progress as a line of JSON.
+std::string batch_json(const BatchFigures& figures);
+
+/// How much of the earlier frames a job's filters and detector depend on.
+struct LookBack {
+    /// Number of frames before a frame, counted at the source's rate.
+    int frames = 0;
+    /// Number of frames behind a filter that changes the rate, counted at that rate.
+    int rated_frames = 0;
+    /// True if the very first frame of the source is needed.
+    bool first_frame = false;
+    /// Name of the background model that learns from all frames; empty: none does.
+    std::string learns{};
+};
+
+/// Returns the dependencies of a chain and of the detector's `background` model; null: there is no detector. Throws as
+/// parse_chain() does.
+LookBack look_back_of(const std::string& filters, const BackgroundModel* background);
+
+/// How a long video is split.
+struct Cutting {
+    /// Minimum duration of a time range.
+    double seconds = 0;
+    /// Optional. Frames before each range from which a learning background model starts.
+    std::optional<double> warm_up_seconds{};
+    /// Earlier frames that the job needs.
+    LookBack look_back{};
+};
+
+/// Throws Error{usage} if a learning model has no warm-up, or if the input has a start or a duration.
+void require_can_be_cut(const InputOptions& input, const Cutting& cutting);
+
+/// Returns the time ranges into which a source with these frames is split. Each begins with the first key frame that is
+/// at least Cutting::seconds after the begin of the previous range. Returns one range with everything if there is no
+/// such key frame.
+std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting);
+
+/// Makes the piece of work for one time range. Its outputs correspond to those of the whole piece, in the same order;
+/// `name` makes their paths unique.
+using StretchPiece = std::function<Piece(const Stretch& stretch, const std::string& name)>;
+
+/// Throws Error{usage} if an output has a format that cannot be joined from parts.
+void require_can_be_joined(const JobFiles& files);
+
+/// Splits `whole`, whose job reads `input`, into one part per time range of its source, named 00000, 00001 and so on.
+/// The joined outputs equal those of a run without splitting; the video that replaces the source gets the other
+/// contents of its file, and its sound if `audio`. Returns a single part if the source cannot be split or is too short.
+/// Throws as frame_times_of() does.
+CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
+                   const std::stop_token& stop, const StretchPiece& piece);
+
+}  // namespace framewire::session

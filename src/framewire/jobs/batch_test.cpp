@@ -1,0 +1,308 @@
+#include "framewire/jobs/batch.hpp"
+#include "framewire/jobs/detect.hpp"
+#include "framewire/jobs/hog.hpp"
+#include "framewire/jobs/job_testing_testing.hpp"
+#include "framewire/jobs/run.hpp"
+#include "framewire/media/sinks.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace framewire::session {
+namespace batch_test {
+
+using End = PieceOutcome::End;
+
+class Batch : public JobTest {
+protected:
+    // Returns a piece that converts a clip of this many frames to NAME.bgr.
+    Piece piece(const std::string& name, int length) {
+        const auto clip = folder_ / (name + ".y4m");
+        RunJob(
+            {.job = job(), .input = {.source = endless_camera() + fmt::format(":frames={}", length)}, .output = clip})
+            .run();
+        const RunOptions options{.job = job(), .input = {.source = clip}, .output = folder_ / ("out/" + name + ".bgr")};
+        return {clip, name + ".bgr", files_of(options), "-o", piece_work<RunJob>(options)};
+    }
+    BatchOptions options(int jobs) const {
+        return {.job = job(), .folder = folder_ / "out", .version = "1", .jobs = jobs};
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Batch);
+
+TEST_P(Batch, SkipsFinishedPiecesInASecondRun) {
+    const std::vector<Piece> pieces{piece("a", 3), piece("b", 1), piece("c", 2)};
+    BatchJob first(options(2), pieces);
+    EXPECT_EQ(first.run(InTheWay::refuse).count(End::made), 3);
+    BatchJob second(options(2), pieces);
+    const auto& result = second.run(InTheWay::refuse);
+    EXPECT_EQ(result.count(End::was_done), 3);
+    EXPECT_EQ(result.frames, 0);
+    EXPECT_EQ(raw_frames(folder_ / "out/a.bgr").size(), 3u);
+    EXPECT_EQ(raw_frames(folder_ / "out/c.bgr").size(), 2u);
+}
+
+TEST_P(Batch, ContinuesAfterAFailedPiece) {
+    const std::vector<Piece> pieces{piece("a", 3), piece("b", 3), piece("c", 2)};
+    std::filesystem::resize_file(folder_ / "b.y4m", frame_bytes * 2);
+    BatchJob batch(options(1), pieces);
+    const auto& result = batch.run(InTheWay::refuse);
+    EXPECT_EQ(result.count(End::made), 2);
+    ASSERT_EQ(result.failures().size(), 1u);
+    EXPECT_EQ(result.failures().front()->code, ErrorCode::source_lost);
+    EXPECT_EQ(result.failures().front()->input, folder_ / "b.y4m");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/b.bgr"));
+    EXPECT_GE(raw_frames(folder_ / "out/b.bgr.part").size(), 1u);
+    const auto json = nlohmann::json::parse(to_json(result, {}));
+    EXPECT_EQ(json["made"], 2);
+    EXPECT_EQ(json["failures"][0]["code"], 69);
+}
+
+TEST_P(Batch, StopsOnRequest) {
+    std::stop_source stop;
+    auto stopped = options(1);
+    stopped.job.stop = stop.get_token();
+    stop.request_stop();
+    BatchJob batch(stopped, {piece("a", 3)});
+    EXPECT_EQ(batch.run(InTheWay::refuse).count(End::stopped), 1);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a.bgr"));
+}
+
+TEST_P(Batch, RejectsPiecesWithTheSameOutput) {
+    const auto one = piece("a", 1);
+    EXPECT_EQ(error_of([&] { BatchJob(options(1), {one, one}); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { BatchJob(options(0), {one}); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { BatchJob(options(BatchOptions::most_jobs + 1), {one}); }), ErrorCode::usage);
+}
+
+TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
+    const BatchFigures figures{
+        .files = 40, .ended = 12, .failed = 1, .frames = 600, .seconds = 20, .bytes = 1000, .ended_bytes = 250};
+    EXPECT_EQ(batch_bar(figures, 80),
+              "[====              ] 12/40 files  1 failed  600 frames  30.0 fps  1:00 left  25%");
+    const auto json = nlohmann::json::parse(batch_json(figures));
+    EXPECT_EQ(json["files"], 40);
+    EXPECT_EQ(json["ended"], 12);
+    EXPECT_EQ(json["failed"], 1);
+    EXPECT_EQ(json["seconds_left"], 60);
+    for (int columns = 0; columns < 120; ++columns)
+        EXPECT_LE(batch_bar(figures, columns).size(), static_cast<std::size_t>(columns));
+}
+
+}  // namespace batch_test
+
+namespace cut_video_test {
+
+using End = PieceOutcome::End;
+
+class CutVideo : public JobTest {
+protected:
+    // 24 frames at 3 frames/s.
+    InputOptions room() const { return {.source = endless_camera() + ":frames=24", .filters = "noise"}; }
+
+    // The synthetic room as a video in this folder; output files of a time range have its name in front.
+    Piece piece(const std::string& folder, const InputOptions& input, const std::string& name = "") {
+        const RunOptions options{.job = job(), .input = input, .output = folder_ / (folder + "/" + name + "room.y4m")};
+        return {"room", name + "room.y4m", files_of(options), "-o", piece_work<RunJob>(options)};
+    }
+    CutPiece cut(const Piece& whole, const InputOptions& input, double seconds) {
+        const Cutting cutting{seconds, {}, look_back_of(input.filters, nullptr)};
+        return cut_video(whole, input, cutting, true, {}, [=, this](const Stretch& stretch, const std::string& name) {
+            auto part = input;
+            part.stretch = stretch;
+            return piece("parts", part, name + "-");
+        });
+    }
+    std::vector<std::uint8_t> uncut() {
+        RunJob({.job = job(), .input = room(), .output = folder_ / "uncut.y4m"}).run();
+        return read_file(folder_ / "uncut.y4m");
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(CutVideo);
+
+TEST_P(CutVideo, EqualsAnUncutRunWhenJoined) {
+    for (const auto* folder : {"out", "parts"}) std::filesystem::create_directory(folder_ / folder);
+    const auto whole = piece("out", room());
+    const auto of_room = cut(whole, room(), 2);
+    ASSERT_EQ(of_room.parts.size(), 4u);
+    EXPECT_EQ(of_room.parts.back().name, "00003-room.y4m");
+    for (const auto& part : of_room.parts) {
+        const auto ignore = [](const Statistics&) {};
+        EXPECT_EQ(part.work(job(), {ignore, ignore}).figures.frames, 6);
+    }
+    of_room.join(job());
+    EXPECT_TRUE(read_file(folder_ / "out/room.y4m") == uncut());
+}
+
+TEST_P(CutVideo, RunsAsAPieceOfABatch) {
+    auto whole = piece("out", room());
+    whole.cut = [=, this] { return cut(whole, room(), 3); };
+    const BatchOptions options{.job = job(), .folder = folder_ / "out", .version = "1", .jobs = 2};
+    BatchJob batch(options, {whole});
+    const auto& result = batch.run(InTheWay::refuse);
+    EXPECT_EQ(result.count(End::made, true), 3);
+    EXPECT_EQ(result.count(End::made), 1);
+    EXPECT_TRUE(read_file(folder_ / "out/room.y4m") == uncut());
+    BatchJob again(options, {whole});
+    EXPECT_EQ(again.run(InTheWay::refuse).count(End::was_done), 1);
+}
+
+TEST_P(CutVideo, StaysWholeIfItsFramesAreUnknown) {
+    for (const auto& input : {InputOptions{.source = endless_camera()}, room()})
+        EXPECT_EQ(cut(piece("out", input), input, 60).parts.size(), 1u) << input.source;
+}
+
+TEST_P(CutVideo, RejectsOutputsThatCannotBeJoined) {
+    const auto refused = [&](const DetectOptions& options) {
+        return error_of([&] { require_can_be_joined(files_of(options)); });
+    };
+    const InputOptions input{.source = "a.mp4"};
+    EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .annotate = "a.Y4M", .labels = "a.npy"}), std::nullopt);
+    EXPECT_EQ(refused({.input = input, .output = "a.json"}), ErrorCode::usage);
+    EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .mask = "a%03d.png"}), ErrorCode::usage);
+}
+
+}  // namespace cut_video_test
+
+namespace stretches_test {
+
+// Returns the times of this many frames at 10 frames/s; every fifth is a key frame.
+FrameTimes ten_a_second(std::size_t frames) {
+    FrameTimes times;
+    for (std::size_t frame = 0; frame < frames; ++frame) {
+        times.seconds.push_back(static_cast<double>(frame) / 10);
+        if (frame % 5 == 0) times.entries.push_back(frame);
+    }
+    return times;
+}
+
+TEST(Stretches, BeginWithKeyFramesAndCoverTheSource) {
+    const InputOptions input{.source = "a.mp4"};
+    const auto stretches = stretches_of(ten_a_second(43), input, {.seconds = 1.2});
+    ASSERT_EQ(stretches.size(), 3u);
+    std::int64_t next = 0;
+    for (std::size_t number = 0; number < stretches.size(); ++number) {
+        const auto& stretch = stretches[number];
+        EXPECT_EQ(stretch.begin_frame, next);
+        EXPECT_EQ(stretch.begin_frame, static_cast<std::int64_t>(15 * number));
+        EXPECT_DOUBLE_EQ(stretch.begin_seconds, 1.5 * static_cast<double>(number));
+        EXPECT_EQ(stretch.end_seconds.has_value(), number < 2);
+        EXPECT_EQ(stretch.lead_frame, std::max<std::int64_t>(0, next - 1));
+        EXPECT_FALSE(stretch.first_frame);
+        next += stretch.frames;
+    }
+    EXPECT_EQ(next, 43);
+    EXPECT_EQ(stretches_of(ten_a_second(43), input, {.seconds = 5}).size(), 1u);
+    EXPECT_EQ(stretches_of({.unknown = "it is live"}, input, {.seconds = 5}).size(), 1u);
+    FrameTimes one_key = ten_a_second(43);
+    one_key.entries = {0};
+    EXPECT_EQ(stretches_of(one_key, input, {.seconds = 1}).size(), 1u);
+}
+
+TEST(Stretches, StartWithTheFramesThatFiltersNeed) {
+    const auto lead_of_last = [](const std::string& filters, std::optional<double> warm_up = {},
+                                 const BackgroundModel* background = nullptr) {
+        const InputOptions input{.source = "a.mp4", .filters = filters};
+        return stretches_of(ten_a_second(40), input, {2, warm_up, look_back_of(filters, background)}).back();
+    };
+    EXPECT_EQ(lead_of_last("gray").lead_frame, 19);
+    EXPECT_EQ(lead_of_last("noise").lead_frame, 18);
+    EXPECT_EQ(lead_of_last("noise,gray,heatmap,deinterlace").lead_frame, 16);
+    EXPECT_EQ(lead_of_last("gray", 0.5).lead_frame, 15);
+    EXPECT_EQ(lead_of_last("gray", 60).lead_frame, 0);
+    // At 2.5 frames/s, frames 18 to 21 are nearest to number 5, and frames 14 to 17 to number 4.
+    EXPECT_EQ(lead_of_last("fps=2.5").lead_frame, 19);
+    EXPECT_EQ(lead_of_last("fps=2.5,noise").lead_frame, 16);
+    EXPECT_EQ(lead_of_last("noise,fps=2.5,noise").lead_frame, 15);
+    const BackgroundModel first = FirstFrame{}, mean = RunningMean{};
+    EXPECT_TRUE(lead_of_last("gray", {}, &first).first_frame);
+    EXPECT_TRUE(lead_of_last("boxes=background=first").first_frame);
+    EXPECT_FALSE(lead_of_last("boxes=background=first", 60).first_frame) << "it is there already";
+    EXPECT_EQ(look_back_of("gray", &mean).learns, "mean");
+    EXPECT_EQ(look_back_of("gray,boxes", nullptr).learns, "mixture");
+    EXPECT_EQ(look_back_of("gray", nullptr).learns, "");
+}
+
+TEST(Stretches, NeedAWarmUpForLearningBackgrounds) {
+    const auto refused = [](const InputOptions& input, const Cutting& cutting) {
+        return testing::error_of([&] { require_can_be_cut(input, cutting); });
+    };
+    const auto learns = look_back_of("boxes", nullptr);
+    EXPECT_EQ(refused({.source = "a"}, {.seconds = 2, .look_back = learns}), ErrorCode::usage);
+    EXPECT_EQ(refused({.source = "a"}, {2, 1.0, learns}), std::nullopt);
+    EXPECT_EQ(refused({.source = "a", .start_seconds = 1}, {.seconds = 2}), ErrorCode::usage);
+    EXPECT_EQ(refused({.source = "a", .duration_seconds = 1}, {.seconds = 2}), ErrorCode::usage);
+}
+
+class CutJobs : public JobTest {
+protected:
+    // 24 frames at 3 frames/s.
+    static std::string room() { return endless_camera() + ":frames=24"; }
+
+    // Runs a job on time ranges of 2 s and joins its outputs to `name`.
+    template <class AnyJob, class Options>
+    void run_in_stretches(Options options, const std::string& name) {
+        const Cutting cutting{2, {}, look_back_of(options.input.filters, nullptr)};
+        std::vector<FilePart> parts;
+        for (const auto& stretch : stretches_of(frame_times_of(room(), {}), options.input, cutting)) {
+            options.input.stretch = stretch;
+            options.output = folder_ / fmt::format("{}-{}", parts.size(), name);
+            AnyJob job(options);
+            EXPECT_LE(job.run().figures.frames, 12);
+            parts.push_back({options.output});
+        }
+        EXPECT_EQ(parts.size(), 4u);
+        join_files(parts, folder_ / name, {});
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(CutJobs);
+
+TEST_P(CutJobs, EqualAnUncutJob) {
+    for (const char* filters :
+         {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
+        RunOptions options{.job = job(), .input = {.source = room(), .filters = filters}};
+        options.job.replace = true;
+        for (const std::string name : {"out.bgr", "out.y4m"}) {
+            auto uncut = options;
+            uncut.output = folder_ / ("uncut-" + name);
+            RunJob(uncut).run();
+            run_in_stretches<RunJob>(options, name);
+            EXPECT_TRUE(read_file(folder_ / name) == read_file(uncut.output)) << filters << " " << name;
+            std::filesystem::remove(folder_ / name);
+        }
+    }
+}
+
+TEST_P(CutJobs, ComputeTheDescriptorsOfAnUncutJob) {
+    DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
+    run_in_stretches<DescribeJob>(options, "out.npy");
+    options.output = folder_ / "uncut.npy";
+    DescribeJob(options).run();
+    EXPECT_TRUE(read_file(folder_ / "out.npy") == read_file(folder_ / "uncut.npy"));
+}
+
+TEST_P(CutJobs, RejectASourceThatDiffersFromThePlan) {
+    const auto failure = [&](const Stretch& stretch) {
+        const auto out = folder_ / "out.bgr";
+        auto options = job();
+        options.replace = true;
+        return error_of(
+            [&] { RunJob({.job = options, .input = {.source = room(), .stretch = stretch}, .output = out}).run(); });
+    };
+    const Stretch right{2, 6, 6, 4.0, 5.0 / 3, 5};
+    EXPECT_EQ(failure(right), std::nullopt);
+    auto wrong = right;
+    wrong.frames = 7;
+    EXPECT_EQ(failure(wrong), ErrorCode::config);
+    wrong = right;
+    wrong.begin_frame = 7;
+    EXPECT_EQ(failure(wrong), ErrorCode::config);
+    EXPECT_EQ(failure({6, 18, 7, std::nullopt, 17.0 / 3, 17}), ErrorCode::config);
+}
+
+}  // namespace stretches_test
+}  // namespace framewire::session

@@ -1,0 +1,416 @@
+#include "framewire/jobs/broadcast.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/plan/frame_detector.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace framewire::session {
+namespace {
+
+// Packing takes longer than finding the changes, so several frames are packed in parallel.
+int packing_threads(int asked, const Executor& executor) {
+    constexpr int most = 8;
+    return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
+}
+
+// Returns the input options with the defaults of a served camera: limits on memory, the newest frames only, endless
+// reconnection and "no signal" pictures while the source is lost.
+InputOptions shown_to_viewers(const BroadcastOptions& options) {
+    auto input = options.input;
+    if (!input.max_pixels) input.max_pixels = FrameLimits::served_pixels;
+    if (!input.max_memory_bytes) input.max_memory_bytes = FrameLimits::served_memory_bytes();
+    input.detects = options.detector.has_value();
+    input.public_name = true;
+    input.shows_loss = true;
+    input.may_skip = true;
+    if (!input.reconnect) input.reconnect = SourceOptions::for_ever;
+    return input;
+}
+
+}  // namespace
+
+BroadcastJob::State::State(const BroadcastOptions& options)
+    : asked_packing_threads(options.packing_threads),
+      wait_for_viewers(options.wait_for_viewers),
+      hurries(options.hurries),
+      job(options.job, shown_to_viewers(options), files_of(options)),
+      parameters(options.encoder),
+      refresh_seconds(refresh_seconds_of(options.refresh_seconds, parameters, !options.record.empty())),
+      threshold(parameters, options.rate),
+      shape(job.input().shape()),
+      detector(options.detector
+                   ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
+                   : nullptr),
+      seen(options.seen),
+      keep_orders(options.keep_orders),
+      stream(stream_info(), job.input().executor()),
+      recorder(make_recorder(options)),
+      served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
+      sent_before(job.statistics().snapshot().sent_bytes) {
+    auto& executor = job.input().executor();
+    if (parameters.mode == codec::Mode::bounded)
+        bounded.emplace(parameters, shape, executor);
+    else
+        encoder.emplace(parameters, shape, executor);
+    if (refresh_seconds) {
+        sharpener.emplace(shape, *refresh_seconds, parameters.threshold, executor);
+        if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), codec::Packer(shape)});
+    }
+    threshold.set_frame_rate(stream.info().rate.value());
+    if (detector) {
+        counted.reserve(net::max_objects);
+        moved.reserve(net::max_objects);
+    }
+    set_zones(zones_on(options.zones, job.input().info().shape));
+}
+
+net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
+    if (options.listener) return *options.listener;
+    // checked before a listener exists
+    net::validate_stream_name(options.server.stream);
+    return own_listener.emplace(options.server, job.stop());
+}
+
+net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
+    if (!options.input.panel) return nullptr;
+    return [this](const std::string& control_request) {
+        if (!control_request.empty()) obey_viewer(control_request);
+        return to_json(job.input().controls());
+    };
+}
+
+// Carries out a viewer's control request. Returns when a frame made with it was sent or the stream ended.
+void BroadcastJob::State::obey_viewer(const std::string& control_request) {
+    job.input().control(parse_control(control_request));
+    // If the job ends first, the next job starts with the request in force, so that is no error.
+    if (ticket().wait() == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}", late_order_text);
+    if (keep_orders) keep_orders();
+}
+
+OrderTicket BroadcastJob::State::ticket() const {
+    const auto orders = job.input().orders_to_await();
+    return orders ? OrderTicket{in_force, *orders} : OrderTicket{};
+}
+
+// The wire format holds rates with terms of 1 to net::max_rate_term; other rates are announced as 30 frames/s.
+net::StreamInfo BroadcastJob::State::stream_info() const {
+    auto rate = job.input().rate();
+    const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
+    if (!term_allowed(rate.numerator) || !term_allowed(rate.denominator)) rate = {30, 1};
+    return {shape, parameters.mode, threshold.greatest(), rate, public_name(job.input().info().name)};
+}
+
+// Stages of the frame ring: start() looks at the filtered frame, BroadcastFound::wait() packs it on the worker pool,
+// send() encodes in order and publishes.
+void BroadcastJob::State::run() {
+    job.run<BroadcastFound>(
+        {.wanted = {.by_stages = true},
+         .workers = packing_threads(asked_packing_threads, job.input().executor()),
+         .at_source_rate = !job.input().info().live && !hurries,
+         .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
+         .make = [this] { return make_found(); },
+         .start = [this](InputFrame& frame, const FrameTime& time,
+                         BroadcastFound& found) { start(frame, time, found); },
+         .send = [this](InputFrame& frame, const FrameTime& time, BroadcastFound& found) { send(frame, time, found); },
+         .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); }},
+        result);
+}
+
+fwd::Recording BroadcastJob::State::recording_facts() const {
+    return {.shape = shape,
+            .mode = parameters.mode,
+            .threshold = threshold.greatest(),
+            .rate = job.input().rate(),
+            .pixel_aspect = job.sink_options().facts.pixel_aspect,
+            .live = job.input().info().live};
+}
+
+std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const BroadcastOptions& options) {
+    if (options.record.empty()) return nullptr;
+    const auto call = fwd::parse_record(options.record);
+    return std::make_unique<fwd::Recorder>(call.path, recording_facts(), call.key_seconds,
+                                           job.sink_options().file_options(), job.input().executor().pool());
+}
+
+void BroadcastJob::State::start_recording(const std::string& path) {
+    parts.start_recording([&] {
+        return std::make_shared<LiveRecording>(path, recording_facts(), OutputFileOptions{.stop = job.stop()},
+                                               job.input().executor().pool());
+    });
+}
+
+void BroadcastJob::State::set_zones(const std::vector<LiveZone>& zones) {
+    check_zones(zones, job.input().info().shape);
+    job.input().hide(zones);
+    parts.take_zones(zones);
+}
+
+BroadcastStanding BroadcastJob::State::standing() const {
+    return {.source_shape = job.input().info().shape,
+            .shape = shape,
+            .rate = stream.info().rate,
+            .up = parts.up(),
+            .reconnects = parts.reconnects(),
+            .mode = parameters.mode,
+            .threshold = threshold.least(),
+            .threshold_max = threshold.greatest(),
+            .controls = job.input().controls()};
+}
+
+// Viewers of a job that failed get the usual time to receive the last state; only a user's stop shortens it.
+void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
+    const bool in_a_hurry = job.stopped() && !failure;
+    parts.note_end();
+    in_force->end();
+    result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
+    result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
+    if (own_listener) own_listener->close("the stream has come to its end");
+    if (!result.ended_at_new_size && !result.ended_for_orders)
+        result.viewers_left =
+            served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
+    result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
+    if (recorder && stream.counts().version > 0) {
+        FirstFailure recording;
+        recording.attempt([&] { recorder->finish(ending); });
+        // A full disk ends the recording, not the camera, if another job continues the stream.
+        if (result.ended_at_new_size || result.ended_for_orders)
+            result.recording_failure = recording.what();
+        else
+            failure.attempt([&] { recording.rethrow(); });
+    }
+    parts.finish(ending);
+    job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
+}
+
+JobFiles files_of(const BroadcastOptions& options) {
+    auto files = JobFiles()
+                     .source(options.input.source)
+                     .sink("--record", options.record)
+                     .statistics(options.job.statistics_path);
+    if (options.detector) add_input_files(files, *options.detector);
+    return files;
+}
+
+BroadcastJob::BroadcastJob(const BroadcastOptions& options) : state_(std::make_unique<State>(options)) {}
+BroadcastJob::~BroadcastJob() = default;
+
+const net::StreamAddress& BroadcastJob::address() const { return state_->served.address(); }
+const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
+std::shared_ptr<OpenedSource> BroadcastJob::opened() const { return state_->job.input().opened(); }
+CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
+Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
+void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
+BroadcastStanding BroadcastJob::standing() const { return state_->standing(); }
+net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics(); }
+std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
+std::uint64_t BroadcastJob::oldest_picture_version() const { return state_->stream.oldest_allowed(); }
+std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
+bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
+bool BroadcastJob::set_threshold(int threshold) {
+    if (!state_->threshold.set_least(threshold)) return false;
+    state_->job.input().count_order();
+    return true;
+}
+OrderTicket BroadcastJob::ticket() const { return state_->ticket(); }
+OrderTicket BroadcastJob::first_frame() const { return {state_->in_force, 0}; }
+OrderTicket BroadcastJob::next_job() const { return {state_->in_force, std::numeric_limits<std::uint64_t>::max()}; }
+void BroadcastJob::set_zones(const std::vector<LiveZone>& zones) { state_->set_zones(zones); }
+void BroadcastJob::end_here() { state_->job.input().end_here(); }
+void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }
+void BroadcastJob::stop_recording() { state_->parts.stop_recording(); }
+std::optional<LiveRecordingState> BroadcastJob::recording() const {
+    const auto recording = state_->parts.recording();
+    return recording ? std::optional(recording->state()) : std::nullopt;
+}
+const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->result; }
+const BroadcastResult& BroadcastJob::result() const { return state_->result; }
+const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }
+
+}  // namespace framewire::session
+
+// Per-frame work of a broadcast: what changed, packing, sending, refining and recording.
+
+namespace framewire::session {
+
+// Packs only if somebody takes the result: a viewer, the recorder or a live recording.
+void BroadcastFound::wait() {
+    if (packer) {
+        changes.wait();
+        packed.clear();
+        if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on()) || live))
+            packer->pack_changes(changes.changes(), threshold, packed);
+        if (sharper) sharper->pack(*packer);
+    }
+    if (has_objects) objects.wait();
+}
+
+BroadcastFound BroadcastJob::State::make_found() {
+    BroadcastFound found{&stream,
+                         0,
+                         recorder.get(),
+                         encoder ? encoder->make_changes() : FrameChanges(),
+                         detector ? detector->make_objects() : FrameObjects(),
+                         false,
+                         nullptr,
+                         std::nullopt,
+                         std::nullopt};
+    if (encoder) found.packer.emplace(shape);
+    if (encoder && sharpener) found.sharper.emplace(shape, job.input().executor());
+    return found;
+}
+
+void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, BroadcastFound& found) {
+    found.live = parts.recording();
+    found.has_objects = detector && frame.signal;
+    if (found.has_objects) detector->start(frame.captured, found.objects);
+    if (!encoder) return;
+    found.threshold = threshold_of(frame, time);
+    // A stream that is being recorded live is not refined: a file holds one state per frame.
+    const bool sharpens = sharpener && stream.watched() && !found.live && !frame.replaces;
+    encoder->start(frame.result(), found.changes, found.threshold);
+    if (!sharpener) return;
+    found.sharper->step.clear();
+    if (sharpens)
+        encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
+    else
+        sharpener->begin_again();
+}
+
+// Objects are found in frames as captured and sent at the positions to which the filters move them.
+std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
+    parts.count(found.objects(), counted);
+    auto objects = std::span<const Component>(counted);
+    objects = objects.first(std::min(objects.size(), net::max_objects));
+    const auto& placement = job.input().placement();
+    if (placement == PlaneMap{}) return objects;
+    move_objects(objects, placement, shape, moved);
+    return moved;
+}
+
+// Runs on the sending thread, in frame order.
+void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found) {
+    const bool first = stream.counts().version == 0;
+    parts.note_frame(frame.signal, first);
+    const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
+    const auto bytes_before = stream.counts().step_bytes;
+    int within = found.threshold;
+    if (frame.replaces) stream.withdraw_before_next();
+    if (bounded)
+        within = send_bounded(frame, time, found, objects);
+    else
+        send_changes(time, found, objects);
+    served.publish();
+    in_force->note_sent(frame.orders);
+    // The viewers that the first frame waited for must start with it, however long encoding and sending takes.
+    if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
+    if (seen && found.has_objects) seen->seen({time, shape, objects});
+    threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
+    job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
+}
+
+// Exact and lossless modes: the first frame is sent as a keyframe, each later one as the delta frame that start()
+// found.
+void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFound& found,
+                                       std::span<const Component> objects) {
+    if (found.changes.first()) {
+        stream.start(encoder->first_picture(), time, objects, {}, found.threshold);
+        if (records())
+            recorder->add_picture(time, found.threshold,
+                                  [&](auto picture) { copy(encoder->first_picture(), picture); });
+        record_live(found, {}, time, found.threshold);
+        job.statistics().add_first_picture(shape.frame_bytes());
+        return;
+    }
+    const auto& changes = found.changes.changes();
+    stream.advance(changes, time, objects, found.packed, found.threshold);
+    if (records()) record(found.packed, time, found.threshold);
+    record_live(found, found.packed, time, found.threshold);
+    if (found.sharper) send_sharper(*found.sharper, time, objects, found.threshold);
+    job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
+}
+
+// Sends a refinement as one more version of the same frame.
+void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
+                                       std::span<const Component> objects, int within) {
+    if (sharper.step.empty()) return;
+    const auto before = stream.counts().up_to_date_bytes;
+    stream.advance(sharper.step.changes(), time, objects, sharper.packed, within);
+    sharpened_bytes += stream.counts().up_to_date_bytes - before;
+    sharpener->took(sharper.step, std::ssize(sharper.packed));
+}
+
+// Decides the form in which a bounded frame is packed. While there is no viewer that would have to receive it too, a
+// recording's keyframe is encoded from the camera's frame; storing R itself takes more than twice as many bytes.
+BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
+    using enum BoundedEncoder::Packs;
+    if (stream.watched()) return step;
+    if (!records() && !live_one) return nothing;
+    const bool wanted = (records() && recorder->wants_picture(time)) || (live_one && live_one->wants_picture(time));
+    return wanted ? picture : step;
+}
+
+// Returns the threshold of the frame. The first frame made with a request that changes what may be seen replaces R
+// exactly (threshold 0): within a threshold of black, dark people would stay visible.
+int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& time) {
+    const int within = threshold.next(time.seconds);
+    return frame.replaces ? 0 : within;
+}
+
+// Bounded mode: encodes the frame against R in order, sends it and refines it. Returns the threshold of the frame.
+int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
+                                      std::span<const Component> objects) {
+    auto& camera = frame.result();
+    const bool first = stream.counts().version == 0;
+    const int within = threshold_of(frame, time);
+    auto outcome = bounded->encode(camera, packed_of(time, found.live.get()), within);
+    if (outcome.whole)
+        stream.start(bounded->reference(), time, objects, outcome.packed, within);
+    else
+        stream.advance(bounded->reference(), outcome.packed, time, objects, within);
+    if (records()) record(outcome.packed, time, within);
+    record_live(found, outcome.packed, time, within);
+    if (sharpener && stream.watched() && !found.live && !frame.replaces) {
+        auto& [sharper, packer] = *bounded_sharper;
+        bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
+        sharper.pack(packer);
+        send_sharper(sharper, time, objects, within);
+    } else if (sharpener) {
+        sharpener->begin_again();
+    }
+    if (first)
+        job.statistics().add_first_picture(shape.frame_bytes());
+    else
+        job.statistics().add_delta(outcome.found, shape.frame_bytes());
+    return within;
+}
+
+// Records the frame that was just sent: the bytes that viewers receive or, when a keyframe is due, R as a keyframe.
+void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time, int within) {
+    if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
+        return recorder->add(packed, time);
+    recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+// Does the same for a recording that was started while the stream is sent.
+void BroadcastJob::State::record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed,
+                                      const FrameTime& time, int within) {
+    if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });
+}
+
+std::optional<double> refresh_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
+                                         bool recorded) {
+    if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
+    if (asked && recorded)
+        fail(ErrorCode::usage,
+             "refresh {} of a stream that is recorded, which is not sharpened; refresh 0 or no record "
+             "are allowed",
+             *asked);
+    if (recorded) return std::nullopt;
+    return asked.value_or(usual_refresh_seconds);
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,432 @@
+#pragma once
+
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/codec/rate_control.hpp"
+#include "framewire/codec/refinement.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/jobs/detect.hpp"
+#include "framewire/jobs/input/filtered_input.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/live_recording.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/media/fwd.hpp"
+#include "framewire/net/client.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/net/stream_state.hpp"
+#include "framewire/plan/chain.hpp"
+#include "framewire/plan/source.hpp"
+#include "framewire/plan/statistics.hpp"
+#include "framewire/plan/stream_encoder.hpp"
+#include "framewire/service/control.hpp"
+#include "framewire/service/events.hpp"
+#include "framewire/service/live_camera.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+
+/// Options of a BroadcastJob.
+struct BroadcastOptions {
+    JobOptions job{};
+    /// Source and filters. Filters and viewers see only the source's public_name().
+    InputOptions input{};
+    codec::EncoderParameters encoder{};
+    /// Optional. Limits the bytes of delta frames per viewer, by the frames' own times: `encoder`'s threshold is then
+    /// the least one in force, and rate control may raise it. Keyframes, which a viewer receives first or after falling
+    /// behind, are not counted. Default: no limit.
+    std::optional<codec::RateLimits> rate{};
+    /// Static regions are refined (codec::Refiner) once they have not changed for this many seconds; 0 turns
+    /// refinement off. Default: usual_refresh_seconds, but 0 if the stream is recorded to `record`.
+    std::optional<double> refresh_seconds{};
+    net::ServerOptions server{};
+    /// Optional. If set, the stream is added to this listener under the name in `server`, and no listener is created.
+    /// It must outlive the job.
+    net::Listener* listener = nullptr;
+    /// Optional. Records what viewers receive to this .fwd file; `:key=SECONDS` after the path sets the keyframe
+    /// interval. Empty: no recording.
+    std::string record{};
+    /// Credentials for the upstream server if this stream is relayed.
+    net::ClientOptions upstream{};
+    /// Number of threads that pack delta frames in parallel. 0: half of the filters' threads, at least 1 and at most 8.
+    int packing_threads = 0;
+    /// The first frame waits for this many viewers, and the second one until these viewers have received the first.
+    int wait_for_viewers = 0;
+    /// If true, frames of a source that is not live are sent as soon as they are available.
+    bool hurries = false;
+    /// Optional. Finds objects in frames as captured; viewers draw them where the filters have moved them.
+    std::optional<DetectorOptions> detector{};
+    /// Optional. Receives the objects that the detector found in each frame that is sent. It must outlive the job.
+    SeenObjects* seen = nullptr;
+    /// Optional. Called when a viewer's control request is in force and before the viewer is answered, to persist it.
+    std::function<void()> keep_orders{};
+    /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). Scaled if frames have another size.
+    LiveZones zones{};
+};
+
+/// Returns the files that these options read and write.
+JobFiles files_of(const BroadcastOptions& options);
+
+/// Outcome of a BroadcastJob.
+struct BroadcastResult : JobResult {
+    /// Traffic of the job's own listener, or of this stream if the listener is shared.
+    net::ServerMetrics viewers{};
+    /// Number of viewers that did not receive the end of the stream before the deadline.
+    int viewers_left = 0;
+    /// True if the source continues with frames of another size. Viewers were disconnected and can reconnect to the
+    /// next job, which takes the source over through `BroadcastJob::opened()`.
+    bool ended_at_new_size = false;
+    /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected as for a new size.
+    bool ended_for_orders = false;
+    /// If the stream continues in another job, holds the error that ended the recording; null if writing succeeded.
+    std::exception_ptr recording_failure{};
+};
+
+/// Current state of a broadcast, as the API and the page show it.
+struct BroadcastStanding {
+    /// Shapes of frames as captured and as sent.
+    Shape source_shape{}, shape{};
+    /// Nominal frames per second.
+    Rational rate{30, 1};
+    /// True while frames arrive; false while the source is lost or has not yet delivered a frame.
+    bool up = false;
+    /// Number of times that the source was lost and came back.
+    std::int64_t reconnects = 0;
+    codec::Mode mode = codec::Mode::exact;
+    /// Least threshold in force, and the bound that was signalled to viewers.
+    int threshold = 0, threshold_max = 0;
+    Controls controls{};
+};
+
+/// Sends one source through filters to any number of viewers as a difference stream.
+///
+/// run() captures, filters, encodes and sends until the source ends, a stop is requested or end_here() is called. A job
+/// runs once. Functions below that are documented as callable from any thread may be called while run() works on
+/// another one.
+class BroadcastJob {
+public:
+    /// Opens the source, then everything else, cheap checks first, and listens from then on. Throws as FrameJob,
+    /// StreamEncoder, codec::RateControl, make_detector(), fwd::Recorder, net::Server and refresh_seconds_of() do, and
+    /// Error{usage} if a rate limit is combined with the lossless mode.
+    explicit BroadcastJob(const BroadcastOptions& options);
+    ~BroadcastJob();
+
+    /// Address at which viewers find the stream.
+    const net::StreamAddress& address() const;
+    /// Describes the source as opened. Constant while the job runs.
+    const SourceInfo& source() const;
+    /// Returns the source for InputOptions::opened of a job that continues where this one ended.
+    std::shared_ptr<OpenedSource> opened() const;
+    /// Returns the picture controls (brightness, contrast, saturation, gain). From any thread.
+    CameraPanel& panel();
+    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
+    /// thread.
+    /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
+    /// parse_control(). From any thread.
+    Controls controls() const;
+    void control(const ControlOrder& order);
+
+    // Queries and control requests while the job runs; from any thread.
+
+    /// Returns a snapshot of the job's current state.
+    BroadcastStanding standing() const;
+    /// Returns the traffic to viewers of this stream so far.
+    net::StreamMetrics viewers() const;
+    /// Version of the picture that viewers see; 0 before the first frame.
+    std::uint64_t picture_version() const;
+    /// Oldest version that may still be shown: older ones were withdrawn by a request that hides parts of the picture.
+    std::uint64_t oldest_picture_version() const;
+    /// Copies the picture that viewers see to `to`, a view of standing().shape, and returns its version.
+    std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
+    /// Replaces the filter chain, as FilteredInput::take_chain() does.
+    bool take_chain(const std::string& chain);
+    /// Sets the least threshold from the next frame on. Returns false and changes nothing if it exceeds the bound that
+    /// was signalled to viewers.
+    bool set_threshold(int threshold);
+    /// Sets privacy masks and detection areas from the next frame on. Masks are applied before filters, detection and
+    /// encoding. Throws as check_zones() does.
+    void set_zones(const std::vector<LiveZone>& zones);
+    /// Returns a ticket that is completed when all requests taken so far are in force in what viewers see.
+    OrderTicket ticket() const;
+    /// Returns a ticket that is completed when the first frame of this job was sent.
+    OrderTicket first_frame() const;
+    /// Returns a ticket that is completed when this job has ended.
+    OrderTicket next_job() const;
+    /// Ends the stream after the frames in flight, so that another job can continue with other options.
+    void end_here();
+    /// Starts a recording with the next frame, stored as a keyframe. Throws Error{usage} if a recording that was
+    /// started this way is in progress, and as fwd::Recorder does.
+    void start_recording(const std::string& path);
+    /// Completes that recording. Throws Error{usage} if there is none, and the error if writing failed.
+    void stop_recording();
+    /// Returns the state of that recording. Empty if there is none or if writing failed.
+    std::optional<LiveRecordingState> recording() const;
+
+    /// Runs the job; may be called once. If anything fails, viewers are informed and outputs completed before the first
+    /// error is thrown; a failed recording is reported only at the end. Throws Error{no_input} if the source has no
+    /// frames.
+    const BroadcastResult& run();
+    /// Result of run(), valid even if it threw.
+    const BroadcastResult& result() const;
+    /// Statistics of the run in progress; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Threshold of a broadcast; rate control moves it if a rate limit is given.
+///
+/// Thread-safe: next() is called where frames are processed, took() where they are sent, and set_least() from any
+/// thread. `limits_` and `greatest_` never change; the mutex guards the rest.
+class ThresholdInForce {
+public:
+    /// Throws Error{usage} if a rate limit is combined with the lossless mode, and as codec::validate() does.
+    ThresholdInForce(const codec::EncoderParameters& encoder, const std::optional<codec::RateLimits>& limits)
+        : least_(encoder.effective_threshold()),
+          limits_(limits),
+          greatest_(limits ? limits->greatest_threshold(least_) : least_) {
+        if (!limits) return;
+        if (encoder.mode == codec::Mode::lossless)
+            fail(ErrorCode::usage, "a rate does not go with the mode lossless, whose threshold is 0");
+        validate(*limits, least_);
+    }
+
+    /// Bound that holds for the whole stream and that viewers are sent, regardless of later changes of the least
+    /// threshold.
+    int greatest() const { return greatest_; }
+    /// Least threshold in force.
+    int least() const {
+        const std::lock_guard lock(mutex_);
+        return least_;
+    }
+    /// Sets another least threshold for the next frames. Returns false and changes nothing if it exceeds greatest().
+    bool set_least(int threshold) {
+        const std::lock_guard lock(mutex_);
+        if (threshold > greatest_) return false;
+        if (control_) control_->set_least(threshold);
+        least_ = threshold;
+        return true;
+    }
+    /// Starts rate control for this nominal frame rate. Called once, before all other functions.
+    void set_frame_rate(double frames_per_second) {
+        if (limits_) control_.emplace(*limits_, least_, frames_per_second);
+    }
+    /// Returns the threshold for the next frame, which has the time `seconds`.
+    int next(double seconds) {
+        const std::lock_guard lock(mutex_);
+        return control_ ? control_->threshold(seconds) : least_;
+    }
+    /// Returns how many bytes may be sent in addition to delta frames; infinite without a rate limit.
+    double room_bytes() {
+        const std::lock_guard lock(mutex_);
+        return control_ ? control_->room_bytes() : std::numeric_limits<double>::infinity();
+    }
+    /// Reports the bytes that a delta frame took, so that rate control can move the threshold. Warns once if the stream
+    /// exceeds its limit even at the greatest threshold.
+    void took(double seconds, int threshold, std::int64_t bytes, Statistics& statistics) {
+        statistics.add_step(seconds, threshold, bytes);
+        const std::lock_guard lock(mutex_);
+        if (!control_) return;
+        control_->took(seconds, threshold, bytes);
+        statistics.set_rate_limit(limits_->bits_per_second, control_->over());
+        if (control_->over() == 0 || warned_) return;
+        warned_ = true;
+        log_warning("the stream takes more than {:.6g} Mbit/s even within {}", 1e-6 * limits_->bits_per_second,
+                    greatest());
+    }
+
+private:
+    int least_;
+    std::optional<codec::RateLimits> limits_;
+    int greatest_;
+    mutable std::mutex mutex_;
+    std::optional<codec::RateControl> control_;
+    bool warned_ = false;
+};
+
+/// Default time in seconds after which static regions of a broadcast are refined.
+inline constexpr double usual_refresh_seconds = 1;
+
+/// Packed refinement of one frame: a second delta frame that brings static regions closer to the camera.
+struct PackedSharper {
+    /// Allocates for frames of this shape on the executor's backend.
+    PackedSharper(const Shape& shape, const Executor& executor) : step(shape, executor) {}
+
+    /// The refinement.
+    codec::SharperStep step;
+    /// Its packed form; empty if `step` is.
+    std::vector<std::uint8_t> packed{};
+
+    /// Fills `packed` from `step`, which must be complete.
+    void pack(codec::Packer& packer) {
+        packed.clear();
+        if (!step.empty()) packer.pack_changes(step.changes(), step.threshold(), packed);
+    }
+};
+
+/// Returns the time in seconds after which static regions of a stream are refined; empty: never. `asked` is the option;
+/// 0 turns refinement off. Default: recorded streams are not refined, because a file holds one state per frame; others
+/// use usual_refresh_seconds. Lossless streams have nothing to refine. Throws Error{usage} if refinement of a recorded
+/// stream is requested.
+std::optional<double> refresh_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
+                                         bool recorded);
+
+/// Per-frame results of a broadcast: what changed, and which objects move. One object per slot of the frame ring,
+/// reused; it belongs to one stage at a time.
+struct BroadcastFound {
+    /// Stream that the frame is sent on. Not owned.
+    const net::StreamState* stream;
+    /// Threshold with which the frame is compared with R.
+    int threshold;
+    /// Recorder of the whole broadcast; null if there is none. Not owned.
+    const fwd::Recorder* recorder;
+    /// Differences from R in exact and lossless mode; empty in bounded mode, which encodes in order while sending.
+    FrameChanges changes;
+    /// Objects that the detector found; meaningful if `has_objects`.
+    FrameObjects objects;
+    /// True if the detector looked at this frame.
+    bool has_objects;
+    /// Recording that was started while the stream is sent; null if there is none.
+    std::shared_ptr<LiveRecording> live{};
+    /// Packs `changes`; empty in bounded mode, which packs frames in their order.
+    std::optional<codec::Packer> packer;
+    /// Refinement of the frame; empty if nothing is refined or the mode is bounded.
+    std::optional<PackedSharper> sharper;
+    /// The packed changes; empty unless a viewer or a recording takes them.
+    std::vector<std::uint8_t> packed{};
+
+    /// Waits until changes and objects are complete, and packs the changes if a viewer or a recording takes them.
+    /// Called on the worker pool, for several frames in parallel.
+    void wait();
+};
+
+/// State of a running broadcast. The functions that work on single frames are in broadcast_frames.cpp.
+///
+/// Three threads and a pool share it. start() runs on the processing thread and send() on the thread that called run(),
+/// both in frame order; BroadcastFound::wait() runs on the worker pool. Every frame's data move from one to the next
+/// through the frame ring, so they need no locks. `threshold`, `parts` and `in_force` lock for themselves, because
+/// control requests reach them from any thread.
+///
+///     BroadcastFound   start() writes   -> wait() packs -> send() reads
+///     encoder, R       start() in exact and lossless mode; send() in bounded mode
+///     stream           send() advances it; network threads read it
+struct BroadcastJob::State {
+    // Opens everything in the order of the members: the input, the encoder's parts, the recording, and the listener
+    // last.
+    explicit State(const BroadcastOptions& options);
+
+    // Returns the shared listener, or opens one of the job's own after the stream's name was checked.
+    net::Listener& listener(const BroadcastOptions& options);
+    // Returns the handler for viewers' control requests; null if they are not allowed.
+    net::Control control_for_viewers(const BroadcastOptions& options);
+    // Describes the stream for viewers.
+    net::StreamInfo stream_info() const;
+    // Runs the frame ring until the source ends; fills `result`.
+    void run();
+    // Makes the results object of one slot.
+    BroadcastFound make_found();
+    // Processing thread: starts the detector and, in exact and lossless mode, the comparison with R and the refinement.
+    void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
+    // Describes the present moment to the sharpener: time, threshold, bytes left by rate control and bytes of the
+    // stream without refinements.
+    codec::Refiner::Moment moment(const FrameTime& time, int within) {
+        return {time.seconds, within, threshold.room_bytes(),
+                static_cast<double>(stream.counts().up_to_date_bytes - sharpened_bytes)};
+    }
+    // Sends a refinement, if there is one, as one more version of the same frame.
+    void send_sharper(const PackedSharper& sharper, const FrameTime& time, std::span<const Component> objects,
+                      int within);
+    // Sending thread: sends one frame to the stream, the recordings and `seen`, and reports its bytes to rate control.
+    void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
+    // Exact and lossless mode: sends the keyframe or delta frame that start() found.
+    void send_changes(const FrameTime& time, const BroadcastFound& found, std::span<const Component> objects);
+    // Bounded mode: decides whether the encoder packs a delta frame, a keyframe or nothing.
+    BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
+    // Bounded mode: encodes and sends a frame. Returns its threshold.
+    int send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
+                     std::span<const Component> objects);
+    // Returns the threshold for a frame; 0 if it must replace R exactly.
+    int threshold_of(const InputFrame& frame, const FrameTime& time);
+    // Returns a ticket for the requests taken so far.
+    OrderTicket ticket() const;
+    // Carries out a viewer's control request and waits until it is in force.
+    void obey_viewer(const std::string& control_request);
+    // Adds a frame to the recording of the whole broadcast.
+    void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
+    // Adds a frame to a recording that was started while the stream is sent.
+    void record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed, const FrameTime& time,
+                     int within);
+    // Returns the objects that count, at their positions in the sent frame.
+    std::span<const Component> seen_by_viewers(const FrameObjects& objects);
+    // Returns the header data of a recording.
+    fwd::Recording recording_facts() const;
+    // Opens the recording of the whole broadcast; null if there is none.
+    std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
+    // Returns true until writing that recording failed.
+    bool records() const { return recorder && recorder->goes_on(); }
+    // Snapshot of the state, for queries.
+    BroadcastStanding standing() const;
+    // Applies privacy masks and detection areas from the next frame on.
+    void set_zones(const std::vector<LiveZone>& zones);
+    // Starts a recording with the next frame.
+    void start_recording(const std::string& path);
+    // Completes stream, recordings and statistics, and ends the wait of pending requests.
+    void finish(FirstFailure& failure, Ending ending);
+
+    int asked_packing_threads, wait_for_viewers;
+    bool hurries;
+    FrameJob<FilteredInput> job;
+    codec::EncoderParameters parameters;
+    std::optional<double> refresh_seconds;
+    ThresholdInForce threshold;
+    // shape of the frames that are sent
+    Shape shape;
+    std::optional<StreamEncoder> encoder;
+    // exactly one of `encoder` and `bounded` is set
+    std::optional<BoundedEncoder> bounded;
+    std::optional<codec::Refiner> sharpener;
+    // Refinement of a bounded stream runs on the sending thread, so one packer is enough.
+    struct BoundedSharper {
+        PackedSharper sharper;
+        codec::Packer packer;
+    };
+    // set if a bounded stream is refined
+    std::optional<BoundedSharper> bounded_sharper;
+    std::unique_ptr<FrameDetector> detector;
+    SeenObjects* seen;
+    std::function<void()> keep_orders;
+    net::StreamState stream;
+    std::unique_ptr<fwd::Recorder> recorder;
+    // bytes of refinements on the wire
+    std::atomic<std::int64_t> sharpened_bytes = 0;
+    // objects of one frame: those that count, and those at the positions to which filters move them
+    std::vector<Component> counted, moved;
+    LiveParts parts;
+    std::shared_ptr<OrdersInForce> in_force = std::make_shared<OrdersInForce>();
+    std::optional<net::Listener> own_listener;
+    net::ServedStream served;
+    // bytes sent by earlier jobs that share these statistics
+    std::int64_t sent_before;
+    BroadcastResult result;
+};
+
+/// Time that viewers have to receive the last state and the end of the stream; the shorter one applies if the user
+/// stops the program.
+inline constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
+
+}  // namespace framewire::session

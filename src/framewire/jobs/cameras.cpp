@@ -1,0 +1,570 @@
+#include "framewire/jobs/cameras.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/jobs/broadcast.hpp"
+#include "framewire/jobs/configuration.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/persisted_state.hpp"
+#include "framewire/media/fwd.hpp"
+#include "framewire/media/sources.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/plan/statistics.hpp"
+#include "framewire/service/web/site.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+// The life of a served camera: open, run a job, and make the next job if the size changed or requests need a restart.
+
+namespace framewire::session {
+namespace {
+
+// Waits for `pause`. Returns false if a stop was requested.
+bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
+    std::mutex mutex;
+    std::condition_variable_any stopping;
+    std::unique_lock lock(mutex);
+    return !stopping.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
+}
+
+// Returns true if the source was unavailable, so that trying again can help.
+bool is_away(const Error& error) {
+    return error.code() == ErrorCode::no_input || error.code() == ErrorCode::source_lost;
+}
+
+}  // namespace
+
+std::string recording_part(const std::string& text, int number) {
+    const auto path = fwd::parse_record(text).path;
+    std::filesystem::path part(path);
+    part.replace_filename(fmt::format("{}-{}{}", part.stem().string(), number, part.extension().string()));
+    return part.string() + text.substr(std::min(path.size(), text.size()));
+}
+
+Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live, LiveSettings ordered)
+    : options_(options),
+      record_(options.record),
+      live_(std::make_shared<ServedCamera>(options, live, std::move(ordered), statistics_)) {
+    options_.listener = &listener;
+    options_.input.follows_size = true;
+    options_.job.statistics = statistics_;
+    options_.job.statistics_path.clear();
+    options_.keep_orders = [live = live_.get()] { live->keep(); };
+}
+
+Camera::~Camera() { live_->detach(); }
+
+bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
+
+void Camera::make_job() {
+    if (relays()) {
+        relay_ = std::make_unique<RelayJob>(options_);
+        live_->attach(*relay_);
+    } else {
+        job_ = job_as_ordered();
+        live_->attach(*job_);
+    }
+    // only for the first job
+    options_.wait_for_viewers = 0;
+}
+
+// Ordered or persisted settings may not fit, for example after a change of the frame size; then they are dropped.
+std::unique_ptr<BroadcastJob> Camera::job_as_ordered() {
+    for (;;) {
+        try {
+            return std::make_unique<BroadcastJob>(live_->options(options_));
+        } catch (const Error& error) {
+            const bool is_ours = error.code() == ErrorCode::usage || error.code() == ErrorCode::config;
+            const std::string why = error.what();
+            if (!is_ours || !live_->give_up_orders(why.substr(0, why.find('\n')))) throw;
+        }
+    }
+}
+
+void Camera::tell_address() const {
+    if (job_) log_info("serving {} at {}", job_->source().name, to_string(job_->address()));
+    if (relay_) log_info("forwarding {} at {}", relay_->source(), to_string(relay_->address()));
+}
+
+void Camera::open(bool may_come_later) {
+    try {
+        make_job();
+    } catch (const Error& error) {
+        const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
+        if (!may_come_later || !is_away(error) || !may_be_away) throw;
+        log_warning("{}: {}; trying again", name(), error.what());
+    }
+}
+
+// Retries until the camera is open. Returns false if a stop was requested. Throws the last error when the time for
+// retries is over.
+bool Camera::open_with_patience() {
+    const auto begin = Clock::now();
+    const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
+    for (auto pause = first_retry_pause; wait(options_.job.stop, pause);
+         pause = std::min(2 * pause, longest_retry_pause)) {
+        try {
+            make_job();
+            tell_address();
+            return true;
+        } catch (const Error& error) {
+            if (options_.job.stop.stop_requested()) return false;
+            const bool goes_on = patience == SourceOptions::for_ever || Clock::now() - begin < patience;
+            if (!is_away(error) || !goes_on) throw;
+            log_debug("{}: {}", name(), error.what());
+        }
+    }
+    return false;
+}
+
+void Camera::run() {
+    // Ends the wait of pending control requests on every path.
+    const std::shared_ptr<void> at_end(nullptr, [this](void*) { live_->end(); });
+    if (!job_ && !relay_ && !open_with_patience()) return;
+    if (relay_) return run_relay();
+    do {
+        run_job(*job_);
+        note_recording_failure(result_.recording_failure);
+    } while (go_on());
+    if (recording_failure_) std::rethrow_exception(recording_failure_);
+}
+
+void Camera::note_recording_failure(const std::exception_ptr& failure) {
+    if (!recording_failure_) recording_failure_ = failure;
+}
+
+// Runs a job and adds its result to those of earlier jobs, even if it throws.
+template <class Job>
+void Camera::run_job(Job& job) {
+    const auto viewers_before = result_.viewers;
+    const auto take = [&] {
+        result_ = job.result();
+        add(result_.viewers, viewers_before);
+    };
+    try {
+        job.run();
+    } catch (...) {
+        take();
+        throw;
+    }
+    take();
+}
+
+// Runs the relay, and connects again if the stream was lost for good or came back with other properties.
+void Camera::run_relay() {
+    for (;;) {
+        try {
+            return run_job(*relay_);
+        } catch (const Error& error) {
+            const bool goes_on = options_.input.reconnect.value_or(SourceOptions::for_ever).count() > 0;
+            if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
+            log_warning("{}: {}; trying again", name(), error.what());
+        }
+        live_->detach();
+        // frees the stream's name
+        relay_.reset();
+        if (!open_with_patience()) return;
+    }
+}
+
+// Makes the next job if the last one ended for a new size or for requests. Returns false if the camera has ended.
+bool Camera::go_on() {
+    if (!result_.ended_at_new_size && !result_.ended_for_orders) return false;
+    options_.input.opened = job_->opened();
+    const auto before = job_->source().shape;
+    live_->detach();
+    // frees the stream's name
+    job_.reset();
+    auto& source = options_.input.opened->source();
+    if (result_.ended_at_new_size) {
+        if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
+        log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
+                    source.info().name, to_string(before), to_string(source.info().shape));
+    } else {
+        log_info("{}: viewers come back to a stream as it was ordered", name());
+    }
+    if (options_.job.frames) *options_.job.frames -= result_.figures.frames - counted_frames_;
+    if (options_.job.frames == 0) return false;
+    counted_frames_ = result_.figures.frames;
+    if (!record_.empty()) {
+        do options_.record = recording_part(record_, ++recordings_);
+        while (std::filesystem::exists(fwd::parse_record(options_.record).path));
+        log_info("{}: recorded on in {}", name(), options_.record);
+    }
+    make_next_job();
+    return true;
+}
+
+// A recording file that cannot be written ends the recording, not the camera.
+void Camera::make_next_job() {
+    try {
+        return make_job();
+    } catch (const Error& error) {
+        if (options_.record.empty() || error.code() != ErrorCode::io) throw;
+        note_recording_failure(std::current_exception());
+        log_error("{}; the stream goes on without being recorded", error.what());
+    }
+    options_.record.clear();
+    make_job();
+}
+
+namespace {
+
+CameraText split(std::string_view text) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) return {"", std::string(text)};
+    // "." and ".." count as names here, so that they are rejected as invalid names later.
+    const auto name = text.substr(0, equals);
+    if (!net::is_stream_name(name) && name != "." && name != "..") return {"", std::string(text)};
+    return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+}  // namespace
+
+CameraText camera_source(std::string_view text) {
+    std::error_code unknown;
+    if (std::filesystem::exists(text, unknown)) return {"", std::string(text)};
+    return split(text);
+}
+
+CameraText camera_text(std::string_view text, std::span<const std::string> names) {
+    auto parts = split(text);
+    if (std::ranges::find(names, parts.name) == names.end()) return {"", std::string(text)};
+    return parts;
+}
+
+std::string with_camera_name(std::string_view text, std::string_view name) {
+    constexpr std::string_view place = "{name}";
+    std::string filled;
+    for (auto at = text.find(place); at != text.npos; at = text.find(place)) {
+        filled.append(text.substr(0, at)).append(name);
+        text.remove_prefix(at + place.size());
+    }
+    return filled.append(text);
+}
+
+}  // namespace framewire::session
+
+// Opens and runs several cameras, each on a thread of its own, behind one listener.
+
+namespace framewire::session {
+namespace {
+
+// Adds the camera's name to errors of `body`, if there are several cameras.
+template <class Body>
+void naming(const std::string& name, bool several, const Body& body) {
+    if (!several) return body();
+    try {
+        body();
+    } catch (const ExcerptError& error) {
+        throw ExcerptError(error.code(), fmt::format("camera '{}': {}", name, error.text()), error.excerpt());
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("camera '{}': {}", name, error.what()));
+    }
+}
+
+// Divides the machine among the cameras. Each camera has its own threads for capturing, starting, packing and sending.
+// The additional threads that speed up a single frame are divided, because with more cameras than cores several frames
+// are in progress anyway. The filter loops of all cameras share one set of workers (ThreadPool).
+void share_machine(BroadcastOptions& camera, int cameras) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    constexpr int most_packing = 8;
+    camera.packing_threads = std::clamp(cores / 2 / cameras, 1, most_packing);
+    camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
+}
+
+// Returns the names of cameras with their own detector.
+std::vector<std::string> watched(const CamerasOptions& options) {
+    std::vector<std::string> names;
+    for (const auto& camera : options.cameras)
+        if (camera.detector && !relayed_stream(camera.input.source)) names.push_back(camera.server.stream);
+    return names;
+}
+
+// Checks everything that can be checked without opening a camera.
+const CamerasOptions& checked(const CamerasOptions& options) {
+    if (options.cameras.empty()) fail(ErrorCode::usage, "there is no camera to serve");
+    std::set<std::string> names;
+    for (const auto& camera : options.cameras) {
+        const auto& name = camera.server.stream;
+        net::validate_stream_name(name);
+        if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
+        if (const auto& path = options.listener.base_path; path == "/" + name || path.starts_with("/" + name + "/"))
+            fail(ErrorCode::usage, "the base path {} begins with the name of a camera, whose own address that is",
+                 path);
+        naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
+    }
+    check_events(options.events);
+    if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
+        fail(ErrorCode::usage, "mqtt tells what detectors find, and no camera has one: it goes with detect");
+    return options;
+}
+
+void require_folder(const std::string& folder) {
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+        fail(ErrorCode::config, "there is no folder {} for recordings", folder);
+}
+
+// Calls `body` with each index on its own thread, and returns when all calls have ended.
+template <class Body>
+void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& body) {
+    std::vector<std::jthread> threads;
+    for (std::size_t at = 0; at < cameras.size(); ++at) threads.emplace_back([&, at] { body(at); });
+}
+
+}  // namespace
+
+struct CamerasJob::State {
+    // Checks, listens, reads the persisted state, opens all cameras, and only then serves the page and the API.
+    explicit State(const CamerasOptions& options)
+        : job(options.job, files_of(checked(options))),
+          listener(options.listener, job.stop()),
+          several(options.cameras.size() > 1),
+          events(options.events, watched(options), make_outputs(options)) {
+        const auto& live = options.live;
+        require_folder(live.record_folder);
+        auto ordered = live.state_path.empty() ? OrderedOfCameras() : read_state(live.state_path);
+        const auto seen = watched(options);
+        if (!seen.empty()) result.events.emplace();
+        for (auto camera : options.cameras) {
+            if (std::ranges::find(seen, camera.server.stream) != seen.end())
+                camera.seen = &events.of(camera.server.stream);
+            camera.job.stop = job.stop();
+            camera.job.progress = several ? ProgressMode::none : options.job.progress;
+            camera.job.replace = options.job.replace;
+            if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
+            cameras.push_back(
+                std::make_unique<Camera>(camera, listener, live, fitting(camera, ordered[camera.server.stream])));
+            result.cameras.push_back({.name = camera.server.stream});
+        }
+        open();
+        if (!live.state_path.empty()) keep_orders(live.state_path, std::move(ordered));
+        if (options.web) serve_web(options);
+    }
+    ~State() { listener.set_site(nullptr); }
+
+    // Persists settings after each control request, and periodically. Requests may outlive the keeper.
+    void keep_orders(const std::string& path, OrderedOfCameras ordered) {
+        std::vector<std::shared_ptr<ServedCamera>> served;
+        for (const auto& camera : cameras) served.push_back(camera->live());
+        keeper = std::make_shared<StateKeeper>(path, std::move(ordered), std::move(served));
+        for (const auto& camera : cameras)
+            camera->live()->keep_orders_by([name = camera->name(), kept_by = std::weak_ptr(keeper)] {
+                const auto there = kept_by.lock();
+                if (!there) return;
+                try {
+                    there->keep_now();
+                } catch (const Error& error) {
+                    fail(error.code(), "{}: it is in force, but does not survive a restart: {}", name, error.what());
+                }
+            });
+    }
+
+    // Adds the HTTP routes to the listener.
+    void serve_web(const CamerasOptions& options) {
+        listener.set_site(web::make_site({.cameras = live(),
+                                          .viewers = [this] { return listener.metrics(); },
+                                          .events = &events.feeds(),
+                                          .has_token = !options.listener.token.empty(),
+                                          .has_tls = options.listener.tls.has_value(),
+                                          .takes_recordings = !options.live.record_folder.empty(),
+                                          .base_path = options.listener.base_path}));
+        log_info("in a browser: {}://{}{}/", options.listener.tls ? "https" : "http", to_string(listener.address()),
+                 options.listener.base_path);
+    }
+
+    std::vector<std::shared_ptr<LiveCamera>> live() const {
+        std::vector<std::shared_ptr<LiveCamera>> all;
+        for (const auto& camera : cameras) all.push_back(camera->live());
+        return all;
+    }
+
+    // Makes the publisher, if there is a broker. `publisher` refers to it for statistics; the hub owns it.
+    std::vector<std::unique_ptr<EventOutput>> make_outputs(const CamerasOptions& options) {
+        std::vector<std::unique_ptr<EventOutput>> outputs;
+        if (options.events.mqtt.broker.host.empty()) return outputs;
+        auto made = std::make_unique<MqttPublisher>(options.events.mqtt, watched(options));
+        publisher = made.get();
+        outputs.push_back(std::move(made));
+        return outputs;
+    }
+
+    // Sends the last events and takes the final counters.
+    void end_events() {
+        events.end(Clock::now() + (job.stopped() ? stopped_deadline : ending_deadline));
+        if (result.events) result.events = events.figures();
+        if (publisher) result.mqtt = publisher->figures();
+    }
+
+    // Opens all cameras in parallel; the first error ends the constructor.
+    void open() {
+        std::vector<std::exception_ptr> failures(cameras.size());
+        for_all_at_once(cameras, [&](std::size_t at) {
+            FirstFailure failure;
+            failure.attempt([&] { naming(cameras[at]->name(), several, [&] { cameras[at]->open(several); }); });
+            failures[at] = failure.what();
+        });
+        for (const auto& failure : failures)
+            if (failure) std::rethrow_exception(failure);
+        for (const auto& camera : cameras) camera->tell_address();
+    }
+
+    void run() {
+        job.begin_run();
+        std::vector<std::exception_ptr> failures(cameras.size());
+        {
+            const Progress progress(several ? job.options().progress : ProgressMode::none, progress_lines(cameras));
+            for_all_at_once(cameras, [&](std::size_t at) { failures[at] = run(at); });
+        }
+        FirstFailure failure;
+        for (const auto& of_camera : failures)
+            if (of_camera) failure.attempt([&] { std::rethrow_exception(of_camera); });
+        end_events();
+        listener.close("all streams have come to their end");
+        result.total = total_of(cameras);
+        result.viewers = listener.metrics();
+        failure.attempt([&] { job.statistics_file().write(to_json(result)); });
+        failure.rethrow();
+    }
+
+    // Runs one camera; its error is logged and becomes part of its result.
+    std::exception_ptr run(std::size_t at) {
+        auto& of_camera = result.cameras[at];
+        FirstFailure failure;
+        failure.attempt([&] {
+            try {
+                naming(cameras[at]->name(), several, [&] { cameras[at]->run(); });
+            } catch (const std::exception& error) {
+                of_camera.failure = error.what();
+                if (several) log_error("{}", error.what());
+                throw;
+            }
+        });
+        of_camera.broadcast = cameras[at]->result();
+        return failure.what();
+    }
+
+    Job job;
+    net::Listener listener;
+    bool several;
+    // owned by `events`
+    MqttPublisher* publisher = nullptr;
+    EventHub events;
+    std::vector<std::unique_ptr<Camera>> cameras;
+    CamerasResult result;
+    // last member: it refers to the cameras
+    std::shared_ptr<StateKeeper> keeper;
+};
+
+JobFiles files_of(const CamerasOptions& options) {
+    JobFiles files;
+    for (auto camera : options.cameras) {
+        camera.job.statistics_path.clear();
+        files.add(files_of(camera));
+    }
+    return files.statistics(options.job.statistics_path);
+}
+
+CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<State>(options)) {}
+CamerasJob::~CamerasJob() = default;
+
+const net::Address& CamerasJob::address() const { return state_->listener.address(); }
+const EventHub& CamerasJob::events() const { return state_->events; }
+
+std::optional<MqttFigures> CamerasJob::mqtt() const {
+    return state_->publisher ? std::optional(state_->publisher->figures()) : std::nullopt;
+}
+
+std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
+
+const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
+const CamerasResult& CamerasJob::result() const { return state_->result; }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
+
+// Totals, with members as in a single camera's statistics.
+Json total_json(const CamerasTotal& total) {
+    return {{"frames", total.frames},       {"drops", total.drops},
+            {"seconds", total.seconds},     {"fps", per_second(static_cast<double>(total.frames), total.seconds)},
+            {"raw_bytes", total.raw_bytes}, {"sent_bytes", total.sent_bytes}};
+}
+
+}  // namespace
+
+CamerasTotal total_of(const std::vector<std::unique_ptr<Camera>>& cameras) {
+    CamerasTotal total;
+    for (const auto& camera : cameras) {
+        const auto figures = camera->figures();
+        total.frames += figures.frames;
+        total.drops += figures.drops;
+        total.seconds = std::max(total.seconds, figures.seconds);
+        total.raw_bytes += figures.raw_bytes;
+        total.sent_bytes += figures.sent_bytes;
+    }
+    return total;
+}
+
+ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras) {
+    const auto bar = [&cameras](int columns) {
+        const auto total = total_of(cameras);
+        auto line = fmt::format("{} cameras, {} frames  {:.1f} fps  {:.2f} Mbit/s", cameras.size(), total.frames,
+                                per_second(static_cast<double>(total.frames), total.seconds),
+                                per_second(8e-6 * static_cast<double>(total.sent_bytes), total.seconds));
+        if (total.drops > 0) line += fmt::format("  {} dropped", total.drops);
+        return line.substr(0, static_cast<std::size_t>(std::max(columns, 0)));
+    };
+    const auto json = [&cameras] {
+        auto line = total_json(total_of(cameras));
+        for (const auto& camera : cameras)
+            line["cameras"][camera->name()] = Json::parse(progress_json(camera->figures(), std::nullopt));
+        return line.dump();
+    };
+    return {bar, json};
+}
+
+std::string to_json(const CamerasResult& result) {
+    const auto text = [](const Json& json) {
+        constexpr int indent = 2;
+        return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+    };
+    const auto of = [](const CameraResult& camera) {
+        auto json = Json::parse(to_json(camera.broadcast.figures, camera.broadcast.description));
+        if (camera.failure) json["failure"] = *camera.failure;
+        return json;
+    };
+    const auto add_events = [&result](Json json) {
+        if (const auto& events = result.events)
+            json["events"] = {{"objects", events->objects}, {"motion", events->motion}, {"left_out", events->left_out}};
+        if (const auto& mqtt = result.mqtt)
+            json["mqtt"] = {{"connections", mqtt->connections},
+                            {"acknowledged", mqtt->acknowledged},
+                            {"waiting", mqtt->waiting},
+                            {"dropped", mqtt->dropped}};
+        return json;
+    };
+    if (result.cameras.size() == 1) return text(add_events(of(result.cameras.front())));
+    auto json = total_json(result.total);
+    json["viewers_total"] = result.viewers.viewers_total;
+    for (const auto& camera : result.cameras) json["cameras"][camera.name] = of(camera);
+    return text(add_events(json));
+}
+
+}  // namespace framewire::session

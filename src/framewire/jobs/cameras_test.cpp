@@ -1,0 +1,206 @@
+#include "framewire/jobs/cameras.hpp"
+#include "framewire/jobs/job_testing_testing.hpp"
+#include "framewire/media/media_testing.hpp"
+#include "framewire/net/client.hpp"
+#include "kit/captured_log.hpp"
+#include "kit/eventually.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <future>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+namespace camera_text_test {
+
+TEST(CameraText, SplitsAtTheFirstEqualsSign) {
+    const auto expect = [](const char* text, const char* name, const char* rest) {
+        const auto parts = camera_source(text);
+        EXPECT_EQ(parts.name, name) << text;
+        EXPECT_EQ(parts.rest, rest) << text;
+    };
+    expect("door=synth", "door", "synth");
+    expect("door=synth:size=64x48", "door", "synth:size=64x48");
+    expect("Yard_2.b-c=rtsp://a/b?c=d", "Yard_2.b-c", "rtsp://a/b?c=d");
+    expect("door=", "door", "");
+    expect("..=synth", "..", "synth");
+    for (const auto* text : {"synth", "synth:size=64x48", "rtsp://a/b?c=d", "./a=b.mp4", "folder/a=b.mp4", "=synth",
+                             "a b=synth", "lavfi:color=c=red"})
+        expect(text, "", text);
+}
+
+TEST(CameraText, PrefersAnExistingFile) {
+    const testing::TemporaryFolder folder;
+    const auto here = std::filesystem::current_path();
+    std::filesystem::current_path(std::filesystem::path(folder / "x").parent_path());
+    testing::write_file("a=b.bgr", "0", 1);
+    const auto there = camera_source("a=b.bgr"), elsewhere = camera_source("a=c.bgr");
+    std::filesystem::current_path(here);
+    EXPECT_EQ(there.name, "");
+    EXPECT_EQ(there.rest, "a=b.bgr");
+    EXPECT_EQ(elsewhere.name, "a");
+}
+
+TEST(CameraText, AcceptsOnlyKnownNamesInOtherTexts) {
+    const std::vector<std::string> names{"door", "yard"};
+    EXPECT_EQ(camera_text("door=gaussian=5", names).name, "door");
+    EXPECT_EQ(camera_text("door=gaussian=5", names).rest, "gaussian=5");
+    EXPECT_EQ(camera_text("gaussian=5", names).name, "");
+    EXPECT_EQ(camera_text("gaussian=5", names).rest, "gaussian=5");
+    EXPECT_EQ(camera_text("gray", names).rest, "gray");
+}
+
+TEST(CameraText, ReplacesThePlaceholder) {
+    EXPECT_EQ(with_camera_name("day/{name}-{name}.fwd:key=2", "door"), "day/door-door.fwd:key=2");
+    EXPECT_EQ(with_camera_name("{nam}{name", "door"), "{nam}{name");
+    EXPECT_EQ(with_camera_name("", "door"), "");
+}
+
+}  // namespace camera_text_test
+
+namespace cameras_test {
+
+class Cameras : public JobTest {
+protected:
+    CamerasOptions options(const std::vector<std::pair<std::string, std::string>>& named_sources) const {
+        CamerasOptions options{.job = job()};
+        options.listener.listen = {"127.0.0.1", 0};
+        for (const auto& [name, source] : named_sources) {
+            BroadcastOptions camera{.job = job(), .input = {.source = source}};
+            camera.encoder.mode = codec::Mode::lossless;
+            camera.server.stream = name;
+            camera.wait_for_viewers = 1;
+            camera.hurries = true;
+            options.cameras.push_back(camera);
+        }
+        return options;
+    }
+
+    // Everything that a viewer sees of one camera: pictures by frame number.
+    static std::map<std::int64_t, Bytes> see(const net::Address& address, const std::string& name) {
+        net::Client client({address, name});
+        std::map<std::int64_t, Bytes> seen;
+        while (client.next()) {
+            const auto& picture = client.picture();
+            seen[client.state().frame] = Bytes(picture.data(), picture.data() + picture.shape().bytes());
+        }
+        return seen;
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Cameras);
+
+TEST_P(Cameras, ShareOnePortByName) {
+    const std::string small = "synth:size=64x48:fps=20:noise=2:seed=9:frames=20";
+    auto both = options({{"door", camera()}, {"yard", small}});
+    both.cameras[1].input.filters = "flip=both";
+    both.job.statistics_path = folder_ / "stats.json";
+    CamerasJob job(both);
+    auto door = std::async(std::launch::async, [&] { return see(job.address(), "door"); });
+    auto yard = std::async(std::launch::async, [&] { return see(job.address(), "yard"); });
+    const auto& result = job.run();
+
+    const auto door_frames = camera_frames();
+    for (const auto& [frame, picture] : door.get())
+        EXPECT_EQ(picture, door_frames.at(static_cast<std::size_t>(frame))) << frame;
+    auto yard_frames = read_video(small).frames;
+    const auto seen = yard.get();
+    EXPECT_EQ(seen.rbegin()->first, 19);
+    for (const auto& [frame, picture] : seen) {
+        const auto& captured = yard_frames.at(static_cast<std::size_t>(frame));
+        for (std::size_t pixel = 0; pixel < picture.size() / 3; ++pixel)
+            ASSERT_EQ(picture[3 * pixel], captured[captured.size() - 3 * (pixel + 1)]) << "turned by half";
+    }
+
+    ASSERT_EQ(result.cameras.size(), 2u);
+    EXPECT_EQ(result.cameras[0].broadcast.figures.frames, frames);
+    EXPECT_EQ(result.cameras[1].broadcast.figures.frames, 20);
+    EXPECT_EQ(result.total.frames, frames + 20);
+    EXPECT_EQ(result.viewers.viewers_total, 2);
+    EXPECT_EQ(result.cameras[0].broadcast.viewers.viewers_total, 1);
+    const auto bytes = read_file(both.job.statistics_path);
+    const auto json = nlohmann::json::parse(bytes.begin(), bytes.end());
+    EXPECT_EQ(json["frames"], frames + 20);
+    EXPECT_EQ(json["cameras"]["door"]["frames"], frames);
+    EXPECT_EQ(json["cameras"]["yard"]["frames"], 20);
+    EXPECT_EQ(json["cameras"]["yard"]["size"]["width"], 64);
+    EXPECT_FALSE(json["cameras"]["yard"].contains("failure"));
+}
+
+// On a GPU, cameras of equal shape share launches.
+TEST_P(Cameras, KeepStreamsOfEqualShapeApart) {
+    std::vector<std::pair<std::string, std::string>> sources;
+    for (int number = 0; number < 5; ++number)
+        sources.emplace_back(fmt::format("camera-{}", number),
+                             fmt::format("synth:size=64x48:fps=20:noise=2:seed={}:frames=20", number));
+    CamerasJob job(options(sources));
+    std::vector<std::future<std::map<std::int64_t, Bytes>>> viewers;
+    for (const auto& [name, source] : sources)
+        viewers.push_back(std::async(std::launch::async, [&] { return see(job.address(), name); }));
+    job.run();
+    for (std::size_t at = 0; at < sources.size(); ++at) {
+        const auto captured = read_video(sources[at].second).frames;
+        const auto seen = viewers[at].get();
+        ASSERT_FALSE(seen.empty());
+        EXPECT_EQ(seen.rbegin()->first, 19);
+        for (const auto& [frame, picture] : seen)
+            EXPECT_EQ(picture, captured.at(static_cast<std::size_t>(frame))) << sources[at].first << " " << frame;
+    }
+}
+
+// The other camera's viewer receives its whole stream, and the error is thrown at the end.
+TEST_P(Cameras, ContinueAfterOneFails) {
+    auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
+    both.cameras[0].wait_for_viewers = 0;
+    both.job.statistics_path = folder_ / "stats.json";
+    const kit::CapturedLog log;
+    CamerasJob job(both);
+    auto whole = std::async(std::launch::async, [&] {
+        EXPECT_TRUE(kit::eventually([&] { return log.text().find("camera 'broken': ") != std::string::npos; }));
+        return see(job.address(), "whole");
+    });
+    std::string message;
+    EXPECT_EQ(error_of([&] { job.run(); }, &message), ErrorCode::source_lost);
+    EXPECT_NE(message.find("camera 'broken': "), std::string::npos) << message;
+    EXPECT_EQ(whole.get().rbegin()->first, frames - 1);
+    const auto& result = job.result();
+    EXPECT_EQ(result.cameras[0].broadcast.figures.frames, 3);
+    EXPECT_TRUE(result.cameras[0].failure);
+    EXPECT_FALSE(result.cameras[1].failure);
+    const auto bytes = read_file(both.job.statistics_path);
+    EXPECT_TRUE(nlohmann::json::parse(bytes.begin(), bytes.end())["cameras"]["broken"].contains("failure"));
+}
+
+TEST_P(Cameras, RejectInvalidOptions) {
+    const auto refusal = [&](const CamerasOptions& wrong, std::string_view words) {
+        std::string message;
+        const auto code = error_of([&] { CamerasJob job(wrong); }, &message);
+        EXPECT_NE(message.find(words), std::string::npos) << message;
+        return code;
+    };
+    EXPECT_EQ(refusal(options({}), "no camera"), ErrorCode::usage);
+    EXPECT_EQ(refusal(options({{"door", camera()}, {"door", camera()}}), "two cameras"), ErrorCode::usage);
+    EXPECT_EQ(refusal(options({{"a b", camera()}}), "'a b'"), ErrorCode::usage);
+    for (const auto* unreachable : {".", ".."})
+        EXPECT_EQ(refusal(options({{unreachable, camera()}}), "other than . and .."), ErrorCode::usage);
+    auto hidden = options({{"door", camera()}});
+    for (const auto* path : {"/door", "/door/cams"}) {
+        hidden.listener.base_path = path;
+        EXPECT_EQ(refusal(hidden, "begins with the name of a camera"), ErrorCode::usage) << path;
+    }
+    EXPECT_EQ(refusal(options({{"a", camera()}, {"b", "/no/such/file.mkv"}}), "camera 'b'"), ErrorCode::no_input);
+    auto misspelt = options({{"a", camera()}, {"b", camera()}});
+    misspelt.cameras[1].input.filters = "grey";
+    EXPECT_EQ(refusal(misspelt, "did you mean 'gray'?"), ErrorCode::usage);
+}
+
+TEST(CameraRecordings, NumberFurtherParts) {
+    EXPECT_EQ(recording_part("day.fwd", 2), "day-2.fwd");
+    EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
+}
+
+}  // namespace cameras_test
+}  // namespace framewire::session

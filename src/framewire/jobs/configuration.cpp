@@ -1,0 +1,912 @@
+#include "framewire/jobs/configuration.hpp"
+#include "framewire/codec/refinement.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/detect/detector.hpp"
+#include "framewire/jobs/cameras.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/relay.hpp"
+#include "framewire/media/fwd.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/net/access.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/net/tls.hpp"
+#include "framewire/plan/chain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+// Collects all errors instead of stopping at the first one, so that `framewire check` reports everything at once.
+
+namespace framewire::session {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+constexpr std::string_view listed_zones = "roi", region_picture = "roi-mask";
+
+// Returns the entry of this key; null if there is none.
+const DocumentEntry* entry_of(const DocumentNode& map, std::string_view key) {
+    for (const auto& entry : map.entries)
+        if (entry.key == key) return &entry;
+    return nullptr;
+}
+
+// Returns a value as settings expect it: flags as 1 and 0.
+std::string text_of(const ParameterInfo& info, const DocumentNode& value) {
+    if (info.type != ParameterInfo::Type::flag) return value.text;
+    if (value.text == "true") return "1";
+    return value.text == "false" ? "0" : value.text;
+}
+
+// Fills a Configuration from the document and notes every problem with its position.
+class Reader {
+public:
+    Reader(Configuration& configuration, const JobOptions& job) : result_(configuration), job_(job) {}
+
+    // Reads the top level: settings of the server first, then the defaults, then each camera.
+    void read(const DocumentNode& root) {
+        if (root.kind != Kind::map) return problem(root.place, "a map with 'cameras' is needed here");
+        for (const auto& entry : root.entries)
+            if (entry.key != "cameras" && entry.key != "defaults" &&
+                !take(entry, listener_settings(), result_.listener) &&
+                !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events))
+                unknown(entry,
+                        names_of(event_settings(), names_of(live_option_settings(),
+                                                            names_of(listener_settings(), {"cameras", "defaults"}))));
+        attempt(root.place, [&] { check_events(result_.events); });
+        const auto* defaults = entry_of(root, "defaults");
+        if (defaults && is_map(*defaults)) check_defaults(defaults->value);
+        const auto* cameras = entry_of(root, "cameras");
+        if (!cameras) return problem(root.place, "there are no 'cameras'");
+        if (!is_map(*cameras)) return;
+        if (cameras->value.entries.empty()) problem(cameras->place, "there is no camera");
+        for (const auto& camera : cameras->value.entries)
+            if (is_map(camera)) read_camera(camera, defaults ? &defaults->value : nullptr);
+    }
+
+private:
+    // Notes a problem, except while the defaults are applied again to each camera.
+    void problem(const TextPlace& place, std::string text) {
+        if (!silent_) result_.problems.push_back({place, std::move(text)});
+    }
+
+    // Notes what `body` throws as a problem at this place.
+    template <class Body>
+    void attempt(const TextPlace& place, const Body& body) {
+        try {
+            body();
+        } catch (const ExcerptError& error) {
+            problem(place, error.text());
+        } catch (const Error& error) {
+            problem(place, error.what());
+        }
+    }
+
+    // Returns true if the value is a map; otherwise notes a problem.
+    bool is_map(const DocumentEntry& entry) {
+        if (entry.value.kind == Kind::map) return true;
+        problem(entry.place, fmt::format("{} needs 'key: value' lines below it", in_quotes(entry.key)));
+        return false;
+    }
+
+    // Returns true if the value is a text; otherwise notes a problem.
+    bool is_text(const DocumentEntry& entry) {
+        if (entry.value.kind == Kind::text) return true;
+        problem(entry.place, fmt::format("{} needs one value", in_quotes(entry.key)));
+        return false;
+    }
+
+    // Returns `others` and the names of the settings, for messages.
+    template <class Target>
+    static std::vector<std::string_view> names_of(const std::vector<Setting<Target>>& settings,
+                                                  std::vector<std::string_view> others) {
+        for (const auto& setting : settings) others.push_back(setting.info.name);
+        return others;
+    }
+
+    // Notes that a key is not known, with the closest known key or a list of all.
+    void unknown(const DocumentEntry& entry, const std::vector<std::string_view>& known) {
+        const auto nearest = did_you_mean(entry.key, known);
+        problem(entry.place,
+                fmt::format("{} is not known here{}", in_quotes(entry.key),
+                            nearest.empty() ? fmt::format("; allowed are {}", fmt::join(known, ", ")) : nearest));
+    }
+
+    // Applies an entry to the setting of its name. Returns false if there is none.
+    template <class Target>
+    bool take(const DocumentEntry& entry, const std::vector<Setting<Target>>& settings, Target& target) {
+        for (const auto& setting : settings) {
+            if (setting.info.name != entry.key) continue;
+            if (!is_text(entry)) return true;
+            const auto text = text_of(setting.info, entry.value);
+            if (auto why = setting.problem(text); !why.empty())
+                problem(entry.value.place, std::move(why));
+            else
+                setting.set(target, text);
+            return true;
+        }
+        return false;
+    }
+
+    // Reads the defaults once without a camera, so that each of their problems is noted exactly once.
+    void check_defaults(const DocumentNode& defaults) {
+        CameraSettings settings;
+        for (const auto& entry : defaults.entries)
+            if (entry.key == "source")
+                problem(entry.place, "each camera has a source of its own");
+            else
+                take_camera(entry, settings);
+    }
+
+    // Applies one entry of a camera or of the defaults.
+    void take_camera(const DocumentEntry& entry, CameraSettings& settings) {
+        if (entry.key == "source") return take_source(entry, settings);
+        if (entry.key == "filters") return take_filters(entry, settings);
+        if (entry.key == "detect" && entry.value.kind == Kind::map) return take_detector(entry.value, settings);
+        if (take(entry, input_settings(), settings.input) || take(entry, camera_settings(), settings)) return;
+        unknown(entry, names_of(camera_settings(), names_of(input_settings(), {"source", "filters"})));
+    }
+
+    // Applies the source and checks its text and file.
+    void take_source(const DocumentEntry& entry, CameraSettings& settings) {
+        if (!is_text(entry)) return;
+        settings.input.source = entry.value.text;
+        attempt(entry.value.place, [&] { check_served_source(entry.value.text); });
+    }
+
+    // Applies the chain: one text, or a list whose elements are checked one by one for precise positions.
+    void take_filters(const DocumentEntry& entry, CameraSettings& settings) {
+        auto texts = entry.value.items;
+        if (entry.value.kind != Kind::list) {
+            if (!is_text(entry)) return;
+            texts = {entry.value};
+        }
+        std::string chain;
+        for (const auto& text : texts) {
+            if (text.kind != Kind::text) return problem(text.place, "a filter is a text here");
+            attempt(text.place, [&] { parse_chain(text.text); });
+            chain += (chain.empty() ? "" : ",") + text.text;
+        }
+        settings.input.filters = chain;
+    }
+
+    // Applies a map of detector settings; it switches detection on.
+    void take_detector(const DocumentNode& map, CameraSettings& settings) {
+        settings.detects = true;
+        auto& detector = settings.detector;
+        for (const auto& entry : map.entries) {
+            if (entry.key == listed_zones)
+                take_zones(entry, detector);
+            else if (entry.key == region_picture) {
+                if (is_text(entry)) detector.region_path = entry.value.text;
+            } else {
+                take_parameter(entry, detector);
+            }
+        }
+        attempt(map.place, [&] { detector_of(detector, ""); });
+    }
+
+    // Applies one region of interest, or a list of them.
+    void take_zones(const DocumentEntry& entry, DetectorSettings& detector) {
+        auto zones = entry.value.items;
+        if (entry.value.kind != Kind::list) zones = {entry.value};
+        for (const auto& zone : zones) {
+            if (zone.kind != Kind::text) return problem(zone.place, "a zone is a text 'x,y,width,height'");
+            detector.zones.push_back(zone.text);
+        }
+    }
+
+    // Applies a parameter of detector_fields().
+    void take_parameter(const DocumentEntry& entry, DetectorSettings& detector) {
+        std::vector<std::string_view> known{listed_zones, region_picture};
+        for (const auto& info : detector_fields().infos()) {
+            known.push_back(info.name);
+            if (info.name != entry.key) continue;
+            if (!is_text(entry)) return;
+            auto text = text_of(info, entry.value);
+            if (auto why = refusal_of(info, text); !why.empty()) return problem(entry.value.place, std::move(why));
+            return detector.parameters.add(info.name, std::move(text));
+        }
+        unknown(entry, known);
+    }
+
+    // Reads one camera. Defaults are applied for the keys that the camera does not have.
+    void read_camera(const DocumentEntry& camera, const DocumentNode* defaults) {
+        CameraSettings settings;
+        if (!net::is_stream_name(camera.key)) attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
+        // problems of the defaults were noted once by check_defaults()
+        if (defaults) {
+            silent_ = true;
+            for (const auto& entry : defaults->entries)
+                if (!entry_of(camera.value, entry.key)) take_camera(entry, settings);
+            silent_ = false;
+        }
+        for (const auto& entry : camera.value.entries) take_camera(entry, settings);
+        if (!entry_of(camera.value, "source"))
+            problem(camera.place, fmt::format("camera {} has no source", in_quotes(camera.key)));
+        try {
+            result_.cameras.push_back(broadcast_of(settings, camera.key, job_, ""));
+            // a problem of the detector was noted before, at a better position
+        } catch (const Error& error) {
+            const auto reported = [&](const ConfigurationProblem& problem) { return problem.text == error.what(); };
+            if (std::ranges::none_of(result_.problems, reported)) problem(camera.place, error.what());
+        }
+    }
+
+    Configuration& result_;
+    const JobOptions& job_;
+    // true while defaults are applied, whose problems have been noted before
+    bool silent_ = false;
+};
+
+}  // namespace
+
+std::string to_string(const Configuration& configuration, const ConfigurationProblem& problem) {
+    return fmt::format("{}:{}:{}: {}", configuration.name, problem.place.line, problem.place.column, problem.text);
+}
+
+void Configuration::require_right() const {
+    if (problems.empty()) return;
+    const auto more = problems.size() - 1;
+    throw Error(ErrorCode::config,
+                to_string(*this, problems.front()) +
+                    (more ? fmt::format("; and {} more, which 'framewire check {}' tells", more, name) : ""));
+}
+
+Configuration parse_configuration(std::string_view text, const std::string& name, const JobOptions& job) {
+    Configuration configuration{.name = name};
+    Reader(configuration, job).read(read_document(text, name));
+    std::ranges::stable_sort(configuration.problems, {}, [](const ConfigurationProblem& problem) {
+        return std::tuple(problem.place.line, problem.place.column);
+    });
+    return configuration;
+}
+
+Configuration read_configuration(const std::string& path, const JobOptions& job) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text(max_document_bytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.is_open() || file.bad()) fail(ErrorCode::no_input, "cannot read {}", path);
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return parse_configuration(text, path, job);
+}
+
+// A region is given as rectangles or as a picture, not both.
+DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes) {
+    DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}};
+    if (!settings.zones.empty() && !settings.region_path.empty())
+        fail(ErrorCode::usage, "{0}roi and {0}roi-mask together; one of them says where to look", dashes);
+    if (!settings.zones.empty()) {
+        std::vector<Zone> zones;
+        for (const auto& text : settings.zones) zones.push_back(parse_zone(text));
+        options.region = std::move(zones);
+    } else if (!settings.region_path.empty()) {
+        options.region = settings.region_path;
+    }
+    return options;
+}
+
+namespace {
+
+// yaml-cpp counts from 0.
+TextPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+// Builds nodes from parser events. Aliases are rejected, because a small text could expand to a huge document.
+class DocumentBuilder final : public YAML::EventHandler {
+public:
+    explicit DocumentBuilder(const std::string& name) : name_(name) {}
+
+    DocumentNode take() { return std::move(root_); }
+
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    // An empty value, as in `key:` without text.
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+        refuse(place_of(mark), "an alias (*name) is not read here");
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+        require_plain(mark, tag);
+        if (takes_key()) return take_key(place_of(mark), value);
+        put({.kind = DocumentNode::Kind::text, .place = place_of(mark), .text = value, .entries = {}});
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {
+        begin(mark, tag, DocumentNode::Kind::list);
+    }
+    void OnSequenceEnd() override { end(); }
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {
+        begin(mark, tag, DocumentNode::Kind::map);
+    }
+    void OnMapEnd() override { end(); }
+
+private:
+    // A list or map whose end has not been parsed yet.
+    struct Open {
+        DocumentNode node;
+        // for a map: the entry whose value comes next
+        std::optional<DocumentEntry> entry{};
+    };
+
+    [[noreturn]] void refuse(const TextPlace& place, const std::string& why) const {
+        fail(ErrorCode::config, "{}:{}:{}: {}", name_, place.line, place.column, why);
+    }
+
+    // Rejects tags. yaml-cpp reports "?" for plain and "!" for quoted scalars, which are allowed.
+    void require_plain(const YAML::Mark& mark, const std::string& tag) const {
+        if (!tag.empty() && tag != "?" && tag != "!")
+            refuse(place_of(mark), fmt::format("a tag ({}) is not read here", in_quotes(tag)));
+    }
+
+    // Returns true if the next scalar is a key of the innermost open map.
+    bool takes_key() const {
+        return !open_.empty() && open_.back().node.kind == DocumentNode::Kind::map && !open_.back().entry;
+    }
+
+    // Starts an entry of the innermost map; keys must be unique.
+    void take_key(const TextPlace& place, const std::string& key) {
+        for (const auto& entry : open_.back().node.entries)
+            if (entry.key == key)
+                refuse(place, fmt::format("{} is there twice, first in line {}", in_quotes(key), entry.place.line));
+        if (open_.back().node.entries.size() >= most_entries)
+            refuse(place, fmt::format("more than {} keys", most_entries));
+        open_.back().entry = DocumentEntry{key, place, {}};
+    }
+
+    // Opens a list or map.
+    void begin(const YAML::Mark& mark, const std::string& tag, DocumentNode::Kind kind) {
+        require_plain(mark, tag);
+        if (takes_key()) refuse(place_of(mark), "a key is a text");
+        if (open_.size() >= max_document_depth)
+            refuse(place_of(mark), fmt::format("it is nested more than {} deep", max_document_depth));
+        open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
+    }
+
+    // Closes the innermost list or map and adds it to the one around it.
+    void end() {
+        auto node = std::move(open_.back().node);
+        open_.pop_back();
+        put(std::move(node));
+    }
+
+    // Adds a complete value to the innermost list or map; without one it is the document itself.
+    void put(DocumentNode node) {
+        if (open_.empty()) {
+            root_ = std::move(node);
+            return;
+        }
+        auto& open = open_.back();
+        if (open.node.kind == DocumentNode::Kind::list) {
+            open.node.items.push_back(std::move(node));
+            return;
+        }
+        if (!open.entry) refuse(node.place, "a key is a text");
+        open.entry->value = std::move(node);
+        open.node.entries.push_back(*std::exchange(open.entry, std::nullopt));
+    }
+
+    // Keys are compared pairwise, which is fast enough up to this number.
+    static constexpr std::size_t most_entries = 1000;
+
+    const std::string& name_;
+    DocumentNode root_;
+    std::vector<Open> open_;
+};
+
+}  // namespace
+
+DocumentNode read_document(std::string_view text, const std::string& name) {
+    if (text.size() > max_document_bytes)
+        fail(ErrorCode::config, "{}: it has more than {} bytes, and no more are read", name, max_document_bytes);
+    std::istringstream stream{std::string(text)};
+    DocumentBuilder builder(name);
+    try {
+        YAML::Parser parser(stream);
+        parser.HandleNextDocument(builder);
+        auto root = builder.take();
+        DocumentBuilder second(name);
+        if (parser.HandleNextDocument(second))
+            fail(ErrorCode::config, "{}: it holds a second document, behind a line of ---", name);
+        return root;
+    } catch (const YAML::Exception& error) {
+        const auto place = place_of(error.mark);
+        fail(ErrorCode::config, "{}:{}:{}: it is no YAML: {}", name, place.line, place.column, error.msg);
+    }
+}
+
+namespace {
+
+using Type = ParameterInfo::Type;
+
+constexpr std::string_view no_discovery = "none";
+
+// Returns what is wrong with a broker's address; the message never contains the text.
+std::string problem_with_broker(const std::string& text) {
+    try {
+        parse_mqtt_address(text);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+// Returns what is wrong with a discovery prefix.
+std::string problem_with_discovery(const std::string& text) {
+    return net::is_stream_name(text) ? std::string()
+                                     : "the first level of Home Assistant's topics has 1 to 64 characters of A-Z a-z "
+                                       "0-9 . _ -, or is none";
+}
+
+// Settings of the MQTT broker.
+std::vector<Setting<EventOptions>> mqtt_settings() {
+    return {
+        {{.name = "mqtt",
+          .help =
+              "tell this MQTT broker what detectors find: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or mqtts:// "
+              "for TLS. A password is safer in --mqtt-password-file",
+          .type = Type::text,
+          .optional = true,
+          .unit = "URL"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.broker = parse_mqtt_address(text); },
+         problem_with_broker},
+        {{.name = "mqtt-password-file",
+          .help = "the password of the broker's user, one line",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
+        {{.name = "mqtt-ca",
+          .help = "of mqtts://: trust certificates of these authorities, PEM; without, those of the system's roots",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
+        {{.name = "mqtt-discovery",
+          .help = "where Home Assistant reads which cameras there are; none: it is not notified",
+          .type = Type::text,
+          .default_value = MqttOptions{}.discovery,
+          .unit = "PREFIX|none"},
+         [](EventOptions& events, const std::string& text) {
+             events.mqtt.discovery = text == no_discovery ? std::string() : text;
+         },
+         problem_with_discovery},
+        {{.name = "mqtt-spool",
+          .help = "how many events may wait while the broker is away; of more the oldest are dropped",
+          .default_value = fmt::to_string(MqttOptions{}.spool_limit),
+          .minimum = static_cast<double>(least_spool_limit),
+          .maximum = static_cast<double>(most_spool_limit),
+          .unit = "N"},
+         [](EventOptions& events, const std::string& text) {
+             events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
+         }},
+        {{.name = "mqtt-spool-file",
+          .help = "keep what waits for the broker there, over a restart; without, in memory",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
+}
+
+// Settings of events and motion, followed by those of the broker.
+std::vector<Setting<EventOptions>> make_event_settings() {
+    constexpr double most_hold_seconds = 3600;
+    std::vector<Setting<EventOptions>> settings = {
+        {{.name = "events-rate",
+          .help = "the most events of objects per second of a camera; without, one for each frame that has some",
+          .type = Type::real,
+          .minimum = 0.1,
+          .maximum = 1000,
+          .optional = true,
+          .unit = "N"},
+         [](EventOptions& events, const std::string& text) { events.objects_rate = number_in<double>(text); }},
+        {{.name = "motion-after",
+          .help = "motion is ON after so many frames with objects, one after the other",
+          .default_value = fmt::to_string(MotionRules{}.after_frames),
+          .minimum = 1,
+          .maximum = 1000,
+          .unit = "FRAMES"},
+         [](EventOptions& events, const std::string& text) {
+             events.motion.after_frames = number_in<int>(text).value_or(events.motion.after_frames);
+         }},
+        {{.name = "motion-hold",
+          .help = "motion is OFF after so long without objects",
+          .type = Type::real,
+          .default_value = fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(MotionRules{}.hold).count()),
+          .minimum = 0,
+          .maximum = most_hold_seconds,
+          .unit = "SECONDS"},
+         [](EventOptions& events, const std::string& text) {
+             events.motion.hold = std::chrono::duration_cast<Clock::duration>(
+                 std::chrono::duration<double>(number_in<double>(text).value_or(0)));
+         }}};
+    for (auto& setting : mqtt_settings()) settings.push_back(std::move(setting));
+    return settings;
+}
+
+}  // namespace
+
+const std::vector<Setting<EventOptions>>& event_settings() {
+    static const auto settings = make_event_settings();
+    return settings;
+}
+
+void check_events(const EventOptions& options) {
+    const auto& mqtt = options.mqtt;
+    const bool more = !mqtt.password_file.empty() || !mqtt.authority_file.empty() || !mqtt.spool_file.empty();
+    if (mqtt.broker.host.empty() && more)
+        fail(ErrorCode::usage, "mqtt-password-file, mqtt-ca and mqtt-spool-file are of mqtt, which is not given");
+    if (!mqtt.password_file.empty() && mqtt.broker.user.empty())
+        fail(ErrorCode::usage, "mqtt-password-file needs a user: mqtt://USER@HOST");
+    if (!mqtt.password_file.empty() && !mqtt.broker.password.empty())
+        fail(ErrorCode::usage, "the MQTT broker's password is given twice: in mqtt and in mqtt-password-file");
+    if (!mqtt.authority_file.empty() && !mqtt.broker.tls)
+        fail(ErrorCode::usage, "mqtt-ca is of mqtts://, and mqtt:// was given");
+}
+
+namespace {
+
+using Type = ParameterInfo::Type;
+
+// Each problem_with function returns what is wrong with a text; empty if it is valid.
+std::string problem_with_time(const std::string& text) {
+    return parse_seconds(text) ? std::string()
+                               : fmt::format("{} is no time; allowed are {}", in_quotes(text), allowed_seconds);
+}
+
+std::string problem_with_bitrate(const std::string& text) {
+    return bits_per_second_of(text)
+               ? std::string()
+               : fmt::format("{} is no bitrate from 1k to 1000G; 500k, 2M and the like are", in_quotes(text));
+}
+
+std::string problem_with_refresh(const std::string& text) {
+    const double seconds = number_in<double>(text).value_or(0);
+    return seconds == 0 || seconds >= codec::Refiner::least_seconds
+               ? std::string()
+               : fmt::format("{} is no time to rest; 0 and {} to {} seconds are allowed", in_quotes(text),
+                             codec::Refiner::least_seconds, codec::Refiner::most_seconds);
+}
+
+// Makes a check from a function that parses a text: the problem is what it throws.
+template <class Read>
+std::function<std::string(const std::string&)> problem_of(Read read) {
+    return [read](const std::string& text) {
+        try {
+            read(text);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+}
+
+// Splits a list at its commas; empty elements are kept.
+std::vector<std::string> split_names(const std::string& text) {
+    std::vector<std::string> names(1);
+    for (const char letter : text) {
+        if (letter == ',')
+            names.emplace_back();
+        else
+            names.back() += letter;
+    }
+    return names;
+}
+
+// Returns true if the text can be a host name: letters, digits, - and ., at most 253 characters.
+bool is_host_name(const std::string& text) {
+    constexpr std::size_t longest = 253;
+    return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) || letter == '-' || letter == '.';
+    });
+}
+
+// "/cams/" means "/cams", and "/" means no base path.
+std::string base_path_of(const std::string& text) {
+    return text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
+}
+
+constexpr std::string_view for_ever = "forever";
+
+std::string problem_with_patience(const std::string& text) {
+    static const ParameterInfo seconds{
+        .name = "reconnect", .help = "", .type = Type::real, .minimum = 0, .maximum = 86'400};
+    const auto problem = text == for_ever ? std::string_view() : problem_with(seconds, text);
+    return problem.empty() ? std::string()
+                           : fmt::format("{} {}; allowed is a number of seconds from 0 to 86400, or forever",
+                                         in_quotes(text), problem);
+}
+
+// Converts a checked text to the time for which reconnecting is tried.
+std::chrono::milliseconds patience_of(const std::string& text) {
+    if (text == for_ever) return SourceOptions::for_ever;
+    return std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
+}
+
+// Settings of a camera: one per encoder parameter, then those of the stream, the recording and control requests.
+std::vector<Setting<CameraSettings>> make_camera_settings() {
+    std::vector<Setting<CameraSettings>> settings;
+    for (const auto& info : codec::encoder_fields().infos())
+        settings.push_back({info, [name = info.name](CameraSettings& camera, const std::string& text) {
+                                camera.encoder.add(name, text);
+                            }});
+    settings.push_back(
+        {{.name = "max-bitrate",
+          .help = "raise the threshold while the stream of a viewer would take more bits per second: 500k, 2M, 1.5G",
+          .type = Type::text,
+          .optional = true,
+          .unit = "BITS"},
+         [](CameraSettings& camera, const std::string& text) { camera.max_bitrate = bits_per_second_of(text); },
+         problem_with_bitrate});
+    settings.push_back(
+        {{.name = "threshold-max",
+          .help = "with a bitrate, raise it no higher than this; without, 64, or the threshold where "
+                  "that is more",
+          .maximum = 254,
+          .optional = true},
+         [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
+    settings.push_back(
+        {{.name = "refresh",
+          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 with a "
+                  "recording",
+          .type = Type::real,
+          .minimum = 0,
+          .maximum = codec::Refiner::most_seconds,
+          .optional = true,
+          .unit = "SECONDS"},
+         [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
+         problem_with_refresh});
+    settings.push_back({{.name = "record",
+                         .help = "a .fwd file of what viewers get; :key=SECONDS may follow, {name} is the camera's",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "DST"},
+                        [](CameraSettings& camera, const std::string& text) { camera.record = text; },
+                        problem_of([](const std::string& text) { fwd::parse_record(text); })});
+    settings.push_back({{.name = "rate",
+                         .help = "how a file is played: own rate, max, or so many frames a second",
+                         .type = Type::text,
+                         .default_value = "own",
+                         .unit = "own|max|FPS"},
+                        [](CameraSettings& camera, const std::string& text) { camera.rate = text; },
+                        problem_of([](const std::string& text) {
+                            InputOptions input;
+                            take_rate(text, "own, max", input);
+                        })});
+    settings.push_back(
+        {{.name = "loop", .help = "begin again when the source ends", .type = Type::flag, .default_value = "0"},
+         [](CameraSettings& camera, const std::string& text) { camera.input.loop = text == "1"; }});
+    settings.push_back(
+        {{.name = "wait",
+          .help = "hold the first frame until so many viewers are there, and the second until they have the first",
+          .default_value = "0",
+          .maximum = 10'000,
+          .unit = "N"},
+         [](CameraSettings& camera, const std::string& text) { camera.wait = number_in<int>(text).value_or(0); }});
+    settings.push_back({{.name = "detect",
+                         .help = "look for moving objects; viewers draw boxes around them",
+                         .type = Type::flag,
+                         .default_value = "0"},
+                        [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
+    settings.push_back(
+        {{.name = "panel",
+          .help = "viewers may give orders: filters, threshold, brightness and its like, zones, recordings",
+          .type = Type::flag,
+          .default_value = "0"},
+         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
+    settings.push_back(
+        {{.name = "relay-token-file",
+          .help = "of a stream that is forwarded: the token that its server wants to hear",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](CameraSettings& camera, const std::string& text) { camera.upstream.token = net::read_token_file(text); },
+         problem_of([](const std::string& text) { net::read_token_file(text); })});
+    settings.push_back({{.name = "relay-fingerprint",
+                         .help = "of a stream that is forwarded over TLS: trust the certificate with this one",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "SHA256:HEX"},
+                        [](CameraSettings& camera, const std::string& text) {
+                            camera.upstream.fingerprint = net::parse_fingerprint(text);
+                        },
+                        problem_of([](const std::string& text) { net::parse_fingerprint(text); })});
+    return settings;
+}
+
+}  // namespace
+
+const std::vector<Setting<InputOptions>>& input_settings() {
+    static const std::vector<Setting<InputOptions>> settings = {
+        {{.name = "matrix",
+          .help = "of YUV colours, instead of what the medium says",
+          .type = Type::choice,
+          .choices = {"bt601", "bt709", "bt2020"},
+          .optional = true},
+         [](InputOptions& input, const std::string& text) { input.matrix = text; }},
+        {{.name = "range",
+          .help = "of YUV colours, instead of what the medium says",
+          .type = Type::choice,
+          .choices = {"limited", "full"},
+          .optional = true},
+         [](InputOptions& input, const std::string& text) { input.range = text; }},
+        {{.name = "start",
+          .help = "begin with the frame of that time, or the next one",
+          .type = Type::text,
+          .optional = true,
+          .unit = "TIME"},
+         [](InputOptions& input, const std::string& text) { input.start_seconds = parse_seconds(text).value_or(0); },
+         problem_with_time},
+        {{.name = "duration",
+          .help = "end so long after the start",
+          .type = Type::text,
+          .optional = true,
+          .unit = "TIME"},
+         [](InputOptions& input, const std::string& text) { input.duration_seconds = parse_seconds(text); },
+         problem_with_time},
+        {{.name = "reconnect",
+          .help = "how long a camera or a network source that was lost is tried to be had again, from its loss to its "
+                  "next frame",
+          .type = Type::text,
+          .optional = true,
+          .unit = "SECONDS|forever"},
+         [](InputOptions& input, const std::string& text) { input.reconnect = patience_of(text); },
+         problem_with_patience},
+        {{.name = "max-pixels",
+          .help = "refuse pictures with more pixels, of the source and after any filter",
+          .minimum = 1,
+          .maximum = double{max_side_px} * max_side_px,
+          .optional = true,
+          .unit = "N"},
+         [](InputOptions& input, const std::string& text) { input.max_pixels = number_in<std::int64_t>(text); }},
+        {{.name = "max-memory",
+          .help = "refuse chains and pictures of a camera that would take more memory, as estimated: 500M, 4G",
+          .type = Type::text,
+          .optional = true,
+          .unit = "BYTES"},
+         [](InputOptions& input, const std::string& text) {
+             input.max_memory_bytes = static_cast<std::int64_t>(framewire::bytes_of(text).value_or(0));
+         },
+         [](const std::string& text) {
+             return framewire::bytes_of(text)
+                        ? std::string()
+                        : fmt::format("{} is no amount of memory; 500M, 4G and the like are", in_quotes(text));
+         }}};
+    return settings;
+}
+
+const std::vector<Setting<CameraSettings>>& camera_settings() {
+    static const auto settings = make_camera_settings();
+    return settings;
+}
+
+const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
+    static const std::vector<Setting<net::ListenerOptions>> settings = {
+        {{.name = "listen",
+          .help = "where viewers connect; port 0 takes a free one; beyond loopback they need a token",
+          .type = Type::text,
+          .default_value = to_string(net::ListenerOptions{}.listen),
+          .unit = "HOST:PORT"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.listen = net::parse_address(text); },
+         problem_of([](const std::string& text) { net::parse_address(text); })},
+        {{.name = "viewers",
+          .help = "how many viewers there may be at a time",
+          .default_value = fmt::to_string(net::ListenerOptions{}.viewers_limit),
+          .minimum = 1,
+          .maximum = 10'000,
+          .unit = "N"},
+         [](net::ListenerOptions& listener, const std::string& text) {
+             listener.viewers_limit = number_in<int>(text).value_or(listener.viewers_limit);
+             // All viewers may connect at the same time, for example after a restart of the server.
+             listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
+         }},
+        {{.name = "allow-host",
+          .help =
+              "names that browsers may ask by, beside this machine's own and numeric addresses; commas between them",
+          .type = Type::text,
+          .optional = true,
+          .unit = "NAMES"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.allowed_hosts = split_names(text); },
+         [](const std::string& text) {
+             for (const auto& name : split_names(text))
+                 if (!is_host_name(name)) return fmt::format("{} is no name of a host", in_quotes(name));
+             return std::string();
+         }},
+        {{.name = "trusted-proxy",
+          .help = "reverse proxies whose X-Forwarded-For is believed, as addresses or networks such as 10.0.0.0/8; "
+                  "commas between them",
+          .type = Type::text,
+          .optional = true,
+          .unit = "ADDRESSES"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.trusted_proxies = split_names(text); },
+         problem_of([](const std::string& text) { net::TrustedProxies{split_names(text)}; })},
+        {{.name = "base-path",
+          .help = "the path below which a reverse proxy shows this server, such as /cams",
+          .type = Type::text,
+          .optional = true,
+          .unit = "PATH"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.base_path = base_path_of(text); },
+         problem_of([](const std::string& text) { net::validate_base_path(base_path_of(text)); })}};
+    return settings;
+}
+
+const std::vector<Setting<LiveOptions>>& live_option_settings() {
+    static const std::vector<Setting<LiveOptions>> settings = {
+        {{.name = "state",
+          .help = "keep what is ordered of cameras there, and begin with what was ordered before",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](LiveOptions& live, const std::string& text) { live.state_path = text; }},
+        {{.name = "record-dir",
+          .help = "a folder for recordings and snapshots that are ordered while cameras are served; there are none "
+                  "without",
+          .type = Type::text,
+          .optional = true,
+          .unit = "DIR"},
+         [](LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
+    return settings;
+}
+
+BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string& name, const JobOptions& job,
+                              std::string_view dashes) {
+    const auto encoder = codec::encoder_fields().from(settings.encoder);
+    if (encoder.mode == codec::Mode::lossless && settings.encoder.is_given("threshold") && encoder.threshold > 0)
+        fail(ErrorCode::usage, "{0}threshold {1} does not go with {0}mode lossless, whose threshold is 0", dashes,
+             encoder.threshold);
+    if (encoder.mode != codec::Mode::bounded && settings.encoder.is_given("effort"))
+        fail(ErrorCode::usage, "{0}effort is of {0}mode bounded; {0}mode {1} looks for no motion", dashes,
+             to_string(encoder.mode));
+    if (encoder.mode == codec::Mode::lossless && settings.max_bitrate)
+        fail(ErrorCode::usage,
+             "{0}max-bitrate does not go with {0}mode lossless, whose threshold is 0; {0}mode exact {0}threshold 0 "
+             "begins there",
+             dashes);
+    if (settings.threshold_max && !settings.max_bitrate)
+        fail(ErrorCode::usage, "{0}threshold-max is of {0}max-bitrate, which is not given", dashes);
+    if (settings.threshold_max && *settings.threshold_max < encoder.threshold)
+        fail(ErrorCode::usage, "{0}threshold-max {1} is below {0}threshold {2}", dashes, *settings.threshold_max,
+             encoder.threshold);
+
+    BroadcastOptions options{.job = job, .input = settings.input, .encoder = encoder};
+    if (settings.max_bitrate) options.rate = {*settings.max_bitrate, settings.threshold_max};
+    options.refresh_seconds = settings.refresh_seconds;
+    options.record = with_camera_name(settings.record, name);
+    options.wait_for_viewers = settings.wait;
+    options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;
+    options.server.stream = name;
+    if (settings.detects) options.detector = detector_of(settings.detector, dashes);
+    options.upstream = settings.upstream;
+    if (relayed_stream(settings.input.source)) {
+        for (const auto* parameter : {"threshold", "mode", "effort"})
+            if (settings.encoder.is_given(parameter))
+                fail(ErrorCode::usage, "{0}{1} does not go with {2}, which is forwarded as it comes", dashes, parameter,
+                     settings.input.source);
+        check_relay(options);
+    }
+    return options;
+}
+
+void check_camera(const BroadcastOptions& camera) {
+    parse_chain(camera.input.filters);
+    check_served_source(camera.input.source);
+    if (!camera.record.empty()) fwd::parse_record(camera.record);
+}
+
+}  // namespace framewire::session

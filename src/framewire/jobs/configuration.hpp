@@ -1,0 +1,178 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/jobs/broadcast.hpp"
+#include "framewire/jobs/cameras.hpp"
+#include "framewire/jobs/detect.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/net/server.hpp"
+#include "framewire/service/live_camera.hpp"
+#include "framewire/service/mqtt.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::session {
+
+/// Position in a text. Line and column are counted from 1.
+struct TextPlace {
+    int line = 1, column = 1;
+};
+
+struct DocumentEntry;
+
+/// One value of a YAML document. Only a subset is supported: no aliases, no tags, and keys are always texts.
+struct DocumentNode {
+    enum class Kind { nothing, text, list, map };
+
+    /// Kind of the value; decides which of the members below is used.
+    Kind kind = Kind::nothing;
+    TextPlace place{};
+    /// Contents of a text, as written.
+    std::string text{};
+    /// Elements of a list.
+    std::vector<DocumentNode> items{};
+    /// Entries of a map, with unique keys. No {} here, because clang would need the complete type.
+    std::vector<DocumentEntry> entries;
+};
+
+/// One entry of a map.
+struct DocumentEntry {
+    std::string key;
+    /// Position of the key.
+    TextPlace place{};
+    DocumentNode value{};
+};
+
+/// Limits for the size and depth of a document.
+inline constexpr std::size_t max_document_bytes = std::size_t{1} << 20;
+inline constexpr int max_document_depth = 8;
+
+/// Parses a text with exactly one YAML document. Memory use is proportional to the text. Throws Error{config} with
+/// `name`, line and column if the text is invalid, uses an unsupported feature, exceeds a limit or has a second
+/// document.
+DocumentNode read_document(std::string_view text, const std::string& name);
+
+/// Settings of motion detection, as texts from the command line or a configuration.
+struct DetectorSettings {
+    /// Parameters of detector_fields() that were given.
+    ParameterValues parameters{};
+    /// Regions of interest, each "x,y,w,h".
+    std::vector<std::string> zones{};
+    /// Path of a picture that defines the region; empty: none.
+    std::string region_path{};
+};
+
+/// Converts the settings. Throws Error{usage} if both zones and a picture are given, and as parse_zone() does. `dashes`
+/// precede option names in messages: -- for the command line, nothing for a configuration.
+DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes);
+
+/// A setting of a `Target`, declared once and used both as a command-line option and as a key of a configuration.
+/// `info` has its name, help text and range.
+template <class Target>
+struct Setting {
+    ParameterInfo info;
+    /// Applies a text that was checked by problem().
+    std::function<void(Target& target, const std::string& text)> set;
+    /// Optional. Additional check; returns what is wrong with a text, or nothing. Default: only the checks of `info`.
+    std::function<std::string(const std::string& text)> more_problems{};
+
+    /// Returns what is wrong with a text; empty if it is valid.
+    std::string problem(const std::string& text) const {
+        if (auto refusal = refusal_of(info, text); !refusal.empty() || !more_problems) return refusal;
+        return more_problems(text);
+    }
+};
+
+/// Settings of one camera. If a setting is given twice, the later value counts.
+struct CameraSettings {
+    InputOptions input{};
+    /// Parameters of codec::encoder_fields() that were given.
+    ParameterValues encoder{};
+    std::optional<double> max_bitrate{};
+    std::optional<int> threshold_max{};
+    std::optional<double> refresh_seconds{};
+    /// {name} in it is replaced by the camera's name.
+    std::string record{};
+    std::string rate = "own";
+    net::ClientOptions upstream{};
+    int wait = 0;
+    bool detects = false;
+    DetectorSettings detector{};
+};
+
+/// Settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
+const std::vector<Setting<InputOptions>>& input_settings();
+/// Settings of how a camera is served: those of the encoder, max-bitrate, threshold-max, refresh, record, rate, loop,
+/// wait, detect, panel, relay-token-file, relay-fingerprint.
+const std::vector<Setting<CameraSettings>>& camera_settings();
+/// Settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
+const std::vector<Setting<net::ListenerOptions>>& listener_settings();
+
+/// Settings of control requests: state, record-dir.
+const std::vector<Setting<LiveOptions>>& live_option_settings();
+
+/// Returns the setting of this name. Throws Error{internal} if there is none.
+template <class Target>
+const Setting<Target>& setting_named(const std::vector<Setting<Target>>& settings, std::string_view name) {
+    for (const auto& setting : settings)
+        if (setting.info.name == name) return setting;
+    fail(ErrorCode::internal, "there is no setting '{}'", name);
+}
+
+/// Returns the options to broadcast a camera as `name`. Throws Error{usage} if settings do not fit together. `dashes`
+/// precede option names in messages: -- for the command line, nothing for a configuration.
+BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string& name, const JobOptions& job,
+                              std::string_view dashes);
+
+/// Checks what can be checked without opening the camera: text and file of its source, filters, recording. Throws as
+/// parse_source(), parse_chain() and fwd::parse_record() do, and Error{no_input} if a file does not exist.
+void check_camera(const BroadcastOptions& camera);
+
+/// An error in a configuration, with its position.
+struct ConfigurationProblem {
+    TextPlace place{};
+    std::string text;
+};
+
+/// A parsed configuration. It is a YAML document with the settings of listener_settings(), live_option_settings() and
+/// event_settings(), a map `cameras` with the settings of each camera by name, and optional `defaults` for settings
+/// that a camera does not have itself. A camera has `source`, `filters` (a text or a list of texts), input_settings()
+/// and camera_settings(); its `detect` may be a map of the detector's parameters with `roi` and `roi-mask`.
+struct Configuration {
+    /// Name of its file, for messages.
+    std::string name;
+    net::ListenerOptions listener{};
+    LiveOptions live{};
+    EventOptions events{};
+    std::vector<BroadcastOptions> cameras{};
+    /// Errors, ordered by position. If there are none, the configuration can be served.
+    std::vector<ConfigurationProblem> problems{};
+
+    /// Throws Error{config} with the first error, if there are any.
+    void require_right() const;
+};
+
+/// Returns "FILE:LINE:COLUMN: TEXT".
+std::string to_string(const Configuration& configuration, const ConfigurationProblem& problem);
+
+/// Parses a configuration. Checks everything that can be checked without opening cameras: settings, source texts and
+/// files, filters. `job` are the job options of all cameras. Throws as read_document() does.
+Configuration parse_configuration(std::string_view text, const std::string& name, const JobOptions& job = {});
+
+/// Does the same for a file. Throws Error{no_input} if it cannot be read.
+Configuration read_configuration(const std::string& path, const JobOptions& job = {});
+
+/// Settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca, mqtt-discovery,
+/// mqtt-spool, mqtt-spool-file.
+const std::vector<Setting<EventOptions>>& event_settings();
+
+/// Throws Error{usage} if options do not fit together.
+void check_events(const EventOptions& options);
+
+}  // namespace framewire::session

@@ -1,0 +1,189 @@
+#include "framewire/jobs/configuration.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/media_testing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+namespace configuration_test {
+
+using testing::error_of;
+
+// Returns the problems of a configuration as "LINE:COLUMN: TEXT".
+std::vector<std::string> problems_of(const std::string& text) {
+    std::vector<std::string> problems;
+    const auto configuration = parse_configuration(text, "x");
+    for (const auto& problem : configuration.problems) problems.push_back(to_string(configuration, problem).substr(2));
+    return problems;
+}
+
+void expect_problem(const std::string& text, const std::string& place, const std::string& words) {
+    const auto problems = problems_of(text);
+    ASSERT_EQ(problems.size(), 1u) << text;
+    EXPECT_TRUE(problems.front().starts_with(place + ": ")) << problems.front();
+    EXPECT_NE(problems.front().find(words), std::string::npos) << problems.front();
+}
+
+// Returns the error for a text that is not a document at all.
+void expect_refusal(const std::string& text, const std::string& words) {
+    std::string message;
+    EXPECT_EQ(error_of([&] { parse_configuration(text, "x"); }, &message), ErrorCode::config) << text.substr(0, 80);
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+}
+
+TEST(Configuration, SetsEveryOption) {
+    const auto configuration = parse_configuration(R"(
+listen: 0.0.0.0:8000
+viewers: 12
+state: kept.json
+record-dir: recordings
+allow-host: cameras.example,gate
+trusted-proxy: 127.0.0.1,10.0.0.0/8
+base-path: /cams/
+defaults:
+  threshold: 12
+  mode: bounded
+  record: "{name}.fwd"
+cameras:
+  door:
+    source: synth:size=64x48
+    filters: [gray, "gaussian=5:sigma=1"]
+    threshold: 8
+    max-bitrate: 2M
+    threshold-max: 40
+    refresh: 0
+    loop: true
+    rate: max
+    reconnect: 30
+    max-pixels: 2073600
+    max-memory: 1.5G
+  yard:
+    source: synth
+    start: 1:30
+    detect:
+      background: first
+      blur: 7
+      roi: ["0,0,10,10", "5,5,20,20"]
+)",
+                                                   "x");
+    EXPECT_TRUE(configuration.problems.empty()) << to_string(configuration, configuration.problems.front());
+    EXPECT_EQ(configuration.listener.listen.port, 8000);
+    EXPECT_EQ(configuration.listener.viewers_limit, 12);
+    EXPECT_EQ(configuration.live.state_path, "kept.json");
+    EXPECT_EQ(configuration.live.record_folder, "recordings");
+    EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
+    EXPECT_EQ(configuration.listener.trusted_proxies, (std::vector<std::string>{"127.0.0.1", "10.0.0.0/8"}));
+    EXPECT_EQ(configuration.listener.base_path, "/cams");
+    ASSERT_EQ(configuration.cameras.size(), 2u);
+    const auto& door = configuration.cameras[0];
+    EXPECT_EQ(door.server.stream, "door");
+    EXPECT_EQ(door.input.source, "synth:size=64x48");
+    EXPECT_EQ(door.input.filters, "gray,gaussian=5:sigma=1");
+    EXPECT_EQ(door.encoder.threshold, 8);
+    EXPECT_EQ(door.encoder.mode, codec::Mode::bounded);
+    EXPECT_EQ(door.refresh_seconds, 0);
+    EXPECT_EQ(door.record, "door.fwd");
+    EXPECT_TRUE(door.input.loop);
+    EXPECT_TRUE(door.hurries);
+    ASSERT_TRUE(door.rate);
+    EXPECT_EQ(door.rate->bits_per_second, 2e6);
+    EXPECT_EQ(door.rate->threshold_max, 40);
+    EXPECT_EQ(door.input.reconnect, std::chrono::seconds(30));
+    EXPECT_EQ(door.input.max_pixels, 1920 * 1080);
+    EXPECT_EQ(door.input.max_memory_bytes, 1'500'000'000);
+    EXPECT_FALSE(door.detector);
+    const auto& yard = configuration.cameras[1];
+    EXPECT_EQ(yard.encoder.threshold, 12);
+    EXPECT_EQ(yard.input.start_seconds, 90);
+    EXPECT_FALSE(yard.input.loop);
+    ASSERT_TRUE(yard.detector);
+    EXPECT_EQ(yard.detector->parameters.blur_px, 7);
+    EXPECT_EQ(std::get<std::vector<Zone>>(yard.detector->region).size(), 2u);
+}
+
+TEST(Configuration, ReportsErrorsWithTheirPosition) {
+    const std::string camera = "cameras:\n  door:\n    source: synth\n";
+    expect_problem(camera + "    treshold: 5\n", "4:5", "'treshold' is not known here; did you mean 'threshold'?");
+    expect_problem(camera + "    xyzzyxyzzyxyzzy: 5\n", "4:5", "allowed are source, filters");
+    expect_problem(camera + "    threshold: 255\n", "4:16", "from 0 to 254");
+    expect_problem(camera + "    threshold: [1, 2]\n", "4:5", "needs one value");
+    expect_problem(camera + "    mode: bonded\n", "4:11", "did you mean 'bounded'?");
+    expect_problem(camera + "    filters: grey\n", "4:14", "did you mean 'gray'?");
+    expect_problem(camera + "    filters:\n    - gray\n    - text:zise=4\n", "6:7", "zise");
+    expect_problem(camera + "    max-bitrate: 2X\n", "4:18", "is no bitrate");
+    expect_problem(camera + "    loop: maybe\n", "4:11", "loop");
+    expect_problem(camera + "    record: day.mp4\n", "4:13", ".fwd");
+    expect_problem(camera + "    rate: fast\n", "4:11", "own, max");
+    expect_problem(camera + "    reconnect: often\n", "4:16", "or forever");
+    expect_problem(camera + "    max-pixels: many\n", "4:17", "from 1 to 268435456");
+    expect_problem(camera + "    max-memory: much\n", "4:17", "500M, 4G");
+    expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
+    expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
+    expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",
+                   "threshold 5 does not go with mode lossless");
+    expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
+    expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
+    expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is no name of a host");
+    expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is no address of a proxy");
+    expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is no path to be served below");
+    expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is no name of a host");
+    expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
+    expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "of its own");
+    expect_problem(camera + "defaults:\n  threshold: no\n", "5:14", "threshold");
+    expect_problem("cameras:\n  a b:\n    source: synth\n", "2:3", "'a b'");
+    expect_problem("cameras:\n  door:\n    loop: true\n", "2:3", "has no source");
+    expect_problem("cameras:\n  door:\n    source: /no/such/file.mkv\n", "3:13", "no such file");
+    expect_problem("cameras:\n  door:\n    source: synth:sise=64x48\n", "3:13", "did you mean 'size'?");
+    expect_problem("cameras:\n  door: synth\n", "2:3", "lines below it");
+    expect_problem("cameras:\n", "1:1", "lines below it");
+    expect_problem("cameras: {}\n", "1:1", "no camera");
+    expect_problem("viewers: 3\n", "1:1", "no 'cameras'");
+    expect_problem("", "1:1", "a map");
+    expect_problem("- door\n", "1:1", "a map");
+}
+
+TEST(Configuration, ReportsAllErrorsInOrder) {
+    const auto problems =
+        problems_of("cameras:\n  b:\n    source: synth\n    wait: x\nviewers: -1\ndefaults:\n  efort: 1\n");
+    ASSERT_EQ(problems.size(), 3u);
+    EXPECT_TRUE(problems[0].starts_with("4:11")) << problems[0];
+    EXPECT_TRUE(problems[1].starts_with("5:10")) << problems[1];
+    EXPECT_TRUE(problems[2].starts_with("7:3")) << problems[2];
+    std::string message;
+    const auto configuration = parse_configuration("viewers: -1\nviewrs: 2\n", "a.yaml");
+    EXPECT_EQ(error_of([&] { configuration.require_right(); }, &message), ErrorCode::config);
+    EXPECT_TRUE(message.starts_with("a.yaml:1:")) << message;
+    EXPECT_NE(message.find("framewire check a.yaml"), std::string::npos) << message;
+}
+
+TEST(Configuration, RejectsUnsupportedDocuments) {
+    expect_refusal("cameras: [", "x:");
+    expect_refusal("a: 1\na: 2\n", "first in line 1");
+    expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
+    expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
+    expect_refusal("[a]: 1\n", "a key is a text");
+    expect_refusal("{a: 1}: 1\n", "a key is a text");
+    expect_refusal("a: 1\n---\nb: 2\n", "a second document");
+    expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 deep");
+    expect_refusal("a: " + std::string(100'000, '['), "x:");
+    expect_refusal(std::string(max_document_bytes + 1, ' '), "more than");
+    std::string keys;
+    for (int key = 0; key < 2000; ++key) keys += "k" + std::to_string(key) + ": 1\n";
+    expect_refusal(keys, "more than 1000 keys");
+}
+
+TEST(Configuration, ReadsAFile) {
+    const testing::TemporaryFolder folder;
+    const std::string text = "cameras:\n  door:\n    source: synth\n";
+    testing::write_file(folder / "c.yaml", text.data(), text.size());
+    EXPECT_EQ(read_configuration(folder / "c.yaml").cameras.size(), 1u);
+    EXPECT_EQ(error_of([&] { read_configuration(folder / "none.yaml"); }), ErrorCode::no_input);
+    EXPECT_EQ(error_of([&] { read_configuration(folder / ""); }), ErrorCode::no_input);
+    EXPECT_EQ(error_of([&] { read_configuration("/dev/zero"); }), ErrorCode::config);
+}
+
+}  // namespace configuration_test
+}  // namespace framewire::session

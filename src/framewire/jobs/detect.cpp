@@ -1,0 +1,275 @@
+#include "framewire/jobs/detect.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/detect/box_overlay.hpp"
+#include "framewire/filters/gray.hpp"
+#include "framewire/jobs/input/filtered_input.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/media/media.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Objects are found per frame by a FrameDetector, and records, masks, label images and annotated frames are written in
+// frame order.
+
+namespace framewire::session {
+
+namespace {
+
+// Makes label images from bit masks. Runs on the CPU: the masks are on the host already when frames are sent.
+class LabelImager {
+public:
+    LabelImager(int connectivity, const Shape& frame, int threads)
+        : executor_(BackendChoice::cpu, threads),
+          labelling_({.connectivity = connectivity, .capacity = 1, .label_images = true}, frame, executor_),
+          components_(1, 1),
+          labels_(static_cast<std::size_t>(frame.with_channels(1).bytes())) {}
+
+    std::span<std::int32_t> labels_of(HostBitMaskView<const std::uint32_t> mask) {
+        labelling_.run(mask, components_.lists(), {labels_.data()});
+        return labels_;
+    }
+
+private:
+    Executor executor_;
+    ComponentLabelling labelling_;
+    HostComponents components_;
+    std::vector<std::int32_t> labels_;
+};
+
+}  // namespace
+
+// Members are opened in this order: the source first, outputs last.
+struct DetectJob::State {
+    explicit State(const DetectOptions& options);
+
+    void run();
+    void send(InputFrame& frame, const FrameTime& time, const FrameObjects& found);
+    void finish(FirstFailure& failure, Ending ending);
+
+    FrameJob<FilteredInput> job;
+    std::unique_ptr<FrameDetector> detector;
+    VideoOutput annotated, masks;
+    HostImage mask;  // the last one, unpacked
+    std::optional<LabelImager> imager;
+    LabelOutput labels;
+    std::optional<DetectSteps> steps;
+    ObjectRecords records;
+    RecordFile output;
+    DetectResult result;
+};
+
+DetectJob::State::State(const DetectOptions& options)
+    : job(options.job, options.input, files_of(options)),
+      detector(make_detector(options.detector, job.input().shape(), job.input().executor(), job.stop(),
+                             !options.mask.empty() || !options.labels.empty())),
+      annotated(options.annotate, job.input().shape(), job.input().rate(),
+                job.film_options(options.input, options.audio)),
+      masks(options.mask, job.input().shape().with_channels(1), job.input().rate(), job.sink_options()),
+      labels(options.labels, job.input().shape(), job.input().info().frames == 1, job.sink_options().file_options()),
+      records(options.format),
+      output(options.output, job.sink_options().file_options()) {
+    const auto& shape = job.input().shape();
+    if (masks.wanted()) mask = HostImage(shape.with_channels(1));
+    if (detector->goes_by_rows() && !annotated.wanted() && options.steps.folder.empty())
+        job.input().give_unfiltered_pictures();
+    if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
+    if (!options.steps.folder.empty())
+        steps.emplace(options.steps, options.detector, shape, job.input().rate(), options.job.threads,
+                      job.sink_options(), job.stop());
+}
+
+void DetectJob::State::run() {
+    job.run<FrameObjects>(
+        {.wanted = {.on_host = annotated.wanted() || steps, .by_stages = true},
+         .begin = [this] { return output.begin(records.begin()), true; },
+         .make = [this] { return detector->make_objects(); },
+         .start = [this](InputFrame& frame, const FrameTime&,
+                         FrameObjects& found) { start_on(frame, *detector, found); },
+         .send = [this](InputFrame& frame, const FrameTime& time, FrameObjects& found) { send(frame, time, found); },
+         .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); },
+         .describe =
+             [this](RunDescription& run) {
+                 run.filters.push_back({"detect", {{"objects", 0, static_cast<double>(result.objects)}}});
+             }},
+        result);
+}
+
+// Writes all outputs of one frame. The boxes are drawn last, because they change the frame.
+void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const FrameObjects& found) {
+    const auto objects = found.objects();
+    const auto& shape = job.input().shape();
+    output.write(records.add({time.index, time.seconds, shape.width, shape.height, objects}));
+    if (masks.wanted()) {
+        found.unpack_mask(mask.view());
+        masks.write(std::as_const(mask).view(), time);
+    }
+    if (labels.wanted()) labels.write(imager->labels_of(found.mask()), objects);
+    if (steps) steps->write(frame.result().host(), time);
+    if (annotated.wanted()) {
+        const auto image = frame.result().host();
+        draw_outlines(objects, {}, image);
+        annotated.write(image, time);
+    }
+    result.objects += std::ssize(objects);
+    result.left_out += found.left_out();
+    job.statistics().set_sent_bytes(output.bytes() + annotated.bytes() + masks.bytes() + labels.bytes() +
+                                    (steps ? steps->bytes() : 0));
+}
+
+void DetectJob::State::finish(FirstFailure& failure, Ending ending) {
+    failure.attempt([&] { annotated.finish(ending); });
+    failure.attempt([&] { masks.finish(ending); });
+    failure.attempt([&] { labels.finish(ending); });
+    if (steps) failure.attempt([&] { steps->finish(ending); });
+    failure.attempt([&] { output.finish(ending, records.end()); });
+}
+
+namespace {
+
+FileFormat file_format_of(RecordFormat format) {
+    switch (format) {
+        case RecordFormat::coco: return {"records of --format coco", {".json"}};
+        case RecordFormat::mot: return {"records of --format mot", {".txt"}};
+        default: return {"records of --format jsonl", json_lines_format.endings};
+    }
+}
+
+}  // namespace
+
+JobFiles files_of(const DetectOptions& options) {
+    require_one_standard_output({options.output, options.annotate, options.mask}, "-o, --annotate and --mask");
+    auto files = JobFiles()
+                     .source(options.input.source)
+                     .output("-o", options.output, file_format_of(options.format))
+                     .sink("--annotate", options.annotate)
+                     .sink("--mask", options.mask)
+                     .statistics(options.job.statistics_path);
+    if (is_label_image(options.labels))
+        files.sink("--labels", options.labels);
+    else
+        files.output("--labels", options.labels, {"label images", {".npy", ".png"}});
+    add_step_files(files, options.steps, options.detector.parameters);
+    add_input_files(files, options.detector);
+    return files;
+}
+
+DetectJob::DetectJob(const DetectOptions& options) : state_(std::make_unique<State>(options)) {}
+DetectJob::~DetectJob() = default;
+
+const DetectResult& DetectJob::run() { return state_->run(), state_->result; }
+const DetectResult& DetectJob::result() const { return state_->result; }
+const Statistics& DetectJob::statistics() const { return state_->job.statistics(); }
+
+namespace {
+
+// Returns the first frame of the picture or video at `path`, which must have the frames' width and height.
+HostImage load_picture(const std::string& path, const Shape& frame, const char* what, const std::stop_token& stop) {
+    const auto source = open_source(path, {.stop = stop});
+    const auto& shape = source->info().shape;
+    if (shape.width != frame.width || shape.height != frame.height)
+        fail(ErrorCode::usage, "{} {} is {}x{}; frames are {}x{}", what, path, shape.width, shape.height, frame.width,
+             frame.height);
+    HostImage picture(shape);
+    FrameTime time;
+    if (!source->read(picture.view(), time)) fail(ErrorCode::no_input, "{} {} has no picture", what, path);
+    return picture;
+}
+
+}  // namespace
+
+std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
+                                      const std::stop_token& stop) {
+    if (const auto* zones = std::get_if<std::vector<Zone>>(&region)) return MaskRegion(*zones, frame, executor);
+    const auto* path = std::get_if<std::string>(&region);
+    if (!path) return {};
+    const auto picture = load_picture(*path, frame, "the region's mask", stop);
+    HostImage gray(picture.shape().with_channels(1));
+    Executor on_cpu(BackendChoice::cpu, 1);
+    Gray({.channels = 1}, picture.shape(), on_cpu)
+        .run(FilterImages<MemorySpace::host>{picture.view(), {}, gray.view()});
+    return MaskRegion(std::as_const(gray).view(), executor);
+}
+
+std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,
+                                         const std::stop_token& stop) {
+    const auto* image = std::get_if<BackgroundImage>(&options.parameters.background);
+    if (!image) return {};
+    return load_picture(image->path, frame, "the background", stop);
+}
+
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                             const std::stop_token& stop, bool with_masks) {
+    auto detector = std::make_unique<FrameDetector>(options.parameters, frame, executor,
+                                                    make_region(options.region, frame, executor, stop), with_masks);
+    if (const auto picture = load_background(options, frame, stop)) detector->set_background(picture->view());
+    return detector;
+}
+
+void add_input_files(JobFiles& files, const DetectorOptions& options) {
+    if (const auto* path = std::get_if<std::string>(&options.region)) files.input("--roi-mask", *path);
+    if (const auto* image = std::get_if<BackgroundImage>(&options.parameters.background))
+        files.input("--background", image->path);
+}
+
+namespace {
+
+// Returns the path of a step's video, or the pattern of its images.
+std::string path_of_step(const DetectStepsOptions& options, std::string_view name) {
+    const bool pictures = options.format == "png" || options.format == "jpg";
+    const std::string path =
+        std::filesystem::path(options.folder) / fmt::format("{}{}.{}", name, pictures ? "%06d" : "", options.format);
+    return pictures ? path : literal_sink(path);
+}
+
+}  // namespace
+
+// The steps need a detector of their own on the CPU, whatever backend the job uses.
+DetectSteps::DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame,
+                         Rational rate, int threads, const SinkOptions& sinks, const std::stop_token& stop)
+    : executor_(BackendChoice::cpu, threads),
+      region_(make_region(detector.region, frame, executor_, stop)),
+      steps_(detector.parameters, frame, executor_, region_ ? &*region_ : nullptr) {
+    if (const auto picture = load_background(detector, frame, stop)) steps_.set_background(picture->view());
+    make_folder(options.folder);
+    for (const auto& step : steps_.steps())
+        videos_.emplace_back(path_of_step(options, step.name), step.picture.shape(), rate, sinks);
+}
+
+void DetectSteps::write(HostView<const std::uint8_t> frame, const FrameTime& time) {
+    steps_.run(frame);
+    const auto steps = steps_.steps();
+    for (std::size_t index = 0; index < steps.size(); ++index) videos_[index].write(steps[index].picture.view(), time);
+}
+
+void DetectSteps::finish(Ending ending) {
+    FirstFailure failure;
+    for (auto& video : videos_) failure.attempt([&] { video.finish(ending); });
+    failure.rethrow();
+}
+
+std::int64_t DetectSteps::bytes() const {
+    std::int64_t bytes = 0;
+    for (const auto& video : videos_) bytes += video.bytes();
+    return bytes;
+}
+
+void add_step_files(JobFiles& files, const DetectStepsOptions& options, const DetectorParameters& detector) {
+    if (options.folder.empty()) return;
+    constexpr std::string_view formats[] = {"mkv", "mp4", "avi", "png", "jpg"};
+    if (std::ranges::find(formats, options.format) == std::end(formats))
+        fail(ErrorCode::usage, "steps as '{}'; allowed are mkv, mp4, avi, png and jpg", options.format);
+    for (const auto name : detector_step_names(detector)) files.sink("--steps", path_of_step(options, name));
+}
+
+}  // namespace framewire::session

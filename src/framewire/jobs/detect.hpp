@@ -1,0 +1,141 @@
+#pragma once
+
+#include "framewire/core/time.hpp"
+#include "framewire/detect/detector.hpp"
+#include "framewire/detect/masks.hpp"
+#include "framewire/detect/objects.hpp"
+#include "framewire/filters/mosaic.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/plan/frame_detector.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace framewire::session {
+
+/// Region in which objects are detected: the whole frame, the union of some rectangles, or the pixels that are not
+/// black in a picture, given as a path that open_source() takes.
+using DetectorRegion = std::variant<std::monostate, std::vector<Zone>, std::string>;
+
+/// Options of motion detection.
+struct DetectorOptions {
+    DetectorParameters parameters{};
+    DetectorRegion region{};
+};
+
+/// Adds the pictures that these options read to `files`.
+void add_input_files(JobFiles& files, const DetectorOptions& options);
+
+/// Output of a detector's steps.
+struct DetectStepsOptions {
+    /// Optional. Output folder, which is created if necessary; empty: steps are not written.
+    std::string folder{};
+    /// File name ending: a video format as in open_sink(), or png or jpg for image sequences such as gray000000.png.
+    std::string format = "mkv";
+};
+
+/// Adds the files that these options write; nothing without a folder. Throws Error{usage} if the format is not
+/// supported.
+void add_step_files(JobFiles& files, const DetectStepsOptions& options, const DetectorParameters& detector);
+
+/// Options of a DetectJob.
+struct DetectOptions {
+    JobOptions job{};
+    InputOptions input{};
+    DetectorOptions detector{};
+    /// File for the object records; - is standard output.
+    std::string output{"-"};
+    RecordFormat format = RecordFormat::jsonl;
+    /// Optional. Sink for frames with outlined objects, see open_sink().
+    std::string annotate{};
+    /// If true, the source's sound is copied to `annotate`, if that output can hold sound.
+    bool audio = true;
+    /// Optional. Sink for the foreground masks, see open_sink().
+    std::string mask{};
+    /// Optional. File or folder for label images, see LabelOutput.
+    std::string labels{};
+    DetectStepsOptions steps{};
+};
+
+/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output.
+JobFiles files_of(const DetectOptions& options);
+
+/// Outcome of a DetectJob.
+struct DetectResult : JobResult {
+    /// Objects recorded, summed over all frames.
+    std::int64_t objects = 0;
+    /// Objects found but not recorded, because their frame had too many.
+    std::int64_t left_out = 0;
+};
+
+/// Finds moving objects in the filtered frames of a source and writes records, and optionally videos and label images.
+/// A job runs once.
+class DetectJob {
+public:
+    /// Opens the source, then everything else, cheap checks first and outputs last. Throws as files_of(), FrameJob,
+    /// make_detector(), open_sink() and OutputFile do.
+    explicit DetectJob(const DetectOptions& options);
+    ~DetectJob();
+
+    /// Runs the job; may be called once. If anything fails, the outputs are completed with what was found before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
+    const DetectResult& run();
+    /// Result of run(), valid even if it threw.
+    const DetectResult& result() const;
+    /// Statistics of the run in progress; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Returns the detection region for masks of the size of `frame`; empty if detection is not restricted. Reads the
+/// picture if `region` names one. Throws as open_source() and MaskRegion do, and Error{usage} if that picture has
+/// another size.
+std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
+                                      const std::stop_token& stop);
+
+/// Returns the background picture if `options` name one, else nothing. Throws as open_source() does, and Error{usage}
+/// if the picture has another size.
+std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,
+                                         const std::stop_token& stop);
+
+/// Makes a detector for frames of this shape, with its region and background picture read from their files.
+/// `with_masks` keeps the foreground masks for the caller. Throws as MotionDetector and open_source() do, and
+/// Error{usage} if a picture has another size. `executor` must outlive the detector.
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
+                                             const std::stop_token& stop, bool with_masks = false);
+
+/// Writes each step of a detector as a video or a sequence of images. The steps are computed again on the CPU.
+class DetectSteps {
+public:
+    /// Opens all outputs. Throws as make_detector() and open_sink() do.
+    DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame, Rational rate,
+                int threads, const SinkOptions& sinks, const std::stop_token& stop);
+
+    /// Writes the steps of one frame, given as the detector gets it.
+    void write(HostView<const std::uint8_t> frame, const FrameTime& time);
+    /// Completes all outputs. Throws the first error.
+    void finish(Ending ending);
+    /// Bytes written so far.
+    std::int64_t bytes() const;
+
+private:
+    Executor executor_;
+    std::optional<MaskRegion> region_;
+    DetectorSteps steps_;
+    // one per step, in the same order
+    std::vector<VideoOutput> videos_;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,163 @@
+#include "framewire/jobs/detect.hpp"
+#include "framewire/jobs/job_testing_testing.hpp"
+#include "framewire/jobs/run.hpp"
+
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace framewire::session {
+namespace detect_test {
+
+class Detect : public JobTest {
+protected:
+    DetectOptions options(const std::string& source) const {
+        return {
+            .job = job(),
+            .input = {.source = source},
+            .detector = {.parameters = {.background = FirstFrame{}, .blur_px = 3, .diameter_px = 3, .min_area = 10}},
+            .output = folder_ / "out.jsonl",
+            .annotate = folder_ / "boxes.bgr",
+            .mask = folder_ / "mask.gray"};
+    }
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Detect);
+
+TEST_P(Detect, WritesRecordsBoxesAndMasks) {
+    DetectJob detect(options(camera()));
+    const auto& result = detect.run();
+    EXPECT_EQ(result.ending, Ending::complete);
+    EXPECT_EQ(result.figures.frames, frames);
+    EXPECT_GT(result.objects, 0);
+    EXPECT_EQ(result.left_out, 0);
+    EXPECT_EQ(lines_in(folder_ / "out.jsonl"), frames);
+    const auto boxes = raw_frames(folder_ / "boxes.bgr");
+    EXPECT_EQ(boxes.size(), std::size_t{frames});
+    EXPECT_FALSE(boxes == camera_frames()) << "boxes are drawn";
+    const auto mask = read_file(folder_ / "mask.gray");
+    EXPECT_EQ(mask.size(), std::size_t{frames} * width * height);
+    EXPECT_GT(std::ranges::count(mask, 255), 0);
+    ASSERT_EQ(result.description.filters.size(), 1u);
+    EXPECT_EQ(result.description.filters.front().filter, "detect");
+}
+
+// Annotated frames need the whole image; otherwise the detector reads a file's rows as it needs them.
+TEST_P(Detect, FindsTheSameObjectsByRows) {
+    testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
+    for (const bool mixture : {false, true}) {
+        std::vector<Bytes> records, masks;
+        for (const bool whole : {true, false}) {
+            auto asked = options(fmt::format("raw:{}:size={}x{}", folder_ / "frames.bgr", width, height));
+            asked.job.replace = true;
+            if (mixture) asked.detector.parameters = {.min_area = 10};
+            if (!whole) asked.annotate.clear();
+            DetectJob detect(asked);
+            EXPECT_GT(detect.run().objects, 0);
+            records.push_back(read_file(folder_ / "out.jsonl"));
+            masks.push_back(read_file(folder_ / "mask.gray"));
+        }
+        EXPECT_EQ(records[0], records[1]);
+        EXPECT_EQ(masks[0], masks[1]);
+    }
+}
+
+TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
+    for (const bool mixture : {false, true}) {
+        auto asked = options(camera());
+        asked.job.replace = true;
+        if (mixture) asked.detector.parameters = {.min_area = 10};
+        asked.labels = folder_ / "labels.npy";
+        asked.steps = {.folder = folder_ / (mixture ? "mixture" : "report"), .format = "png"};
+        DetectJob detect(asked);
+        ASSERT_GT(detect.run().objects, 0);
+        const auto mask = read_file(folder_ / "mask.gray");
+        const auto cleaned = read_video(asked.steps.folder + "/morphology%06d.png").frames;
+        ASSERT_EQ(cleaned.size(), std::size_t{frames});
+        for (std::size_t frame = 0; frame < cleaned.size(); ++frame)
+            EXPECT_TRUE(std::ranges::equal(
+                cleaned[frame], std::span(mask).subspan(frame * width * height, std::size_t{width} * height)));
+        for (const char* name : {"background", "threshold", "labels"})
+            EXPECT_EQ(read_video(asked.steps.folder + "/" + name + "%06d.png").frames.size(), std::size_t{frames});
+        EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !mixture);
+
+        // int32 after the header. Each object has as many pixels as its record says.
+        const auto file = read_file(asked.labels);
+        constexpr std::size_t pixels = std::size_t{frames} * width * height;
+        ASSERT_GT(file.size(), 4 * pixels);
+        std::vector<std::int32_t> labels(pixels);
+        std::memcpy(labels.data(), file.data() + (file.size() - 4 * pixels), 4 * pixels);
+        std::int64_t area = 0;
+        const auto records = read_file(asked.output);
+        const std::string_view text(reinterpret_cast<const char*>(records.data()), records.size());
+        for (auto at = text.find("\"area\":"); at != text.npos; at = text.find("\"area\":", at + 1))
+            area += std::stoll(std::string(text.substr(at + 7, 12)));
+        EXPECT_EQ(std::ranges::count_if(labels, [](auto label) { return label > 0; }), area);
+    }
+}
+
+// If no image is needed, the detector uses a decoder's planes directly.
+TEST_P(Detect, FindsTheSameObjectsInPlanes) {
+    const auto video = folder_ / "film.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = video + ":pixels=yuv420p"}).run();
+    for (const char* filters : {"", "flip"}) {
+        SCOPED_TRACE(filters);
+        auto asked = options(video);
+        asked.job.replace = true;
+        asked.input.filters = filters;
+        asked.detector.parameters = {.min_area = 10};
+        EXPECT_GT(DetectJob(asked).run().objects, 0);
+        const auto records = read_file(asked.output), mask = read_file(asked.mask);
+        asked.annotate = "";
+        DetectJob(asked).run();
+        EXPECT_EQ(read_file(asked.output), records);
+        EXPECT_EQ(read_file(asked.mask), mask);
+    }
+}
+
+TEST_P(Detect, WritesLabelsAs16BitPng) {
+    auto asked = options(camera());
+    asked.labels = folder_ / "labels%04d.png";
+    DetectJob(asked).run();
+    const auto image = read_file(folder_ / "labels0011.png");
+    ASSERT_GT(image.size(), 26u);
+    EXPECT_EQ(image[24], 16) << "bits";
+    EXPECT_EQ(image[25], 0) << "gray";
+
+    asked.job.replace = true;
+    asked.labels = folder_ / "labels.png";
+    EXPECT_EQ(error_of([&] { DetectJob(asked).run(); }), ErrorCode::usage) << "many frames for one image";
+    asked.labels = folder_ / "labels.tif";
+    EXPECT_EQ(error_of([&] { DetectJob{asked}; }), ErrorCode::usage);
+    asked.labels = "";
+    asked.steps = {.folder = folder_ / "steps", .format = "gif"};
+    EXPECT_EQ(error_of([&] { DetectJob{asked}; }), ErrorCode::usage);
+}
+
+TEST_P(Detect, DetectsOnlyInTheRegion) {
+    auto everywhere = options(camera());
+    everywhere.annotate = everywhere.mask = "";
+    const auto all = DetectJob(everywhere).run().objects;
+    auto corner = everywhere;
+    corner.output = folder_ / "corner.jsonl";
+    corner.detector.region = std::vector<Zone>{{0, 0, 4, 4}};
+    EXPECT_LT(DetectJob(corner).run().objects, all);
+}
+
+TEST_P(Detect, WritesRecordsBeforeAFailure) {
+    DetectJob detect(options(broken_source(5)));
+    EXPECT_EQ(error_of([&] { detect.run(); }), ErrorCode::source_lost);
+    EXPECT_EQ(detect.result().ending, Ending::broken_off);
+    EXPECT_EQ(lines_in(folder_ / "out.jsonl"), 5);
+    EXPECT_EQ(raw_frames(folder_ / "boxes.bgr").size(), 5u);
+}
+
+TEST_P(Detect, RejectsTwoOutputsOnStandardOutput) {
+    auto two = options(camera());
+    two.output = two.mask = "-";
+    EXPECT_EQ(error_of([&] { DetectJob detect(two); }), ErrorCode::usage);
+}
+
+}  // namespace detect_test
+}  // namespace framewire::session

@@ -1,0 +1,262 @@
+#pragma once
+
+#include "framewire/core/time.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/plan/chain.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/planes/linear_planes.hpp"
+#include "framewire/plan/planes/planes_pass.hpp"
+#include "framewire/plan/privacy_masks.hpp"
+#include "framewire/plan/source.hpp"
+#include "framewire/service/control.hpp"
+#include "framewire/service/live_camera.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace framewire::session {
+
+/// Start of every job with one source: the source, the filters that its frames pass, and the executor of both.
+/// capture() and filter() may run at the same time on two different frames.
+///
+///     source -> [filters before a change of the rate] -> [new rate] -> filters -> InputFrame::result()
+///
+/// Control requests come from any thread and are counted; filter() applies them between two frames, so no frame is made
+/// half with a request.
+class FilteredInput {
+public:
+    /// Opens the source and plans the filters. Throws as parse_chain(), open_source(), Executor and ChainPlan do, in
+    /// this order.
+    FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
+    FilteredInput(const FilteredInput&) = delete;
+    FilteredInput& operator=(const FilteredInput&) = delete;
+
+    /// Description of the source. shape() describes the filtered frames.
+    const SourceInfo& info() const { return info_; }
+    /// Executor of the filters, also for the job's own stages.
+    Executor& executor() { return executor_; }
+    const Executor& executor() const { return executor_; }
+    /// Backend of the executor.
+    Backend backend() const { return executor_.backend(); }
+    /// Shape of filtered frames.
+    const Shape& shape() const { return shape_; }
+    /// Maps positions in captured frames to positions in filtered frames.
+    PlaneMap placement() const {
+        const std::lock_guard lock(plan_mutex_);
+        return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
+    }
+    /// Frames per second: the requested rate or the source's own.
+    Rational rate() const;
+    /// For a time range: see whole_seconds_before().
+    const std::optional<double>& stretch_begin_seconds() const { return stretch_begin_seconds_; }
+    /// Expected number of frames, if it is known. `limit` is the job's own limit.
+    std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
+
+    /// From now on frames may have, instead of the result's image, their source's native frame where no filter does
+    /// more than move pixels, and NativeFrame::to_image() gives the image then; or `planes`, where a sink takes such,
+    /// that the filters gave. Before the first frame.
+    void give_own_pictures(const std::optional<YuvInfo>& planes);
+
+    /// From now on frames may have their source's native frame instead of their image, where there are no filters. For
+    /// stages that begin by start_on(). Before the first frame.
+    void give_unfiltered_pictures() {
+        gives_own_ = (info_.has_own_pictures || info_.has_rows) && !before_ && moves_ && moves_->empty();
+    }
+
+    /// Declares that captured frames are not read on the host after filtering, so that results may be downloaded into
+    /// their memory. Call it before make_frame().
+    void let_results_replace() { results_replace_ = true; }
+
+    /// Makes a frame for one slot of the frame ring.
+    InputFrame make_frame();
+    /// Reads the next frame. Returns false if there is none. Throws as Source::capture() does.
+    bool capture(InputFrame& frame, FrameTime& time);
+    /// Filters the frame as filter_frame() does. `statistics` are values that filters may display.
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    /// Seeks the source, see Source::seek(). Not while a frame is being captured.
+    bool seek(double seconds);
+    /// Resets the filters, so that they forget earlier frames. Not while a frame is being filtered.
+    void begin_again();
+
+    /// Picture controls; from any thread.
+    CameraPanel& panel() { return panel_; }
+    /// State of picture controls and filter switches; from any thread.
+    Controls controls() const;
+    /// Number of control requests accepted so far. Empty before the first frame was filtered, because that frame is
+    /// made with all of them. From any thread.
+    std::optional<std::uint64_t> orders_to_await() const {
+        const std::lock_guard lock(plan_mutex_);
+        return has_filtered_ ? std::optional(orders_) : std::nullopt;
+    }
+    /// Counts a request that another object carries out. From any thread.
+    void count_order() {
+        const std::lock_guard lock(plan_mutex_);
+        ++orders_;
+    }
+
+    /// Applies a control request from the next frame on; from any thread. Throws Error{usage} if all or part of it is
+    /// not supported, and Error{config} if a camera rejects a value.
+    void control(const ControlOrder& order);
+
+    /// Replaces the chain from the next frame on; from any thread. The adjustment is kept unless the new chain sets
+    /// another one. Returns false and changes nothing if the chain needs another input: if frames would have another
+    /// shape or rate, or if filters cannot be switched here. Throws as parse_chain(), check_limits() and ChainPlan do,
+    /// and then changes nothing.
+    bool take_chain(const std::string& text);
+
+    /// Masks these zones, except detection areas, in all later frames before anything else is done with them.
+    /// Coordinates are pixels of the source's frame and must be inside it. From any thread.
+    void hide(const std::vector<LiveZone>& zones);
+
+    /// Ends the input after the frames captured so far, but not before the first one. From any thread.
+    void end_here() { is_to_end_ = true; }
+    /// Returns true if end_here() ended the input.
+    bool ended_here() const { return ended_here_; }
+
+    /// Returns true if the input ended before frames of another size; opened() is the source for a job that continues
+    /// with them.
+    bool is_at_new_size() const { return source_->is_at_new_size(); }
+    /// The open source, for a job that continues with it.
+    const std::shared_ptr<OpenedSource>& opened() const { return opened_; }
+
+    /// See Source::require_whole().
+    void require_whole() const { source_->require_whole(); }
+
+    /// Describes the run for the statistics, with what the filters found in the last frame.
+    RunDescription description() const;
+
+    // Counterparts of FolderInput's functions: errors need no image name here, and the frame ring knows the frames'
+    // size.
+    template <class Body>
+    void naming_errors(InputFrame&, const FrameTime&, Body&& body) const {
+        std::forward<Body>(body)();
+    }
+    /// Does nothing; see FolderInput::count_sent().
+    void count_sent(InputFrame&, Statistics&) const {}
+
+private:
+    // Filters before a change of the rate; they see every frame of the source.
+    struct BeforeRate {
+        ChainPlan plan;
+        // result for the frame that was filtered last
+        Frame result;
+        // number of that frame
+        std::int64_t reading = -1;
+    };
+
+    template <class ReadOne>
+    bool read_next(FrameTime& time, ReadOne&& read_one);
+    void go_to_stretch();
+    bool capture_next(InputFrame& frame, FrameTime& time);
+    bool capture_at_rate(InputFrame& frame, FrameTime& time);
+    std::optional<std::vector<PixelMove>> moves_of_chain() const;
+    bool move_own(InputFrame& frame);
+    Executor& on_host();
+    bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
+    bool move_planes(InputFrame& frame);
+    std::optional<LinearPlanes> make_linear_planes(const YuvInfo& planes);
+    std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
+    void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
+    bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const NativeFrame>& own);
+    // Sets the frame's time by the requested rate, if there is one, and counts the frame.
+    void set_time(FrameTime& time);
+    // Checks the memory and pixel limits of the input.
+    FrameLimits checked_limits(const InputOptions& input) const;
+    // Plans the filters before a change of the rate; empty if there are none.
+    std::optional<BeforeRate> make_before();
+    // Plans the filters after it, or all filters.
+    ChainPlan make_plan(const Chain& after);
+    // The chain in force: filters that are on, and the panel's own `adjust`.
+    Chain chain_now() const;
+    // Setting of the chain's first `adjust`.
+    static std::optional<Adjustment> first_adjust(const Chain& chain);
+    // Callback of the panel: stores a setting for the chain's `adjust`.
+    bool set_in_chain(const Adjustment& settings);
+    // Passes a setting to the plans.
+    bool tell_plans(const Adjustment& settings);
+    // Makes new plans, without memory of earlier frames.
+    void plan_again();
+    // Applies the requests taken so far before a frame is filtered; returns the masks in force.
+    std::shared_ptr<const PrivacyMasks> follow_orders(InputFrame& frame);
+    // Counts a request that changes what may be seen.
+    void count_change();
+    // Shape of the frames that enter the filters after a change of the rate.
+    const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
+    // Filters a frame of a chain that changes the rate.
+    void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    // Progress of the reading of a time range.
+    enum class Reading { not_begun, first_frame, stretch };
+
+    RateSplit chain_;
+    std::stop_token stop_;
+    double fps_;
+    bool loop_;
+    std::shared_ptr<OpenedSource> opened_;
+    std::stop_callback<std::function<void()>> on_stop_;
+    // opened_'s source
+    Source* source_;
+    SourceInfo info_;
+    // checked before anything below is planned
+    FrameLimits limits_;
+    std::string shown_name_;
+    Executor executor_;
+    // CPU executor next to one of a GPU, made when needed
+    std::optional<Executor> host_executor_;
+    std::optional<BeforeRate> before_;
+    ChainPlan plan_;
+    // combined moves of all filters, if they only move pixels
+    std::optional<std::vector<PixelMove>> moves_;
+    // If results are wanted as planes: a plan of the CPU's on CUDA, where filters only draw on a part; else plan_ is
+    // used.
+    std::optional<ChainPlan> drawing_;
+    std::optional<PlanesPass> planes_pass_;
+    // used if they are taken as they are, for any backend
+    std::optional<LinearPlanes> linear_planes_;
+    bool gives_own_ = false, results_replace_ = false;
+    std::optional<FrameResampler> resampler_;
+    // shape of plan_'s results
+    Shape shape_;
+    bool may_switch_;
+    // the panel is enabled, and the chain has no `adjust`
+    bool adjusts_of_own_;
+    ChainSwitches switches_;
+    // guards plans and the members below, because control requests come from other threads
+    mutable std::mutex plan_mutex_;
+    // setting of the first `adjust`
+    std::optional<Adjustment> in_chain_;
+    // adjustment as requested
+    Adjustment adjustment_;
+    bool plans_are_old_ = false, adjustment_is_new_ = false;
+    // control requests accepted
+    std::uint64_t orders_ = 0;
+    // one of them changes pictures, and no frame has been made with it yet
+    bool replaces_next_ = false;
+    bool has_filtered_ = false;
+    std::vector<LiveZone> hidden_zones_;
+    // null: no privacy masks
+    std::shared_ptr<const PrivacyMasks> hidden_;
+    CameraPanel panel_;
+    std::int64_t captured_frames_ = 0;
+    std::atomic<bool> is_to_end_ = false, ended_here_ = false;
+    std::optional<StretchPosition> stretch_;
+    std::optional<double> stretch_begin_seconds_;
+    Reading reading_ = Reading::not_begun;
+    // position of the frame that was read last
+    StretchPosition::Is place_ = StretchPosition::Is::within;
+};
+
+/// Returns the smaller of `limit` and the source's number of frames, as far as they are known.
+std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
+
+}  // namespace framewire::session

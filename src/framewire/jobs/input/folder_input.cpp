@@ -1,0 +1,100 @@
+#include "framewire/jobs/input/folder_input.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/jobs/input/filtered_input.hpp"
+#include "framewire/media/image_sequence.hpp"
+#include "framewire/media/media.hpp"
+
+namespace framewire::session {
+namespace {
+
+// Makes `image` have this shape; its memory is reused if it already has.
+void ensure_shape(Frame& image, const Shape& shape, Executor& executor) {
+    if (image.shape() != shape) image = Frame(shape, executor);
+}
+
+}  // namespace
+
+FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
+    : chain_(parse_chain(input.filters)),
+      images_(images_in(input.source)),
+      info_{.name = input.source, .frames = static_cast<std::int64_t>(images_.size())},
+      stop_(std::move(stop)),
+      limits_{input.max_pixels, input.max_memory_bytes},
+      executor_(job.backend, job.threads) {
+    if (input.start_seconds > 0 || input.duration_seconds)
+        fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
+    if (input.fps > 0 || job.own_rate)
+        fail(ErrorCode::usage, "{}: images that are looked at one by one have no rate", input.source);
+}
+
+std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
+    return session::expected_frames(info_, limit);
+}
+
+bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
+    frame.sent = frame.looked_at = true;
+    while (next_ < images_.size() && !stop_.stop_requested()) {
+        const auto index = next_++;
+        try {
+            if (!read(images_[index], frame, time)) return false;
+        } catch (const Error& error) {
+            if (stop_.stop_requested()) return false;
+            // The folder exists, so a broken image is not a missing input.
+            note_failure(ErrorCode::source_lost, error.what());
+            continue;
+        }
+        time.index = static_cast<std::int64_t>(index);
+        // the same time as in a video of the folder
+        time.seconds = static_cast<double>(index) / info_.rate.value();
+        return true;
+    }
+    return false;
+}
+
+// Returns false if the job was stopped.
+bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& time) {
+    SourceOptions options{.stop = stop_};
+    if (limits_.max_pixels) options.max_pixels = *limits_.max_pixels;
+    const auto source = open_source(path, options);
+    ensure_shape(frame.captured, source->info().shape, executor_);
+    if (source->capture(frame.captured, time)) return true;
+    if (stop_.stop_requested()) return false;
+    fail(ErrorCode::source_lost, "{} holds no picture", path);
+}
+
+// capture() and filter() may fail on different threads at the same time.
+void FolderInput::note_failure(ErrorCode code, const std::string& why) {
+    log_error("{}", why);
+    const std::lock_guard lock(failures_mutex_);
+    if (failures_++ == 0) first_failure_ = Error(code, why);
+}
+
+void FolderInput::require_whole() const {
+    const std::lock_guard lock(failures_mutex_);
+    if (failures_ > 0)
+        fail(first_failure_->code(), "{}: {} of {} images failed; the first: {}", info_.name, failures_, images_.size(),
+             first_failure_->what());
+}
+
+// Consecutive images of equal shape share the plan.
+void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
+    const auto& shape = frame.captured.shape();
+    if (!plan_ || plan_->input_shape() != shape) {
+        check_limits(limits_, chain_, shape);
+        plan_.emplace(chain_, shape, executor_);
+    }
+    if (!plan_->empty()) ensure_shape(frame.filtered, plan_->output_shape(), executor_);
+    filter_frame(*plan_, executor_, frame, time, statistics, image(time), wanted);
+}
+
+void FolderInput::count_sent(InputFrame& frame, Statistics& statistics) {
+    last_sent_ = frame.result().shape();
+    statistics.add_raw_bytes(last_sent_.bytes());
+}
+
+RunDescription FolderInput::description() const {
+    return {info_.name, std::string(to_string(executor_.backend())), last_sent_};
+}
+
+}  // namespace framewire::session

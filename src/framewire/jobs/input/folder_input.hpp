@@ -1,0 +1,98 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/plan/chain.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/source.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace framewire::session {
+
+/// The images of a folder as an input: each has its own size, and filters restart if the size changes. FrameTime::index
+/// is the position in images(). An image that fails is logged and skipped, and the job continues; require_whole()
+/// reports it at the end. capture() and filter() may run at the same time on two images.
+class FolderInput {
+public:
+    /// Lists the images. Throws as parse_chain(), images_in() and Executor do, in this order, and Error{usage} if a
+    /// start, a duration or a rate is given.
+    FolderInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
+    FolderInput(const FolderInput&) = delete;
+    FolderInput& operator=(const FolderInput&) = delete;
+
+    /// Paths of the images, in order.
+    const std::vector<std::string>& images() const { return images_; }
+    /// Path of the image that was captured with this time.
+    const std::string& image(const FrameTime& time) const { return images_[static_cast<std::size_t>(time.index)]; }
+
+    /// Name of the folder and number of images.
+    const SourceInfo& info() const { return info_; }
+    /// Executor of the filters.
+    Executor& executor() { return executor_; }
+    /// Empty, because each image has its own shape.
+    Shape shape() const { return {}; }
+    /// Identity, because images have square pixels.
+    PlaneMap placement() const { return {}; }
+    /// Number of images, or `limit` if that is smaller.
+    std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
+
+    /// Makes an empty frame, which takes its size from the image.
+    InputFrame make_frame() const { return {}; }
+    /// Reads the next readable image. Returns false if there is none.
+    bool capture(InputFrame& frame, FrameTime& time);
+    /// Call it after the last image. Throws an Error with the first failure's code if an image failed.
+    void require_whole() const;
+    /// Filters the image as filter_frame() does, with a new plan if its shape differs from the previous one.
+    void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
+
+    /// Runs `body`, which processes the image of `time`. If it throws an Error, the image counts as failed and the
+    /// frame is not sent.
+    template <class Body>
+    void naming_errors(InputFrame& frame, const FrameTime& time, Body&& body) {
+        try {
+            std::forward<Body>(body)();
+        } catch (const Error& error) {
+            frame.sent = frame.looked_at = false;
+            note_failure(error.code(), fmt::format("{}: {}", image(time), error.what()));
+        }
+    }
+    /// Adds the image's size to the raw bytes.
+    void count_sent(InputFrame& frame, Statistics& statistics);
+
+    /// Describes the run for the statistics, with the size of the last image sent.
+    RunDescription description() const;
+
+private:
+    void note_failure(ErrorCode code, const std::string& why);
+    bool read(const std::string& path, InputFrame& frame, FrameTime& time);
+
+    Chain chain_;
+    std::vector<std::string> images_;
+    SourceInfo info_;
+    std::stop_token stop_;
+    FrameLimits limits_;
+    Executor executor_;
+
+    std::optional<ChainPlan> plan_;
+    std::size_t next_ = 0;
+    Shape last_sent_{};
+
+    mutable std::mutex failures_mutex_;
+    std::int64_t failures_ = 0;  // guarded by failures_mutex_
+    // also guarded by it
+    std::optional<Error> first_failure_;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,277 @@
+#pragma once
+
+#include "framewire/colour/yuv.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/filters/fps.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/plan/chain.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/frame.hpp"
+#include "framewire/plan/source.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace framewire::session {
+
+/// Limits for the frames of one job. An empty limit is no limit.
+struct FrameLimits {
+    /// Maximum number of pixels of any image between source and result.
+    std::optional<std::int64_t> max_pixels{};
+    /// Maximum for the estimated memory of all images of the job.
+    std::optional<std::int64_t> max_memory_bytes{};
+    /// True if a detector keeps a background model as well.
+    bool detects = false;
+
+    /// Limits of a served camera that sets none itself: the largest picture that viewers accept, 8192x8192 pixels.
+    static constexpr std::int64_t served_pixels = std::int64_t{8192} * 8192;
+    /// 8 GB, or half of this machine's memory if that is less.
+    static std::int64_t served_memory_bytes();
+};
+
+/// Estimates the memory and time that `chain` needs for frames of shape `frame`, before anything is planned or
+/// allocated. Throws Error{usage} with the numbers if the limits are exceeded, if memory is limited and a frame may
+/// take more than 20 s, or if a filter does not accept its image.
+void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& frame);
+
+/// Returns an upper bound for the memory of a job that sends the results of `chain` to viewers.
+std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detects);
+
+/// One frame in the pipeline: as captured and, if there are filters, as filtered.
+struct InputFrame {
+    Frame captured, filtered;
+    /// Native frame instead of the result's image: see give_own_pictures().
+    std::shared_ptr<const NativeFrame> own{};
+    /// Planes instead of the result's image: see give_own_pictures().
+    std::shared_ptr<const YuvPicture> planes{};
+    /// False if the source was away and the picture only says so.
+    bool signal = true;
+    /// Number of seeks before this frame, for a source that is played back and forth.
+    int pass = 0;
+    /// Number of the source's frame, if the chain changes the rate.
+    std::int64_t reading = 0;
+    /// False if a change of the rate skips the frame, so that only filters before the change see it.
+    bool looked_at = true;
+    /// True if all filters of the chain are off.
+    bool unfiltered = false;
+    /// False if the frame is skipped or lies before the time range.
+    bool sent = true;
+    /// Number of control requests with which it was made.
+    std::uint64_t orders = 0;
+    /// True for the first frame made with a request that changes pictures: nothing of earlier pictures may remain.
+    bool replaces = false;
+
+    /// Returns the filtered frame, or the captured one if nothing filtered it.
+    Frame& result() { return filtered.empty() || unfiltered ? captured : filtered; }
+    /// Waits until all work queued for both images is done, so that the slot can be reused.
+    void wait() {
+        captured.wait();
+        filtered.wait();
+    }
+};
+
+/// Starts `stage` on the result of the filters. The stage also takes native frames as planes or rows.
+template <class Stage, class Found>
+void start_on(InputFrame& frame, Stage& stage, Found& found) {
+    if (const auto own = std::exchange(frame.own, nullptr)) {
+        if (const auto planes = own->planes()) return stage.start(*planes, found);
+        if (const auto rows = own->rows()) return stage.start(rows, found);
+        own->to_image(frame.captured.fill_on_host());
+    }
+    stage.start(frame.result(), found);
+}
+
+/// Destinations for which the results of the filters are needed.
+struct Wanted {
+    /// In host memory, for a sink.
+    bool on_host = false;
+    /// On the backend, for the job's own stages.
+    bool by_stages = false;
+};
+
+/// Runs the filters of `plan` from `captured` to `filtered`, if there are any. Host memory is valid after
+/// InputFrame::wait(); stages on the same backend may start at once. `statistics` and `source` are values that filters
+/// may display.
+void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
+                  const Statistics& statistics, std::string_view source, Wanted wanted);
+
+/// Picture for a source that is away: its last frame, darkened, with "no signal" in the middle. For one thread.
+class NoSignal {
+public:
+    NoSignal() = default;
+    NoSignal(const NoSignal&) = delete;
+    NoSignal& operator=(const NoSignal&) = delete;
+
+    /// Returns a function for SourceOptions::draw_loss that refers to this object. The first call per size allocates.
+    /// If there is no font, the frame is only darkened and a warning is logged.
+    std::function<void(HostView<std::uint8_t>)> drawing() {
+        return [this](HostView<std::uint8_t> image) { draw(image); };
+    }
+    /// Returns true if the picture was drawn since the last call.
+    bool take_drawn();
+
+private:
+    void draw(HostView<std::uint8_t> image);
+
+    // the text, white on black
+    HostImage words_;
+    bool drawn_ = false;
+};
+
+/// An open source with its "no signal" picture. Consecutive jobs may read it.
+class OpenedSource {
+public:
+    /// Opens the source. Throws as open_source() does, also if `stop` is triggered meanwhile.
+    OpenedSource(const InputOptions& input, bool replace_truth, const std::stop_token& stop);
+
+    /// The source; for one thread at a time.
+    Source& source() { return *source_; }
+    /// Picture that is shown while the source is away.
+    NoSignal& no_signal() { return no_signal_; }
+    /// Ends the current read and all later ones; from any thread.
+    void stop() { stop_.request_stop(); }
+
+private:
+    std::stop_source stop_;
+    NoSignal no_signal_;
+    std::unique_ptr<Source> source_;
+};
+
+/// Returns a source's name without private parts: no folders of this machine, and no user, password or query of a URL.
+std::string public_name(const std::string& source);
+
+/// Opens the stream of a framewire server as a live source. Each frame of the server's source is returned once, when
+/// every block of the picture belongs to it; refinements are skipped. Throws as net::Client does.
+std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, const StreamAccess& access,
+                                           const SourceOptions& options);
+
+/// Position of a job in its time range: decides which frames belong to the range, and checks that they are the frames
+/// that the range was planned with. For one thread.
+class StretchPosition {
+public:
+    /// Position of a frame relative to the range.
+    enum class Is { before, within, behind };
+
+    /// `input` must have a time range. `name` is the source's name for messages.
+    StretchPosition(const InputOptions& input, std::string name);
+
+    /// The time range.
+    const Stretch& stretch() const { return stretch_; }
+
+    /// Starts at the first frame that filters and detectors see. `damaged` is Source::damaged() then.
+    void begin(std::int64_t damaged);
+    /// Returns the position of the frame that was just read and sets its number. Throws Error{config} if frames are
+    /// missing or surplus before it. Throws Error{source_lost} if the frame is after the range and the source reports
+    /// more damage than at the start.
+    Is take(FrameTime& time, std::int64_t damaged);
+    /// Call it at the source's end. Throws Error{config} if frames are missing.
+    void end();
+
+    /// Returns the position of the frame with this number at the rate that filters produce.
+    Is at_rate(std::int64_t number) const;
+
+private:
+    // Throws unless `too_many` is 0.
+    void require(std::int64_t too_many) const;
+
+    Stretch stretch_;
+    std::string name_;
+    std::int64_t next_ = 0, damaged_ = 0;
+    std::int64_t rated_begin_ = 0, rated_end_ = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Returns the time at which the first frame of the range is written, rounded down to whole seconds. Parts of a video
+/// file begin at this time.
+double whole_seconds_before(const InputOptions& input);
+
+/// Returns InputOptions::fps as a fraction in thousandths; empty if no rate is requested.
+inline std::optional<Rational> asked_rate(double fps) {
+    if (fps <= 0) return std::nullopt;
+    return Rational{std::llround(fps * 1000), 1000};
+}
+
+/// Converts a source's frames to another rate by repeating and skipping them, as FFmpeg's filter `fps` does
+/// (FpsSchedule). Reads one frame ahead, because the next frame's time decides how long the current one lasts. For one
+/// thread.
+class FrameResampler {
+public:
+    /// A frame of the source.
+    struct Picture {
+        HostImage image;
+        FrameTime time{};
+        /// Native frame instead of the image.
+        std::shared_ptr<const NativeFrame> own{};
+        /// See InputFrame.
+        bool signal = true;
+    };
+
+    /// Reads the source's next frame. Returns false at its end.
+    using Read = std::function<bool(Picture& picture)>;
+
+    /// `own` is the source's nominal rate; it is the duration of a last frame that has none of its own. If
+    /// `everything`, capture() also returns the frames that the new rate skips.
+    FrameResampler(const Shape& shape, Rational own, Rational wanted, bool everything, Read read);
+
+    /// Description of a captured frame.
+    struct Given {
+        /// Number of the source's frame.
+        std::int64_t reading = 0;
+        /// False if the new rate skips this frame.
+        bool at_rate = true;
+        /// See InputFrame.
+        bool signal = true;
+        /// Native frame instead of the image.
+        std::shared_ptr<const NativeFrame> own{};
+    };
+    /// Returns the next frame with its time and number at the new rate; false at the end. If reading throws, the frames
+    /// before are returned first, then the exception is thrown.
+    bool capture(HostView<std::uint8_t> image, FrameTime& time, Given& given);
+
+    /// Resets the schedule after a seek of the source.
+    void begin_again();
+
+    /// The new rate.
+    const Rational& rate() const { return schedule_.rate(); }
+
+private:
+    // Reads into `next_`; keeps an exception for later. Returns has_next_.
+    bool read_next();
+    bool go_on();
+
+    FpsSchedule schedule_;
+    Rational own_rate_;
+    bool everything_;
+    Read read_;
+    Picture current_, next_;
+    bool has_next_ = false, began_ = false;
+    // For current_: its number, how many more times it is returned, and whether it was returned at all.
+    std::int64_t reading_ = 0, left_ = 0;
+    bool given_ = true;
+    std::exception_ptr failure_;
+};
+
+/// Meaning of `--rate`: the output decides, frames keep their own times, or they are passed on as soon as they are
+/// available.
+enum class PlayRate { by_output, own, max };
+
+/// Parses auto, own, max or a number of frames per second. A number is stored in `options`, and the output then decides
+/// when frames are passed on. Throws Error{usage} that lists `allowed` for any other text.
+PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptions& options);
+
+}  // namespace framewire::session

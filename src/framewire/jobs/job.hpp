@@ -1,0 +1,348 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/filters/filter.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/media/files.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/plan/frame_ring.hpp"
+#include "framewire/plan/source.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::session {
+
+/// Runs several attempts and keeps the first exception, so that later outputs are still completed after an earlier one
+/// failed. For one thread.
+class FirstFailure {
+public:
+    /// Calls `step`. If it throws and no attempt failed before, keeps the exception; later exceptions are dropped.
+    template <class Step>
+    void attempt(Step&& step) {
+        try {
+            step();
+        } catch (...) {
+            if (!failure_) failure_ = std::current_exception();
+        }
+    }
+    /// Returns the first exception; null if no attempt failed.
+    const std::exception_ptr& what() const { return failure_; }
+    /// True if an attempt failed.
+    explicit operator bool() const { return failure_ != nullptr; }
+    /// Throws the first exception again, if there is one.
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    std::exception_ptr failure_;
+};
+
+/// Returns how the outputs of a run end. A requested stop completes a live source, which has no other end, and
+/// truncates any other one.
+inline Ending ending_of(const FirstFailure& failure, bool stopped, bool live) {
+    return failure || (stopped && !live) ? Ending::broken_off : Ending::complete;
+}
+
+/// Kind of an output as messages name it, and the file name endings that are allowed for it.
+struct FileFormat {
+    std::string_view name;
+    std::vector<std::string_view> endings;
+};
+
+/// JSON lines, one line per frame or image.
+inline const FileFormat json_lines_format{"JSON lines", {".jsonl", ".ndjson"}};
+/// Arrays as numpy.load() reads them.
+inline const FileFormat npy_format{"NumPy arrays", {".npy"}};
+
+/// The files that a job's options name, collected before anything is opened, to detect conflicts. Messages name them by
+/// the command-line option. All functions that add files return *this.
+class JobFiles {
+public:
+    /// Adds the files that a source reads, and the file of true objects that it may write. Throws as files_read_by()
+    /// does.
+    JobFiles& source(const std::string& text);
+    /// Adds one input file. Does nothing if `path` is empty.
+    JobFiles& input(const std::string& option, const std::string& path);
+    /// Adds the files that a sink of this text writes. Does nothing if it is empty.
+    JobFiles& sink(const std::string& option, const std::string& text);
+    /// Adds one output file; - is standard output. Does nothing if `path` is empty. require_different() demands one of
+    /// the format's endings, in any case; standard output, devices, pipes and sockets may have any name.
+    JobFiles& output(const std::string& option, const std::string& path, const FileFormat& format);
+    /// Does the same for binary data, which a terminal cannot show.
+    JobFiles& bytes(const std::string& option, const std::string& path, const FileFormat& format);
+    /// Adds the statistics file of `--stats`.
+    JobFiles& statistics(const std::string& path);
+    /// Adds one output in `folder` per image of the folder `source`, with the given ending. Throws as outputs_of()
+    /// does.
+    JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
+                      std::string_view ending);
+
+    /// Adds all files of another job.
+    JobFiles& add(const JobFiles& others);
+
+    /// Input files added so far.
+    const std::vector<RunFile>& inputs() const { return inputs_; }
+    /// Output files added so far.
+    const std::vector<RunFile>& outputs() const { return outputs_; }
+
+    /// Throws Error{usage} if an output is also an input or another output, or if one lacks its format's ending.
+    void require_different() const;
+    /// Returns the outputs that already exist.
+    std::vector<RunFile> there() const { return files_there(outputs_); }
+    /// Returns true if one of the inputs is standard input.
+    bool reads_standard_input() const;
+    /// Option that writes binary data to standard output; empty if none does.
+    const std::string& bytes_to_standard_output() const { return bytes_to_standard_output_; }
+
+private:
+    void add_output(const std::string& option, const std::string& path);
+
+    std::vector<RunFile> inputs_, outputs_;
+    std::string bytes_to_standard_output_;
+    // for the first output that lacks its format's ending
+    std::string ending_problem_;
+};
+
+/// Throws Error{usage} if more than one of the outputs is standard output. `names` are the options, for the message.
+void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names);
+
+/// Base of all jobs: options, stop token, statistics and the file for them. A job runs once.
+class Job {
+public:
+    /// Opens the statistics file, so that an unwritable path is reported before any work. Throws Error{usage} if an
+    /// output would overwrite one of the inputs or another output in `files`, and Error{io}.
+    Job(const JobOptions& options, const JobFiles& files);
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    /// Options as given to the constructor.
+    const JobOptions& options() const { return options_; }
+    /// Statistics of this job, or those shared through JobOptions::statistics. Thread-safe.
+    Statistics& statistics() { return *statistics_; }
+    const Statistics& statistics() const { return *statistics_; }
+    /// File for `--stats`; does nothing if none was asked for.
+    StatisticsFile& statistics_file() { return statistics_file_; }
+
+    /// Returns true if the caller requested a stop.
+    bool stopped() const { return options_.stop.stop_requested(); }
+    /// Token that sources and sinks watch while they wait. Triggered if the caller requests a stop or the job fails.
+    std::stop_token stop() const { return stop_.get_token(); }
+
+    /// Returns options for sinks that take frames of `source`.
+    SinkOptions sink_options(const SourceInfo& source) const;
+    /// Returns options of the frame ring for frames of `source` that are sent in the shape `sent`, with as many frames
+    /// in flight as suit the backend.
+    FrameRingOptions frame_ring_options(const SourceInfo& source, const Shape& sent, Backend backend) const;
+
+    /// Marks the job as run. Throws Error{internal} from the second call on.
+    void begin_run();
+
+private:
+    JobOptions options_;
+    std::stop_source stop_;
+    std::stop_callback<std::function<void()>> on_stop_;
+    StatisticsFile statistics_file_;
+    std::shared_ptr<Statistics> statistics_;
+    bool ran_ = false;
+};
+
+/// Returns the pixel aspect (width / height) after filters have moved a frame by `placement`, so that a player shows
+/// the picture with unchanged proportions, as after FFmpeg's filters. Square pixels stay square, because a filter that
+/// scales them is meant to change the proportions. Empty if the placement is not a multiple of 90 degrees, or if the
+/// aspect would leave the range of 1:1000 to 1000:1.
+std::optional<Rational> aspect_after(const PlaneMap& placement, Rational aspect);
+
+/// Outcome of a job, also of one that failed.
+struct JobResult {
+    /// Final statistics.
+    StatisticsSnapshot figures{};
+    /// Source, backend, filters and what they found.
+    RunDescription description{};
+    /// How the outputs ended.
+    Ending ending = Ending::complete;
+};
+
+/// Stages that a job adds to the frame ring.
+///
+/// `Found` holds the results for one frame; its wait() returns when they are available. Each slot of the ring has one
+/// InputFrame and one `Found`, which are reused. A slot belongs to one stage at a time, and each stage runs on one
+/// thread, except work on the worker pool:
+///
+///     begin                   once, before the first frame
+///     capture of the input    capture thread, in frame order
+///     filter, then start      processing thread, in frame order
+///     work or Found::wait()   worker pool, several frames in parallel; the sending thread if `workers` is 0
+///     send                    thread that called run(), in frame order
+///     finish, describe        once, after the last frame
+template <class Found>
+struct FrameStages {
+    /// Which results of the filters are used.
+    Wanted wanted{};
+    /// Number of frames in flight. Default: as many as suit the backend.
+    std::optional<int> under_way{};
+    /// Number of workers, see FrameRingOptions.
+    int workers = 0;
+    /// See FrameRingOptions.
+    bool at_source_rate = false;
+    /// Optional. Called before the first frame; return false to process no frame.
+    std::function<bool()> begin{};
+    /// Makes the results object of one slot. Called once per slot.
+    std::function<Found()> make;
+    /// Optional. Starts the work on the filtered frame.
+    std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> start{};
+    /// Optional. Called after `start` instead of Found::wait(), on the worker pool, for several frames in parallel.
+    std::function<void(InputFrame& frame, Found& found)> work{};
+    /// Called with the frame and its results, in frame order.
+    std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> send;
+    /// Completes the outputs, with one FirstFailure::attempt() per output.
+    std::function<void(FirstFailure& failure, Ending ending)> finish;
+    /// Optional. Adds totals to the description of the run.
+    std::function<void(RunDescription& run)> describe{};
+};
+
+/// A job that sends the frames of an input through a frame ring. `Input` is FilteredInput or FolderInput.
+template <class Input>
+class FrameJob : public Job {
+public:
+    /// Opens the statistics file, then the input. Throws as the constructors of Job and Input do.
+    FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
+        : Job(options, files),
+          input_(input, options, stop()),
+          pixel_aspect_(pixel_aspect()),
+          patience_seconds_(input.may_skip ? 0 : longest_wait_seconds) {
+        if (!options.time_steps) return;
+        statistics().time_steps();
+        input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
+    }
+
+    /// Source and filters of the job.
+    Input& input() { return input_; }
+    const Input& input() const { return input_; }
+    /// Returns Job::sink_options() for frames of the input, with the pixel aspect after the filters and the begin of
+    /// the time range.
+    SinkOptions sink_options() const {
+        auto options = Job::sink_options(input_.info());
+        options.facts.pixel_aspect = pixel_aspect_;
+        if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
+        return options;
+    }
+
+    /// Returns the same for a video that replaces the input's own one: other contents of the input's file are copied
+    /// too, and its sound if `audio`.
+    SinkOptions film_options(const InputOptions& input, bool audio) const {
+        auto film = sink_options();
+        // Retimed frames no longer match the sound's times, and parts made of time ranges get their sound when joined.
+        if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
+        film.source_threshold = input_.info().threshold;
+        film.audio = audio;
+        film.start_seconds = input.start_seconds;
+        film.to_the_end = !options().frames && !input.duration_seconds;
+        return film;
+    }
+
+    /// Sends all frames through the stages. The outputs are completed even if a stage fails; then `result` is filled
+    /// and the first failure is thrown. Throws Error{no_input} if the source had no frames. May be called once.
+    template <class Found>
+    void run(const FrameStages<Found>& stages, JobResult& result) {
+        begin_run();
+        FirstFailure failure;
+        failure.attempt([&] {
+            if (!stages.begin || stages.begin()) pump(stages);
+        });
+        failure.attempt([&] { input_.require_whole(); });
+        result.ending = ending_of(failure, stopped(), input_.info().live);
+        stages.finish(failure, result.ending);
+        result.figures = statistics().snapshot();
+        failure.attempt([&] {
+            result.description = input_.description();
+            if (stages.describe) stages.describe(result.description);
+            statistics_file().write(result.figures, result.description);
+        });
+        failure.rethrow();
+        if (result.figures.frames == 0 && !stopped()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
+    }
+
+private:
+    // Pixel aspect of the filtered frames.
+    Rational pixel_aspect() const {
+        const auto& own = input_.info().facts.pixel_aspect;
+        const auto after = aspect_after(input_.placement(), own);
+        if (!after)
+            log_warning("{}: its pixels are {}:{}; those of pictures that lie askew are written as square",
+                        input_.info().name, own.numerator, own.denominator);
+        return after.value_or(Rational{1, 1});
+    }
+
+    // One slot of the frame ring.
+    template <class Found>
+    struct Slot {
+        InputFrame frame;
+        Found found;
+    };
+
+    // Runs the frame ring. A frame that is not sent (before a time range, or skipped by a change of the rate) passes
+    // every stage but `send`; a frame that is not looked at is only filtered.
+    template <class Found>
+    void pump(const FrameStages<Found>& stages) {
+        const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
+        auto frame_ring = frame_ring_options(input_.info(), input_.shape(), input_.executor().backend());
+        frame_ring.patience_seconds = patience_seconds_;
+        frame_ring.at_source_rate = stages.at_source_rate || (options().own_rate && !input_.info().live);
+        if (stages.under_way) frame_ring.let_wait(*stages.under_way);
+        frame_ring.workers = stages.workers;
+        frame_ring.let_wait(frame_ring.waiting + frame_ring.workers);
+        std::vector<Slot<Found>> slots;
+        for (int slot = 0; slot < frame_ring.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
+        const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
+        run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+                    .sends = [&](int slot) { return at(slot).frame.sent; },
+                    .failed = [&](int slot) { return !at(slot).frame.sent; },
+                    .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
+                    .wait =
+                        [&](int slot) {
+                            auto& [frame, found] = at(slot);
+                            if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
+                            frame.wait();
+                        },
+                    .send =
+                        [&](int slot, const FrameTime& time) {
+                            stages.send(at(slot).frame, time, at(slot).found);
+                            input_.count_sent(at(slot).frame, statistics());
+                        }},
+                   frame_ring, statistics());
+    }
+
+    // Filters the frame and starts the job's own work on it, on the processing thread.
+    template <class Found>
+    void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
+        input_.naming_errors(slot.frame, time, [&] {
+            input_.filter(slot.frame, time, statistics(), stages.wanted);
+            if (stages.start && slot.frame.looked_at) stages.start(slot.frame, time, slot.found);
+        });
+    }
+
+    // If all live frames are wanted, they wait this long for processing, as packets of the source, before any is
+    // dropped.
+    static constexpr double longest_wait_seconds = 10;
+
+    Input input_;
+    Rational pixel_aspect_;
+    double patience_seconds_;
+};
+
+}  // namespace framewire::session

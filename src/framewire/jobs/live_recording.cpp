@@ -1,0 +1,126 @@
+#include "framewire/jobs/live_recording.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/media/fwd.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace framewire::session {
+
+void LiveParts::take_zones(std::span<const LiveZone> zones) {
+    std::vector<Zone> counting;
+    for (const auto& zone : zones)
+        if (zone.kind == LiveZone::Kind::detect) counting.push_back(zone.area);
+    const std::lock_guard lock(mutex_);
+    counting_ = std::move(counting);
+}
+
+void LiveParts::count(std::span<const Component> objects, std::vector<Component>& counted) const {
+    const std::lock_guard lock(mutex_);
+    count_in(counting_, objects, counted);
+}
+
+void LiveParts::note_frame(bool signal, bool first) {
+    if (up_.exchange(signal) != signal && signal && !first) ++reconnects_;
+}
+
+std::shared_ptr<LiveRecording> LiveParts::recording() const {
+    const std::lock_guard lock(mutex_);
+    return recording_ && recording_->goes_on() ? recording_ : nullptr;
+}
+
+void LiveParts::start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make) {
+    if (recording()) fail(ErrorCode::usage, "it is recorded already");
+    auto recording = make();
+    const std::lock_guard lock(mutex_);
+    recording_ = std::move(recording);
+}
+
+// The file is completed without the lock, because that may take a while.
+void LiveParts::stop_recording() {
+    std::shared_ptr<LiveRecording> ended;
+    {
+        const std::lock_guard lock(mutex_);
+        ended = std::exchange(recording_, nullptr);
+    }
+    if (!ended) fail(ErrorCode::usage, "it is not recorded");
+    ended->finish(Ending::complete);
+}
+
+void LiveParts::finish(Ending ending) {
+    const auto ended = recording();
+    if (!ended) return;
+    try {
+        ended->finish(ending);
+    } catch (const Error& error) {
+        log_error("{}", error.what());
+    }
+}
+
+LiveRecording::LiveRecording(const std::string& path, const fwd::Recording& recording, const OutputFileOptions& options,
+                             const ThreadPool& pool)
+    : path_(path), recorder_(path, recording, fwd::usual_key_seconds, options, pool) {}
+
+bool LiveRecording::goes_on() const {
+    const std::lock_guard lock(mutex_);
+    return !ended_ && recorder_.goes_on();
+}
+
+void LiveRecording::add(std::span<const std::uint8_t> packed, const FrameTime& time, int threshold,
+                        const std::function<void(HostView<std::uint8_t> picture)>& draw) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (!first_seconds_) first_seconds_ = time.seconds;
+    last_seconds_ = time.seconds;
+    if (!packed.empty() && (fwd::is_picture(packed) || !recorder_.wants_picture(time)))
+        recorder_.add(packed, time);
+    else
+        recorder_.add_picture(time, threshold, draw);
+}
+
+LiveRecordingState LiveRecording::state() const {
+    std::error_code unknown;
+    const auto bytes = std::filesystem::file_size(path_ + ".part", unknown);
+    const std::lock_guard lock(mutex_);
+    return {path_, first_seconds_ ? last_seconds_ - *first_seconds_ : 0,
+            unknown ? 0 : static_cast<std::int64_t>(bytes)};
+}
+
+void LiveRecording::finish(Ending ending) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(ended_, true)) return;
+        if (!first_seconds_) fail(ErrorCode::config, "no frame came while it was recorded; there is no {}", path_);
+    }
+    recorder_.finish(ending);
+}
+
+void OrdersInForce::note_sent(std::uint64_t orders) {
+    {
+        const std::lock_guard lock(mutex_);
+        any_sent_ = true;
+        sent_ = std::max(sent_, orders);
+    }
+    changed_.notify_all();
+}
+
+void OrdersInForce::end() {
+    {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+    }
+    changed_.notify_all();
+}
+
+// A request that came into force counts even if the stream ended afterwards.
+OrdersInForce::Outcome OrdersInForce::wait_for(std::uint64_t orders) const {
+    std::unique_lock lock(mutex_);
+    const auto is_sent = [&] { return any_sent_ && sent_ >= orders; };
+    changed_.wait_for(lock, patience, [&] { return ended_ || is_sent(); });
+    return is_sent() ? Outcome::in_force : ended_ ? Outcome::ended : Outcome::late;
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,133 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/media/fwd.hpp"
+#include "framewire/plan/source.hpp"
+#include "framewire/service/live_camera.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+
+/// A recording that is started and ended while a stream is sent. One thread adds frames, another may end it.
+class LiveRecording {
+public:
+    /// Opens the file. Throws Error{io}. `pool` must outlive the recording.
+    LiveRecording(const std::string& path, const fwd::Recording& recording, const OutputFileOptions& options,
+                  const ThreadPool& pool);
+
+    /// Returns true until the recording was ended or writing failed, which is logged. From any thread.
+    bool goes_on() const;
+    /// Returns true if this frame should be stored as a keyframe.
+    bool wants_picture(const FrameTime& time) const { return recorder_.wants_picture(time); }
+
+    /// Adds a frame: `packed`, or if a keyframe is due, the picture that `draw` copies, which is within `threshold` of
+    /// the camera's. Ignored after the end.
+    void add(std::span<const std::uint8_t> packed, const FrameTime& time, int threshold,
+             const std::function<void(HostView<std::uint8_t> picture)>& draw);
+
+    /// File, duration and size so far; from any thread.
+    LiveRecordingState state() const;
+
+    /// Waits until everything is written and makes the file appear under its name; only the first call has an effect.
+    /// Throws the error if writing failed, and Error{config} if no frame was added; then there is no file.
+    void finish(Ending ending);
+
+private:
+    // path of the completed file
+    std::string path_;
+    mutable std::mutex mutex_;
+    std::optional<double> first_seconds_;
+    double last_seconds_ = 0;
+    bool ended_ = false;
+    fwd::Recorder recorder_;
+};
+
+/// Parts of a broadcast that control requests change besides input and threshold: detection areas, recordings started
+/// while the stream is sent, and whether frames arrive. Requests come from any thread; one thread sends.
+class LiveParts {
+public:
+    /// Sets the detection areas to the zones of kind `detect`.
+    void take_zones(std::span<const LiveZone> zones);
+    /// Filters objects by the detection areas, as count_in() does.
+    void count(std::span<const Component> objects, std::vector<Component>& counted) const;
+
+    /// Notes that a frame was sent. `signal` is false if it shows that the source is away; `first` is true for the
+    /// first frame of the job.
+    void note_frame(bool signal, bool first);
+    /// Notes that no more frames arrive.
+    void note_end() { up_ = false; }
+    /// True while frames with the source's signal arrive.
+    bool up() const { return up_; }
+    /// Number of times that the signal was lost and came back.
+    std::int64_t reconnects() const { return reconnects_; }
+
+    /// Returns the recording in progress; null if there is none or if writing failed.
+    std::shared_ptr<LiveRecording> recording() const;
+    /// Starts the recording that `make` returns. Throws Error{usage} if one is in progress, and as `make` does.
+    void start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make);
+    /// Completes the recording. Throws Error{usage} if there is none, and the error if writing failed.
+    void stop_recording();
+    /// Completes the recording, if there is one; errors are logged.
+    void finish(Ending ending);
+
+private:
+    // guards the two members below
+    mutable std::mutex mutex_;
+    std::vector<Zone> counting_;
+    std::shared_ptr<LiveRecording> recording_;
+    std::atomic<bool> up_ = false;
+    std::atomic<std::int64_t> reconnects_ = 0;
+};
+
+/// Tracks how many control requests are in force in the newest state of a stream. Requests are counted when they are
+/// accepted, and each frame carries the count with which it was made. May outlive its job, so that waiting threads can
+/// finish. Thread-safe.
+class OrdersInForce {
+public:
+    /// Maximum time that wait_for() waits for a frame.
+    static constexpr std::chrono::seconds patience{10};
+
+    /// Result of waiting: a frame with the requests was sent, the stream ended first, or `patience` elapsed.
+    enum class Outcome { in_force, ended, late };
+
+    /// Notes that a frame made with this many requests was sent.
+    void note_sent(std::uint64_t orders);
+    /// Notes that no further frames are sent.
+    void end();
+    /// Returns when a frame made with this many requests was sent, when the stream ended, or after `patience`.
+    Outcome wait_for(std::uint64_t orders) const;
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    bool any_sent_ = false, ended_ = false;
+    std::uint64_t sent_ = 0;
+};
+
+/// Answer to a request if no frame was sent within `patience`.
+inline constexpr const char* late_order_text =
+    "no frame has come since this was asked for; it is in force from the next frame on";
+
+/// Identifies requests whose effect a caller can wait for. Before the first frame of a stream there is nothing to wait
+/// for, because that frame is made with them.
+struct OrderTicket {
+    std::shared_ptr<const OrdersInForce> stream{};  ///< null: nothing to wait for
+    /// Number of requests that must be in force.
+    std::uint64_t orders = 0;
+
+    /// Waits as OrdersInForce::wait_for() does.
+    OrdersInForce::Outcome wait() const { return stream ? stream->wait_for(orders) : OrdersInForce::Outcome::in_force; }
+};
+
+}  // namespace framewire::session

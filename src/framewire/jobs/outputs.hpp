@@ -1,0 +1,198 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/media/image_sequence.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/media/npy.hpp"
+#include "framewire/media/output_file.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire::session {
+
+/// Returns true if the text names an output folder: an existing folder, or a name that ends in a slash.
+bool is_output_folder(const std::string& output);
+
+/// Returns true if both paths lead to the same existing folder.
+bool is_same_folder(const std::string& one, const std::string& other);
+
+/// Creates a folder and its missing parents. Throws Error{io}.
+void make_folder(const std::string& folder);
+
+/// Returns one output path in `folder` per image: image NAME.png becomes NAME followed by `ending`. Throws Error{usage}
+/// if two images differ only in their file name endings.
+std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
+                                    std::string_view ending);
+
+/// Writes an image as a PNG file, which appears only when it is complete. Returns its size in bytes. Throws Error{io}.
+std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image, OutputFileOptions options);
+
+/// Tracks whether an output is worth completing: something was written to it, and no write failed.
+class Written {
+public:
+    /// Calls `write`; an exception marks the output as failed.
+    template <class Write>
+    void attempt(Write&& write) {
+        // until write() has returned
+        failed_ = true;
+        write();
+        failed_ = false;
+        any_ = true;
+    }
+    /// Returns true if something was written and nothing failed.
+    bool whole() const { return any_ && !failed_; }
+
+private:
+    bool any_ = false, failed_ = false;
+};
+
+/// Output for label images, in one of two formats: `.npy`, an int32 array of height x width, with a leading axis of
+/// frames unless the source has one frame; or `.png` with 16 bits, one image, or one per frame for a pattern such as
+/// `labels%04d.png`, counted from 0.
+class LabelOutput {
+public:
+    /// Makes an output that is not wanted.
+    LabelOutput() = default;
+    /// Not wanted if `path` is empty. `one` is true if the source has a single frame. Throws Error{usage} if the ending
+    /// is not supported, and as NpyFile does.
+    LabelOutput(const std::string& path, const Shape& frame, bool one, const OutputFileOptions& options);
+
+    /// Returns true if there is an output.
+    bool wanted() const { return !path_.empty(); }
+    /// Size of the files so far.
+    std::int64_t bytes() const { return array_ ? array_->bytes() : image_bytes_; }
+
+    /// Writes the labels of the next frame. `labels` has height x width elements; labels of `objects`, which are
+    /// ordered by number, are kept, all others are set to 0 in place. Throws Error{usage} if a number does not fit into
+    /// 16 bits, or for a second frame if the output is a single image, and Error{io}.
+    void write(std::span<std::int32_t> labels, std::span<const Component> objects);
+    /// Completes the array; images are complete as soon as they are written.
+    void finish(Ending ending);
+
+private:
+    void write_image(std::span<const std::int32_t> labels);
+
+    std::string path_;
+    Shape frame_{};
+    OutputFileOptions options_;
+    std::optional<SequencePattern> images_;
+    std::optional<NpyFile> array_;
+    std::vector<bool> is_object_;
+    std::vector<std::uint16_t> values_;
+    std::int64_t frames_ = 0, image_bytes_ = 0;
+    Written written_;
+};
+
+/// Returns true if the path is that of a label image or of a sequence of them.
+bool is_label_image(const std::string& path);
+
+/// Returns a path for a new file, `FOLDER/NAME-20261123-124501.ENDING` in local time. A number is appended if that
+/// file, or its `.part`, exists. `name` must be valid in a file name.
+std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending);
+
+/// A text file with one record per frame. If the run is interrupted, the file stays readable up to the last complete
+/// record.
+class RecordFile {
+public:
+    /// Opens the file. Throws Error{io}, as all functions do.
+    RecordFile(const std::string& path, OutputFileOptions options) : file_(path, std::move(options)) {}
+
+    /// Writes what precedes the first frame.
+    void begin(std::string_view text) { put(text); }
+    /// Writes the record of one frame.
+    void write(std::string_view frame) {
+        written_.attempt([&] { put(frame); });
+    }
+    /// Completes the file with `end` after the last frame. The file does not appear under its name if it has no frame
+    /// or if writing failed.
+    void finish(Ending ending, std::string_view end = {}) {
+        if (!written_.whole()) return;
+        put(end);
+        file_.finish(ending);
+    }
+
+    /// Bytes written so far.
+    std::int64_t bytes() const { return file_.bytes(); }
+
+private:
+    // Marks each complete record, so that a truncated file ends with one.
+    void put(std::string_view text) {
+        file_.write(text.data(), text.size());
+        if (!text.empty()) file_.mark_whole();
+    }
+
+    OutputFile file_;
+    Written written_;
+};
+
+/// File for a run's statistics. It is opened before the work, so that an unwritable path is reported early, and appears
+/// only when it is complete.
+class StatisticsFile {
+public:
+    /// Opens the file; does nothing if `path` is empty. Throws Error{io}.
+    StatisticsFile(const std::string& path, bool replace);
+    /// True if there is a file; otherwise writing does nothing.
+    explicit operator bool() const { return file_.has_value(); }
+    /// Writes and completes the file. Throws Error{io}.
+    void write(const std::string& json);
+    /// Writes these statistics as JSON.
+    void write(const StatisticsSnapshot& figures, const RunDescription& run);
+
+private:
+    std::optional<OutputFile> file_;
+};
+
+/// An optional sink that is completed only if its contents are usable.
+class VideoOutput {
+public:
+    /// Makes an output that is not wanted.
+    VideoOutput() = default;
+    /// Opens the sink; not wanted if `path` is empty. Throws as open_sink() does.
+    VideoOutput(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options) {
+        if (!path.empty()) sink_ = open_sink(path, frame, rate, options);
+    }
+
+    /// Returns true if there is a sink. The functions that write require one.
+    bool wanted() const { return sink_ != nullptr; }
+    /// Bytes written so far.
+    std::int64_t bytes() const { return sink_ ? sink_->bytes() : 0; }
+
+    /// Writes one frame. Throws as Sink::write() does.
+    void write(HostView<const std::uint8_t> image, const FrameTime& time) {
+        written_.attempt([&] { sink_->write(image, time); });
+    }
+
+    /// Writes the source's native frame. Returns false if the sink needs the image instead.
+    bool write_own(const NativeFrame& own, const FrameTime& time) {
+        bool taken = false;
+        written_.attempt([&] { taken = sink_->write_own(own, time); });
+        return taken;
+    }
+
+    /// Format of planes that the sink takes, see Sink::planes(); empty without a sink.
+    std::optional<YuvInfo> planes() const { return sink_ ? sink_->planes() : std::nullopt; }
+    /// Writes a frame as planes of that format.
+    void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
+        written_.attempt([&] { sink_->write_planes(picture, time); });
+    }
+
+    /// Completes the sink. A sink that failed has no complete output, and one without frames has none that plays: those
+    /// are left as NAME.part.
+    void finish(Ending ending) {
+        if (written_.whole()) sink_->finish(ending);
+    }
+
+private:
+    std::unique_ptr<Sink> sink_;
+    Written written_;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "framewire/core/time.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/detect/components.hpp"
+#include "framewire/filters/text.hpp"
+#include "framewire/hog/people_detector.hpp"
+#include "framewire/hog/window_model.hpp"
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire::session {
+
+/// Draws scores into pictures. If this machine has no font, a warning is logged and nothing is drawn.
+class ScoreLabels {
+public:
+    /// Loads the glyphs.
+    ScoreLabels();
+
+    /// Draws `score` with two decimals in white on red. (x, y) is the upper left corner, which must be inside the
+    /// picture; the label is clipped at its borders. The picture has 1 or 3 channels.
+    void draw(float score, int x, int y, HostView<std::uint8_t> picture) const;
+
+private:
+    std::optional<GlyphAtlas> atlas_;
+};
+
+/// People found in one frame, best score first.
+struct FoundPeople {
+    /// Reserves memory for the maximum number of people per frame.
+    explicit FoundPeople(const PeopleParameters& parameters);
+
+    /// Removes all people.
+    void clear();
+    /// Takes the results of a detector that examines `capacity` candidate windows. The caller has waited for `people`.
+    void take(const DetectedPeople& people, int capacity);
+    /// Draws boxes and scores into the frame.
+    void draw(const ScoreLabels& labels, HostView<std::uint8_t> frame) const;
+
+    /// Bounding boxes.
+    std::vector<Component> boxes;
+    /// Score of each box.
+    std::vector<float> scores;
+    /// True if more windows scored above the threshold than the detector examines.
+    bool some_left_out = false;
+};
+
+/// Options of a PeopleJob or PeopleFolderJob.
+struct PeopleOptions {
+    JobOptions job{};
+    InputOptions input{};
+    /// File of the model, see read_window_model().
+    std::string model{};
+    /// Window and descriptor for a model file that does not contain them; without weights.
+    WindowModel window{};
+    /// Window and descriptor parameters that were given; a model that contains its own must match them.
+    ParameterValues asked{};
+    PeopleParameters people{};
+    /// File for the records, as JSON lines; - is standard output.
+    std::string output{"-"};
+    /// Optional. Sink for annotated frames, see open_sink(); for a PeopleFolderJob a folder.
+    std::string annotate{};
+    /// If true, the source's sound is copied to `annotate`, if that output can hold sound.
+    bool audio = true;
+};
+
+/// Returns the files that these options read and write. Throws Error{usage} if both outputs are standard output.
+JobFiles files_of(const PeopleOptions& options);
+
+/// Outcome of a PeopleJob or PeopleFolderJob.
+struct PeopleResult : JobResult {
+    /// People found, summed over all frames.
+    std::int64_t people = 0;
+    /// Best score of all; empty if nobody was found.
+    std::optional<float> best_score{};
+    /// Frames in which more windows scored above the threshold than the detector examines.
+    std::int64_t frames_left_out = 0;
+};
+
+/// Finds people in the images of a folder, which may have any sizes. Writes one record per image, with its name, and
+/// optionally annotated images: NAME.jpg becomes NAME.png in a folder, which is created if necessary. An image smaller
+/// than the smallest window has no people, and a warning is logged; an image that fails is logged and skipped. A job
+/// runs once.
+class PeopleFolderJob {
+public:
+    /// Reads the model and lists the images. Throws as read_window_model(), FrameJob and OutputFile do, and
+    /// Error{usage} if annotated images do not go to a folder, or to that of the images, or if two images differ only
+    /// in their endings.
+    explicit PeopleFolderJob(const PeopleOptions& options);
+    ~PeopleFolderJob();
+
+    /// The model in use.
+    const WindowModel& model() const;
+
+    /// Runs the job; may be called once. Records found before an error are written. Throws after the last image if any
+    /// image failed, and if the run ended early.
+    const PeopleResult& run();
+    /// Result of run(), valid even if it threw.
+    const PeopleResult& result() const;
+    /// Statistics of the run in progress; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Finds people in the filtered frames of a source with a window detector, and writes records and optionally an
+/// annotated video. A job runs once.
+class PeopleJob {
+public:
+    /// Opens the source, then everything else, cheap checks first and outputs last. Throws as read_window_model(),
+    /// files_of(), FrameJob, PeopleDetector, open_sink() and OutputFile do.
+    explicit PeopleJob(const PeopleOptions& options);
+    ~PeopleJob();
+
+    /// The model in use.
+    const WindowModel& model() const;
+    /// The detector, for its scales and windows.
+    const PeopleDetector& detector() const;
+
+    /// Runs the job; may be called once. If anything fails, the outputs are completed with what was found before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
+    const PeopleResult& run();
+    /// Result of run(), valid even if it threw.
+    const PeopleResult& result() const;
+    /// Statistics of the run in progress; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// File of people's records, with totals.
+class PeopleRecords {
+public:
+    /// Opens the file and keeps a reference to `result`, whose totals it updates. Throws Error{io}.
+    PeopleRecords(const std::string& path, OutputFileOptions options, PeopleResult& result)
+        : file_(path, std::move(options)), result_(&result) {}
+
+    /// Writes the record of one frame. `source` is the image's name, if frames are images. Throws Error{io}.
+    void write(const FoundPeople& people, const Shape& frame, const FrameTime& time, std::string_view source = {});
+    /// Completes the file, see RecordFile::finish().
+    void finish(Ending ending) { file_.finish(ending); }
+
+    /// Bytes written so far.
+    std::int64_t bytes() const { return file_.bytes(); }
+    /// Adds the total to the description of the run.
+    void describe(RunDescription& run) const;
+
+private:
+    RecordFile file_;
+    PeopleResult* result_;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "framewire/jobs/served_camera.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace framewire::session {
+
+/// Settings that control requests changed, by camera name.
+using OrderedOfCameras = std::map<std::string, LiveSettings, std::less<>>;
+
+/// Returns the persisted state as JSON. Only settings that were changed are written, for example:
+///     {"framewire":"state","version":1,"cameras":{"door":{"chain":"gray","filters":[{"text":"gray","on":false}],
+///     "adjust":{"brightness":10,"contrast":1.0,"saturation":1.0,"gain":1.0},"threshold":8,"mode":"bounded",
+///     "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}}}}
+std::string to_json(const OrderedOfCameras& cameras);
+/// Parses the persisted state. `name` is the file's name for messages. The text is untrusted: throws Error{config} with
+/// the file and the key or position if it is anything else, or larger than 1 MiB.
+OrderedOfCameras parse_state(std::string_view json, const std::string& name);
+
+/// Reads the file at `path`; if it does not exist, no camera has changed settings. Throws as parse_state() does, and
+/// Error{config} if the folder does not exist or the file cannot be read.
+OrderedOfCameras read_state(const std::string& path);
+/// Replaces the file atomically: a reader sees either the old or the new contents. Syncs it to disk. Throws Error{io}.
+void write_state(const std::string& path, const std::string& json);
+
+/// Persists the settings of served cameras to a file: when requested, within a second of a change, and on destruction.
+/// If the file cannot be written, a warning is logged once and writing is retried.
+class StateKeeper {
+public:
+    /// `before` is the content of the file; its entries for cameras that are not served now are preserved.
+    StateKeeper(std::string path, OrderedOfCameras before, std::vector<std::shared_ptr<ServedCamera>> cameras);
+    /// Stops the thread and writes the last changes.
+    ~StateKeeper();
+    StateKeeper(const StateKeeper&) = delete;
+    StateKeeper& operator=(const StateKeeper&) = delete;
+
+    /// Returns when the file holds the current settings; from any thread. Throws Error{io}.
+    void keep_now();
+
+private:
+    void work(const std::stop_token& stop);
+    // As keep_now(), but logs errors.
+    void keep();
+
+    std::string path_;
+    OrderedOfCameras ordered_;
+    std::vector<std::shared_ptr<ServedCamera>> cameras_;
+    // content of the file
+    std::string kept_;
+    bool warned_ = false;
+    // guards the file and what it holds
+    std::mutex mutex_;
+    // last member: starts after all others are initialised
+    std::jthread thread_;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "framewire/jobs/job.hpp"
+#include "framewire/jobs/options.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/plan/statistics.hpp"
+
+#include <memory>
+#include <string>
+
+namespace framewire::session {
+
+/// When frames of a source that is not live are passed on.
+enum class Pace {
+    /// At their own times if the output is a URL, because a stream is consumed no faster than it plays; else as
+    /// `hurried`.
+    by_output,
+    /// No sooner than their own times.
+    own,
+    /// As soon as they are available.
+    hurried,
+};
+
+/// Options of a RunJob.
+struct RunOptions {
+    JobOptions job{};
+    InputOptions input{};
+    /// See open_sink().
+    std::string output{};
+    /// How the output is split into segments.
+    SegmentOptions segments{};
+    /// If true, the source's sound is copied, if the output can hold sound.
+    bool audio = true;
+    Pace pace = Pace::by_output;
+};
+
+/// Returns the files that these options read and write.
+JobFiles files_of(const RunOptions& options);
+
+/// Sends one source through filters to a sink. A job runs once.
+class RunJob {
+public:
+    /// Opens the source, then everything else, cheap checks first and the output last. Throws as FrameJob and
+    /// open_sink() do.
+    explicit RunJob(const RunOptions& options);
+    ~RunJob();
+
+    /// Runs the job; may be called once. If anything fails, the output is completed with the frames sent before, and
+    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
+    const JobResult& run();
+    /// Result of run(), valid even if it threw.
+    const JobResult& result() const;
+    /// Statistics of the run in progress; from any thread.
+    const Statistics& statistics() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace framewire::session

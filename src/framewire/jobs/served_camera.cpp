@@ -1,0 +1,622 @@
+#include "framewire/jobs/served_camera.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/codec/rate_control.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/detect/detector.hpp"
+#include "framewire/filters/adjust.hpp"
+#include "framewire/filters/text.hpp"
+#include "framewire/jobs/input/input.hpp"
+#include "framewire/jobs/outputs.hpp"
+#include "framewire/jobs/relay.hpp"
+#include "framewire/media/image_formats.hpp"
+#include "framewire/media/media.hpp"
+#include "framewire/media/output_file.hpp"
+#include "framewire/plan/chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+#include <variant>
+
+// Rebuilds the command line of a served camera from its options, e.g. to restart it with the settings made at the page.
+
+namespace framewire::session {
+namespace {
+
+// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are left out.
+class CommandLineText {
+public:
+    explicit CommandLineText(std::string begin) : text_(std::move(begin)) {}
+
+    void flag(std::string_view name, bool given = true) {
+        if (given) text_ += fmt::format(" {}", name);
+    }
+    void option(std::string_view name, std::string_view value) {
+        if (!value.empty()) text_ += fmt::format(" {} {}", name, shell_word(value));
+    }
+    template <class Number>
+    void number(std::string_view name, const std::optional<Number>& value) {
+        if (value) option(name, fmt::to_string(*value));
+    }
+    // Adds one option per parameter that differs from its default.
+    template <class Aggregate>
+    void differences(const ParameterFields<Aggregate>& fields, const Aggregate& values,
+                     std::string_view threshold = "threshold") {
+        fields.for_differences(values, Aggregate{}, [&](const auto& info, const auto& text, const auto&) {
+            const auto name = info.name == "threshold" ? threshold : info.name;
+            if (info.type != ParameterInfo::Type::flag)
+                option(fmt::format("--{}", name), text);
+            else
+                flag(fmt::format("--{}{}", text == "1" ? "" : "no-", name));
+        });
+    }
+    void comment(std::string_view text) { text_ += fmt::format("  # {}", text); }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+};
+
+// Options of the source and its filters.
+void add_input(CommandLineText& line, const InputOptions& input) {
+    line.option("-f", input.filters);
+    line.option("--matrix", input.matrix);
+    line.option("--range", input.range);
+    if (input.start_seconds > 0) line.option("--start", fmt::to_string(input.start_seconds));
+    line.number("--duration", input.duration_seconds);
+    if (input.reconnect && *input.reconnect != SourceOptions::for_ever)
+        line.option("--reconnect", fmt::format("{:g}", 1e-3 * static_cast<double>(input.reconnect->count())));
+    line.number("--max-pixels", input.max_pixels);
+    line.number("--max-memory", input.max_memory_bytes);
+    line.flag("--loop", input.loop);
+    line.flag("--panel", input.panel);
+}
+
+// Options of the detector that differ from the defaults.
+void add_detector(CommandLineText& line, const DetectorOptions& detector) {
+    line.flag("--detect");
+    line.differences(detector_fields(), detector.parameters, "detect-threshold");
+    if (const auto* zones = std::get_if<std::vector<Zone>>(&detector.region))
+        for (const auto& zone : *zones)
+            line.option("--roi", fmt::format("{},{},{},{}", zone.x, zone.y, zone.width, zone.height));
+    if (const auto* picture = std::get_if<std::string>(&detector.region)) line.option("--roi-mask", *picture);
+}
+
+// Returns an `adjust` call with the values that are not neutral.
+std::string adjust_text(const Adjustment& set) {
+    const Adjustment nothing;
+    std::string values;
+    const auto add = [&](std::string_view name, const auto& value, const auto& usual) {
+        if (value != usual) values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value);
+    };
+    add("brightness", set.brightness, nothing.brightness);
+    add("contrast", set.contrast, nothing.contrast);
+    add("saturation", set.saturation, nothing.saturation);
+    add("gain", set.gain, nothing.gain);
+    return values.empty() ? "adjust" : "adjust=" + values;
+}
+
+// Returns a shell comment that lists the zones.
+std::string zones_text(const LiveZones& zones) {
+    std::string text;
+    for (const auto& [kind, area] : zones.zones)
+        text += fmt::format("{}{} {},{},{},{}", text.empty() ? "" : "; ", to_string(kind), area.x, area.y, area.width,
+                            area.height);
+    return fmt::format("no option sets zones: {} (of {}x{}); --state FILE keeps them", text, zones.drawn_on.width,
+                       zones.drawn_on.height);
+}
+
+}  // namespace
+
+std::string chain_in_force(const std::string& chain, std::span<const FilterSwitch> filters,
+                           const std::optional<Adjustment>& adjustment) {
+    const auto calls = parse_chain(chain).calls;
+    std::string on;
+    const auto add = [&](std::string_view filter) { on.append(on.empty() ? "" : ",").append(filter); };
+    const bool adjusts = std::ranges::any_of(calls, [](const auto& call) { return call.filter->name == "adjust"; });
+    // If the chain has no `adjust`, the panel's own one runs first, or directly after the change of the rate.
+    const auto changes_rate = [](const auto& call) { return static_cast<bool>(call.filter->rate); };
+    bool owes_own = adjustment && !adjusts;
+    if (owes_own && std::ranges::none_of(calls, changes_rate)) {
+        add(adjust_text(*adjustment));
+        owes_own = false;
+    }
+    bool is_set = !adjustment;
+    for (std::size_t number = 0; number < calls.size(); ++number) {
+        const bool sets = calls[number].filter->name == "adjust" && !std::exchange(is_set, true);
+        if (number < filters.size() && !filters[number].on) continue;
+        if (sets) {
+            add(adjust_text(*adjustment));
+            continue;
+        }
+        const auto begin = calls[number].offset;
+        const auto end = number + 1 < calls.size() ? calls[number + 1].offset : chain.size();
+        const auto text = std::string_view(chain).substr(begin, end - begin);
+        add(text.substr(0, text.find_last_not_of(number + 1 < calls.size() ? ", \t\n" : " \t\n") + 1));
+        if (owes_own && changes_rate(calls[number])) {
+            add(adjust_text(*adjustment));
+            owes_own = false;
+        }
+    }
+    return on;
+}
+
+std::string command_of(const BroadcastOptions& options, const std::string& kept_in) {
+    CommandLineText line("framewire serve");
+    line.option("-i", fmt::format("{}={}", options.server.stream, address_without_credentials(options.input.source)));
+    add_input(line, options.input);
+    line.differences(codec::encoder_fields(), options.encoder);
+    if (options.rate) {
+        line.option("--max-bitrate", fmt::format("{:.0f}", options.rate->bits_per_second));
+        line.number("--threshold-max", options.rate->threshold_max);
+    }
+    line.number("--refresh", options.refresh_seconds);
+    if (options.hurries)
+        line.option("--rate", "max");
+    else if (options.input.fps > 0)
+        line.option("--rate", fmt::to_string(options.input.fps));
+    if (options.detector) add_detector(line, *options.detector);
+    line.option("--record", options.record);
+    line.option("--state", kept_in);
+    if (kept_in.empty() && !options.zones.zones.empty()) line.comment(zones_text(options.zones));
+    return line.text();
+}
+
+namespace {
+
+// The only filter parameter that can name a file; a test checks this against the filter registry.
+constexpr std::string_view font_parameter = "font";
+
+}  // namespace
+
+codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveSettings& ordered) {
+    auto encoder = asked.encoder;
+    if (ordered.mode) encoder.mode = *ordered.mode;
+    if (ordered.threshold) encoder.threshold = *ordered.threshold;
+    codec::validate_packed_threshold(encoder.threshold);
+    if (!asked.rate) return encoder;
+    if (encoder.mode == codec::Mode::lossless)
+        fail(ErrorCode::usage, "a bitrate does not go with the mode lossless; exact and bounded are allowed");
+    codec::validate(*asked.rate, encoder.threshold);
+    return encoder;
+}
+
+// Persisted settings that no longer fit are dropped; they do not prevent the server from starting.
+LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
+    const auto& name = asked.server.stream;
+    if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {
+        log_warning("{}: it is forwarded as it comes; what was ordered of it before is left out", name);
+        return {};
+    }
+    try {
+        encoder_with(asked, ordered);
+    } catch (const Error& error) {
+        log_warning("{}: the threshold and the mode that were ordered before are left out: {}", name, error.what());
+        ordered.threshold.reset();
+        ordered.mode.reset();
+    }
+    return ordered;
+}
+
+BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& ordered) {
+    auto options = asked;
+    if (ordered.chain) options.input.filters = *ordered.chain;
+    options.encoder = encoder_with(asked, ordered);
+    options.zones = ordered.zones;
+    return options;
+}
+
+Adjustment adjustment_of_chain(const std::string& chain) {
+    for (const auto& call : parse_chain(chain).calls)
+        if (call.filter->name == "adjust") return adjustment_from(call.values);
+    return {};
+}
+
+void check_ordered_chain(const std::string& chain) {
+    for (const auto& call : parse_chain(chain).calls)
+        for (const auto& parameter : call.filter->parameters) {
+            if (parameter.name != font_parameter || !call.values.is_given(parameter.name)) continue;
+            const auto& text = call.values.text(parameter.name);
+            if (names_font_file(text))
+                fail(ErrorCode::usage, "font {}: a file of the server's machine; a family's name is allowed here",
+                     in_quotes(text));
+        }
+}
+
+}  // namespace framewire::session
+
+// Queries of a ServedCamera, and the jobs that come and go behind it.
+
+namespace framewire::session {
+namespace {
+
+// Viewers are shown file names without the folder.
+std::string file_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// Describes a relayed stream in the same form; it has no controls of its own.
+BroadcastStanding standing_of(const RelayJob& relay) {
+    const auto& info = relay.info();
+    return {.source_shape = info.shape,
+            .shape = info.shape,
+            .rate = info.rate,
+            .up = relay.up(),
+            .reconnects = relay.reconnects(),
+            .mode = info.mode,
+            .threshold = info.threshold,
+            .threshold_max = info.threshold,
+            .controls = {.fixed_because = "the stream is forwarded as it comes"}};
+}
+
+}  // namespace
+
+void add(net::StreamMetrics& total, const net::StreamMetrics& part) {
+    total.viewers = part.viewers;
+    total.viewers_total += part.viewers_total;
+    total.dropped += part.dropped;
+    total.pictures += part.pictures;
+    total.steps += part.steps;
+    total.skipped += part.skipped;
+    total.picture_bytes += part.picture_bytes;
+    total.step_bytes += part.step_bytes;
+    total.other_bytes += part.other_bytes;
+}
+
+ServedCamera::ServedCamera(const BroadcastOptions& asked, const LiveOptions& live, LiveSettings ordered,
+                           std::shared_ptr<const Statistics> statistics)
+    : name_(asked.server.stream),
+      asked_(asked),
+      live_(live),
+      relays_(relayed_stream(asked.input.source)),
+      statistics_(std::move(statistics)),
+      ordered_(std::move(ordered)) {}
+
+BroadcastOptions ServedCamera::options(const BroadcastOptions& all) const {
+    const std::lock_guard lock(orders_mutex_);
+    return options_with(all, ordered_);
+}
+
+// First attempt: the settings of the last job. If those failed too: the camera's original options.
+bool ServedCamera::give_up_orders(const std::string& why) {
+    const std::lock_guard lock(orders_mutex_);
+    auto before = ordered_ == accepted_ ? LiveSettings{} : accepted_;
+    before.zones = ordered_.zones;
+    if (before == ordered_) return false;
+    log_warning("{}: what was ordered does not fit it: {}; it goes on as before", name_, why);
+    ordered_ = accepted_ = std::move(before);
+    given_up_because_ = why;
+    return true;
+}
+
+// A new job starts with the options of options_with(); filter switches and adjustment are applied as control requests.
+void ServedCamera::attach(BroadcastJob& job) {
+    const std::lock_guard orders(orders_mutex_);
+    const auto attempt = [&](const auto& order) {
+        try {
+            job.control(order);
+        } catch (const Error& error) {
+            log_warning("{}: {}", name_, error.what());
+        }
+    };
+    for (const auto number : numbers_of_off(ordered_.filters, job.controls().filters))
+        attempt(FilterOrder{number, false});
+    if (ordered_.adjustment && *ordered_.adjustment != job.controls().adjustment) attempt(*ordered_.adjustment);
+    accepted_ = ordered_;
+    job_chain_ = ordered_.chain.value_or(asked_.input.filters);
+    if (is_recorded_) go_on_recording(job);
+    ++job_number_;
+    begins_again_ = false;
+    const std::lock_guard lock(job_mutex_);
+    job_ = &job;
+    stands_.notify_all();
+}
+
+void ServedCamera::attach(RelayJob& job) {
+    const std::lock_guard lock(job_mutex_);
+    relay_ = &job;
+}
+
+// Adds the job's counters to the totals, so that versions, traffic and reconnects grow over restarts.
+void ServedCamera::detach() {
+    const std::lock_guard orders(orders_mutex_);
+    ordered_ = settings_now();
+    begins_again_ = job_ || relay_;
+    const std::lock_guard lock(job_mutex_);
+    const auto leave = [&](const auto& job, BroadcastStanding standing) {
+        last_ = std::move(standing);
+        last_.up = false;
+        version_before_ += job.picture_version();
+        add(viewers_before_, job.viewers());
+        viewers_before_.viewers = 0;
+        reconnects_before_ += last_.reconnects;
+    };
+    if (const auto* job = std::exchange(job_, nullptr)) leave(*job, job->standing());
+    if (const auto* relay = std::exchange(relay_, nullptr)) leave(*relay, standing_of(*relay));
+}
+
+void ServedCamera::end() {
+    const std::lock_guard orders(orders_mutex_);
+    is_over_ = true;
+    stands_.notify_all();
+}
+
+// Continues a requested recording in a new file, because the new job may have another shape or mode.
+void ServedCamera::go_on_recording(BroadcastJob& job) {
+    try {
+        job.start_recording(new_file("fwd"));
+    } catch (const Error& error) {
+        is_recorded_ = false;
+        log_error("{}; the stream goes on without being recorded", error.what());
+    }
+}
+
+LiveSettings ServedCamera::settings() const {
+    const std::lock_guard lock(orders_mutex_);
+    return settings_now();
+}
+
+// The panels of viewers change the job directly, so its controls are read back.
+LiveSettings ServedCamera::settings_now() const {
+    auto settings = ordered_;
+    const std::shared_lock lock(job_mutex_);
+    if (!job_) return settings;
+    const auto controls = job_->controls();
+    const bool all_on = std::ranges::all_of(controls.filters, [](const auto& filter) { return filter.on; });
+    settings.filters = all_on ? std::vector<FilterSwitch>() : controls.filters;
+    // A new chain's own adjustment takes precedence over one that was requested for the previous chain.
+    const auto own = adjustment_of_chain(job_chain_);
+    settings.adjustment.reset();
+    if (controls.adjustment != own && own == adjustment_of_chain(settings.chain.value_or(asked_.input.filters)))
+        settings.adjustment = controls.adjustment;
+    return settings;
+}
+
+// The state is read under the locks, and text and command line are made after they are released.
+LiveCameraState ServedCamera::state() const {
+    LiveSettings ordered;
+    BroadcastStanding standing;
+    LiveCameraState state{.name = name_, .source = public_name(asked_.input.source)};
+    {
+        const std::lock_guard orders(orders_mutex_);
+        ordered = settings_now();
+        const std::shared_lock lock(job_mutex_);
+        standing = job_ ? job_->standing() : relay_ ? standing_of(*relay_) : last_;
+        state.reconnects = reconnects_before_ + (job_ || relay_ ? standing.reconnects : 0);
+        if (const auto recording = job_ ? job_->recording() : std::nullopt)
+            state.recording = {file_of(recording->file), recording->seconds, recording->bytes};
+    }
+    const auto encoder = encoder_with(asked_, ordered);
+    state.up = standing.up;
+    state.may_be_set = asked_.input.panel && !relays_;
+    state.source_shape = standing.source_shape;
+    state.shape = standing.shape;
+    state.rate = standing.rate.value();
+    state.chain = ordered.chain.value_or(asked_.input.filters);
+    state.controls = standing.controls;
+    state.zones =
+        standing.source_shape.width > 0 ? zones_on(ordered.zones, standing.source_shape) : ordered.zones.zones;
+    state.mode = relays_ ? standing.mode : encoder.mode;
+    state.threshold = relays_ ? standing.threshold : encoder.effective_threshold();
+    state.threshold_max = std::max(state.threshold, standing.threshold_max);
+    state.detects = asked_.detector.has_value();
+    state.command = command(ordered);
+    return state;
+}
+
+std::string ServedCamera::command(const LiveSettings& ordered) const {
+    auto options = options_with(asked_, ordered);
+    options.input.filters = chain_in_force(options.input.filters, ordered.filters, ordered.adjustment);
+    return command_of(options, live_.state_path);
+}
+
+net::StreamMetrics ServedCamera::viewers() const {
+    const std::shared_lock lock(job_mutex_);
+    auto total = viewers_before_;
+    if (job_) add(total, job_->viewers());
+    if (relay_) add(total, relay_->viewers());
+    return total;
+}
+
+// Copies under the shared lock, so that the job cannot be destroyed meanwhile.
+std::optional<LiveCamera::Picture> ServedCamera::picture() const {
+    const std::shared_lock lock(job_mutex_);
+    const auto copy_of = [&](const auto& job, const Shape& shape) -> std::optional<Picture> {
+        if (job.picture_version() == 0) return std::nullopt;
+        Picture picture{HostImage(shape), 0};
+        picture.version = version_before_ + job.copy_picture(picture.image.view());
+        return picture;
+    };
+    if (job_) return copy_of(*job_, job_->standing().shape);
+    if (relay_) return copy_of(*relay_, relay_->info().shape);
+    return std::nullopt;
+}
+
+std::uint64_t ServedCamera::oldest_picture_version() const {
+    const std::shared_lock lock(job_mutex_);
+    return version_before_ + (job_ ? job_->oldest_picture_version() : 0);
+}
+
+std::uint64_t ServedCamera::picture_version() const {
+    const std::shared_lock lock(job_mutex_);
+    return version_before_ + (job_ ? job_->picture_version() : relay_ ? relay_->picture_version() : 0);
+}
+
+}  // namespace framewire::session
+
+// Control requests of a ServedCamera.
+
+namespace framewire::session {
+
+namespace {
+
+// Removes the folder from error messages about files, because viewers must not learn it. The log keeps the full
+// message.
+template <class Body>
+auto naming_no_folder(const std::string& folder, const Body& body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        const auto front = folder.substr(0, folder.find_last_not_of('/') + 1) + '/';
+        std::string text = error.what();
+        for (auto at = text.find(front); at != text.npos; at = text.find(front, at)) text.erase(at, front.size());
+        if (text != error.what()) log_error("{}", error.what());
+        throw Error(error.code(), text);
+    }
+}
+
+}  // namespace
+
+void ServedCamera::require_settable() const {
+    if (relays_) fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
+    if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
+}
+
+// Waits for the next job if the current one has ended for a restart.
+void ServedCamera::require_job(std::unique_lock<std::mutex>& orders) {
+    stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
+    if (is_over_) fail(ErrorCode::config, "{} has come to its end", name_);
+    if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
+}
+
+// Requests run one after the other, each until it is in force. Queries do not wait meanwhile: the mutexes of jobs and
+// settings are free.
+template <class Order>
+void ServedCamera::carry_out(const Order& order) {
+    require_settable();
+    const std::lock_guard turn(turn_mutex_);
+    OrderTicket ticket;
+    std::uint64_t job_number = 0;
+    {
+        std::unique_lock orders(orders_mutex_);
+        require_job(orders);
+        const std::shared_lock lock(job_mutex_);
+        given_up_because_.clear();
+        job_number = job_number_;
+        if (order(*job_) == Taken::by_job) {
+            ticket = job_->ticket();
+        } else {
+            ticket = job_->next_job();
+            job_->end_here();
+        }
+    }
+    wait_until_in_force(ticket, job_number);
+    keep();
+}
+
+// The job may end before a frame is made with the request; then the next job applies it from its first frame on.
+void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number) {
+    auto outcome = ticket.wait();
+    if (outcome == OrdersInForce::Outcome::ended) {
+        OrderTicket first_frame;
+        {
+            std::unique_lock orders(orders_mutex_);
+            stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_number_ != job_number || is_over_; });
+            if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has come to its end", name_);
+            if (!given_up_because_.empty())
+                fail(ErrorCode::config, "it does not fit {}: {}; it goes on as before", name_, given_up_because_);
+            first_frame = job_->first_frame();
+        }
+        outcome = first_frame.wait();
+    }
+    if (outcome == OrdersInForce::Outcome::ended) fail(ErrorCode::config, "{} has come to its end", name_);
+    if (outcome == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_order_text);
+}
+
+// A chain that needs another frame size or rate restarts the job.
+void ServedCamera::set_chain(const std::string& text) {
+    carry_out([&](BroadcastJob& job) {
+        check_ordered_chain(text);
+        const bool taken = job.take_chain(text);
+        ordered_.chain = text;
+        if (taken) accepted_.chain = job_chain_ = text;
+        return taken ? Taken::by_job : Taken::by_next_job;
+    });
+}
+
+void ServedCamera::control(const ControlOrder& order) {
+    control_by([&](const auto&) { return order; });
+}
+
+void ServedCamera::control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
+    carry_out([&](BroadcastJob& job) {
+        job.control(make(job.controls().adjustment));
+        return Taken::by_job;
+    });
+}
+
+// Another mode, or a threshold above the signalled bound, restarts the job.
+void ServedCamera::set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) {
+    carry_out([&](BroadcastJob& job) {
+        auto wanted = ordered_;
+        if (threshold) wanted.threshold = threshold;
+        if (mode) wanted.mode = mode;
+        const auto encoder = encoder_with(asked_, wanted);
+        if (encoder.mode == codec::Mode::lossless && threshold.value_or(0) > 0)
+            fail(ErrorCode::usage, "threshold {} does not go with the mode lossless, whose threshold is 0", *threshold);
+        ordered_ = std::move(wanted);
+        const bool taken = encoder.mode == job.standing().mode && job.set_threshold(encoder.effective_threshold());
+        if (taken) accepted_.threshold = ordered_.threshold;
+        return taken ? Taken::by_job : Taken::by_next_job;
+    });
+}
+
+void ServedCamera::set_zones(const std::vector<LiveZone>& zones) {
+    carry_out([&](BroadcastJob& job) {
+        job.set_zones(zones);
+        ordered_.zones = {zones, job.standing().source_shape};
+        return Taken::by_job;
+    });
+}
+
+// Returns a new path in the folder of recordings.
+std::string ServedCamera::new_file(std::string_view ending) const {
+    if (live_.record_folder.empty())
+        fail(ErrorCode::config, "there is no folder for that; serve with --record-dir DIR");
+    return new_file_name(live_.record_folder, name_, ending);
+}
+
+std::string ServedCamera::start_recording() {
+    require_settable();
+    const std::lock_guard turn(turn_mutex_);
+    std::unique_lock orders(orders_mutex_);
+    require_job(orders);
+    const std::shared_lock lock(job_mutex_);
+    const auto path = new_file("fwd");
+    naming_no_folder(live_.record_folder, [&] { job_->start_recording(path); });
+    is_recorded_ = true;
+    return std::filesystem::path(path).filename().string();
+}
+
+void ServedCamera::stop_recording() {
+    require_settable();
+    const std::lock_guard turn(turn_mutex_);
+    std::unique_lock orders(orders_mutex_);
+    require_job(orders);
+    const std::shared_lock lock(job_mutex_);
+    is_recorded_ = false;
+    naming_no_folder(live_.record_folder, [&] { job_->stop_recording(); });
+}
+
+// Takes its turn among requests, so that no picture from before a completed request is written after it.
+std::string ServedCamera::save_snapshot() {
+    require_settable();
+    const std::lock_guard turn(turn_mutex_);
+    const auto now = picture();
+    if (!now) fail(ErrorCode::config, "{} has no picture yet", name_);
+    const auto png = encode_png(std::as_const(now->image).view());
+    const std::lock_guard orders(orders_mutex_);
+    const auto path = new_file("png");
+    naming_no_folder(live_.record_folder, [&] {
+        OutputFile file(path);
+        file.write(png.data(), png.size());
+        file.finish();
+    });
+    return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace framewire::session

@@ -1,0 +1,145 @@
+#pragma once
+
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/media/fwd_file.hpp"
+#include "framewire/media/sinks.hpp"
+#include "framewire/media/sources.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire {
+
+/// Parameters of a `.fwd` sink: those of the difference encoder, and `key`.
+std::vector<ParameterInfo> fwd_sink_parameters();
+/// Opens a sink that writes frames as a difference stream; see fwd/format.md. Throws as open_sink() does.
+std::unique_ptr<Sink> open_fwd_sink(const SinkCall& call, const Shape& frame, Rational rate,
+                                    const SinkOptions& options);
+
+/// Opens a `.fwd` file as a Source; damaged parts are reported and skipped. Throws as open_source() does.
+std::unique_ptr<Source> open_fwd_source(const std::string& path, const SourceOptions& options);
+
+/// Frame times of a `.fwd` file, from its index; its keyframes are the entry points. Throws as open_source() does.
+FrameTimes fwd_frame_times(const std::string& path, const SourceOptions& options);
+
+}  // namespace framewire
+
+namespace framewire::fwd {
+
+/// Default interval between the keyframes of a recording.
+inline constexpr double usual_key_seconds = 10;
+
+/// Parameters of a `.fwd` sink.
+struct Settings {
+    codec::EncoderParameters encoder{};
+    double key_seconds = 0;  ///< longest interval between keyframes
+};
+
+/// Settings for frames from a difference stream with `source_threshold`, or from another source if it is empty: unless
+/// the call gives mode or threshold, bytes of a difference stream are kept unchanged. Throws Error{usage} on settings
+/// that contradict each other.
+Settings settings_of(const SinkCall& call, std::optional<int> source_threshold = {});
+
+/// Path and keyframe interval of a recording of a stream that is already encoded.
+struct RecordCall {
+    std::string path;
+    double key_seconds;
+};
+/// Parses the text of such a recording. Throws Error{usage} if it is not a `.fwd` file, and on encoder parameters,
+/// which cannot be chosen here.
+RecordCall parse_record(const std::string& text);
+
+/// Decides when a frame is written as a keyframe.
+class PictureClock {
+public:
+    explicit PictureClock(double seconds) : seconds_(seconds) {}
+
+    /// True if no keyframe was written yet, the last one is older than the interval, or time went backwards.
+    bool is_due(double seconds) const { return !last_ || seconds >= *last_ + seconds_ || seconds < *last_; }
+    /// Call it for each keyframe that is written.
+    void wrote_one(double seconds) { last_ = seconds; }
+
+private:
+    double seconds_;
+    std::optional<double> last_;
+};
+
+/// Records a difference stream while it is sent, on its own thread, so that a slow or full disk does not delay the
+/// sender. Bytes that the disk cannot accept yet wait in bounded memory; when that is full, frames are dropped up to
+/// the next keyframe. Call all members from one thread, except goes_on().
+class Recorder {
+public:
+    /// Opens the file; wants_picture() asks for a keyframe every `key_seconds`. `pool` must outlive this object.
+    /// Throws Error{io}.
+    Recorder(const std::string& path, const Recording& recording, double key_seconds, const OutputFileOptions& options,
+             const ThreadPool& pool);
+    /// Without a preceding finish(), discards the frames that still wait.
+    ~Recorder();
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+
+    /// Returns false once writing has failed, which is logged; nothing is accepted afterwards. Callable from any
+    /// thread.
+    bool goes_on() const;
+    /// True if the frame at `time` must be added as a keyframe.
+    bool wants_picture(const FrameTime& time) const;
+    /// Adds an encoded frame; copies `packed`.
+    void add(ByteSpan packed, const FrameTime& time);
+    /// Adds a keyframe: `draw` copies the picture, of a stream with this threshold, and the recorder encodes it later.
+    void add_picture(const FrameTime& time, int threshold,
+                     const std::function<void(HostView<std::uint8_t> picture)>& draw);
+
+    /// Waits until everything is written, then gives the file its name. Throws the error with which writing failed.
+    void finish(Ending ending);
+
+    /// For tests: sets the limit of the waiting bytes.
+    void limit_waiting(std::int64_t bytes) { limit_bytes_ = bytes; }
+
+private:
+    // A frame in the queue.
+    struct Item {
+        FrameTime time{};
+        Bytes packed{};       // encoded frame, or else
+        HostImage picture{};  // keyframe that is still to be encoded
+        int threshold = 0;    // of the keyframe
+        std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
+    };
+
+    // True if a frame must be dropped.
+    bool is_refused(std::int64_t bytes, bool picture);
+    // Appends a frame to the queue.
+    void put(Item item, bool picture);
+    // The thread.
+    void work();
+    // Encodes a keyframe if needed, and writes the frame.
+    void write(Item& item);
+
+    Writer writer_;
+    codec::Packer packer_;
+    Shape shape_;
+    std::int64_t limit_bytes_;
+
+    mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable changed_;
+    PictureClock pictures_;
+    std::deque<Item> waiting_;
+    std::int64_t waiting_bytes_ = 0;  // including the item being written
+    std::int64_t left_out_ = 0;       // dropped frames
+    bool lags_ = false;               // dropping frames up to the next keyframe
+    bool closing_ = false, abandoned_ = false;
+    std::exception_ptr failure_;
+    std::thread thread_;  // last member: starts when the others exist
+};
+
+}  // namespace framewire::fwd

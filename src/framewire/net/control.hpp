@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace framewire::net {
+
+/// Sends control requests to a server that accepts them, as texts that the server's program parses. Thread-safe.
+class RemoteControl {
+public:
+    virtual ~RemoteControl() = default;
+    /// The settings that can be changed, as the server last reported them. Empty before the first report.
+    virtual std::string state() const = 0;
+    /// Queues a control request. It is sent when the connection next accepts one.
+    virtual void order(const std::string& text) = 0;
+    /// Why the server refused the last request. Empty if it accepted the request or has not answered.
+    virtual std::string refusal() const = 0;
+};
+
+/// Handles a viewer's control request and returns the resulting settings; an empty request only returns them. If it
+/// throws, the exception's text tells the viewer why the request was refused. Called on the loop's work thread.
+using Control = std::function<std::string(const std::string& control_request)>;
+
+/// Statistics of one stream. Bytes count when a connection has taken the whole write.
+struct StreamMetrics {
+    /// Viewers at present.
+    int viewers = 0;
+    /// Viewers that were accepted.
+    std::int64_t viewers_total = 0;
+    /// Viewers that the server disconnected: stuck, slowest of too many, or violating the protocol.
+    std::int64_t dropped = 0;
+    /// Keyframes sent, summed over viewers.
+    std::int64_t pictures = 0;
+    /// Delta frames sent, summed over viewers.
+    std::int64_t steps = 0;
+    /// Versions that viewers skipped because they were too slow.
+    std::int64_t skipped = 0;
+    /// Bytes of keyframes and of single blocks.
+    std::int64_t picture_bytes = 0;
+    /// Bytes of delta frames.
+    std::int64_t step_bytes = 0;
+    /// Bytes of hellos, keep-alives, ends and errors.
+    std::int64_t other_bytes = 0;
+};
+
+/// Statistics over all connections and streams of a server.
+struct ServerMetrics : StreamMetrics {
+    /// Connections refused: no such stream, too many, no valid hello, hello too late.
+    std::int64_t refused = 0;
+    /// Bytes that pending responses hold in memory at present. Shared messages count once.
+    std::int64_t pinned_bytes = 0;
+};
+
+}  // namespace framewire::net

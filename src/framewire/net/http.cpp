@@ -1,0 +1,237 @@
+#include "framewire/net/http.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace framewire::net::http {
+
+Response json_response(std::string json, int status) {
+    Response response;
+    response.status = status;
+    response.body = std::make_shared<const std::string>(std::move(json));
+    return response;
+}
+
+Response error_response(int status, std::string_view text) {
+    std::string quoted;
+    // printable() has replaced control characters, so only quotes and backslashes need an escape.
+    for (const char c : printable(text)) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return json_response(fmt::format(R"({{"error":{{"status":{},"text":"{}"}}}})", status, quoted), status);
+}
+
+}  // namespace framewire::net::http
+
+// Feeds share state with their clients. There are two mutexes: `mutex` guards clients and queues and is held only
+// briefly; `reported_mutex` serialises the calls of the on_wanted() callback and is held while that callback runs.
+
+namespace framewire::net::http {
+
+// Parts that one client has not taken yet. Guarded by the feed's mutex.
+struct FeedClient::Queue {
+    std::vector<Feed::Part> parts;
+    std::size_t bytes = 0;
+    bool too_slow = false;
+    std::function<void()> wake;
+};
+
+// Shared between a feed and its clients, so either may be destroyed first.
+struct Feed::State {
+    explicit State(const FeedOptions& options_) : options(options_) {}
+
+    // Queues the part for one client, within the limits. The queue of a client that is too slow stays empty.
+    void add(FeedClient::Queue& queue, const Part& part) const {
+        if (options.newest_only) queue.parts.clear(), queue.bytes = 0;
+        const bool fits = options.newest_only || queue.bytes + part->size() <= options.queued_limit_bytes;
+        if (queue.too_slow || !fits) {
+            queue.too_slow = true;
+            queue.parts.clear();
+            return;
+        }
+        queue.parts.push_back(part);
+        queue.bytes += part->size();
+    }
+
+    // Reports a change between no clients and some. Reports are in order because `reported_mutex` is held during the
+    // call; `mutex` is free, so the callback may publish.
+    void tell_wanted() {
+        const std::lock_guard telling(reported_mutex);
+        bool wanted = false;
+        {
+            const std::lock_guard lock(mutex);
+            wanted = !clients.empty();
+        }
+        if (reported && std::exchange(reported_last, wanted) != wanted) reported(wanted);
+    }
+
+    const FeedOptions options;
+    mutable std::mutex mutex;
+    std::vector<std::shared_ptr<FeedClient::Queue>> clients;
+    Part first;
+    bool ended = false;
+
+    std::recursive_mutex reported_mutex;  // recursive: the callback may end the feed
+    std::function<void(bool)> reported;
+    bool reported_last = false;
+};
+
+Feed::Feed(const FeedOptions& options) : state_(std::make_shared<State>(options)) {}
+Feed::~Feed() { end(); }
+
+// Clients are woken only when their queue becomes non-empty, so a slow client is not woken for every part.
+void Feed::publish(Part part) {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->ended) return;
+    // A client with parts in its queue has been woken already.
+    for (const auto& client : state_->clients) {
+        const bool waited = !client->parts.empty() || client->too_slow;
+        state_->add(*client, part);
+        if (!waited) client->wake();
+    }
+}
+
+void Feed::set_first(Part part) {
+    const std::lock_guard lock(state_->mutex);
+    state_->first = std::move(part);
+}
+
+void Feed::end() {
+    // Waits for a running callback before it clears the function.
+    {
+        const std::lock_guard telling(state_->reported_mutex);
+        state_->reported = nullptr;
+    }
+    const std::lock_guard lock(state_->mutex);
+    if (std::exchange(state_->ended, true)) return;
+    for (const auto& client : state_->clients) client->wake();
+}
+
+int Feed::clients() const {
+    const std::lock_guard lock(state_->mutex);
+    return static_cast<int>(state_->clients.size());
+}
+
+void Feed::on_wanted(std::function<void(bool wanted)> reported) {
+    const std::lock_guard telling(state_->reported_mutex);
+    state_->reported = std::move(reported);
+}
+
+FeedClient::FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake)
+    : feed_(std::move(feed)), queue_(std::make_shared<Queue>()) {
+    auto& state = *feed_->state_;
+    queue_->wake = std::move(wake);
+    {
+        const std::lock_guard lock(state.mutex);
+        state.clients.push_back(queue_);
+        if (state.first) state.add(*queue_, state.first);
+        if (state.first || state.ended) queue_->wake();
+    }
+    state.tell_wanted();
+}
+
+FeedClient::~FeedClient() {
+    auto& state = *feed_->state_;
+    {
+        const std::lock_guard lock(state.mutex);
+        std::erase(state.clients, queue_);
+    }
+    state.tell_wanted();
+}
+
+FeedClient::Taken FeedClient::take() {
+    const auto& state = *feed_->state_;
+    const std::lock_guard lock(state.mutex);
+    queue_->bytes = 0;
+    return {std::exchange(queue_->parts, {}), state.ended, queue_->too_slow};
+}
+
+namespace {
+
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+// Splits "/a/b" into "a" and "b"; "/" has one empty segment.
+std::vector<std::string_view> parts_of(std::string_view path) {
+    std::vector<std::string_view> parts;
+    for (std::size_t begin = 1; begin <= path.size();) {
+        const auto end = std::min(path.find('/', begin), path.size());
+        parts.push_back(path.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+bool in_braces(std::string_view part) { return part.size() > 2 && part.front() == '{' && part.back() == '}'; }
+
+// One digit per segment, 1 for a segment in braces. If two patterns match a path, the lexicographically smaller shape
+// is more specific.
+std::string shape_of(std::string_view pattern) {
+    std::string shape;
+    for (const auto part : parts_of(pattern)) shape += in_braces(part) ? "1" : "0";
+    return shape;
+}
+
+// Returns the same text for all patterns that match the same paths.
+std::string paths_of(std::string_view pattern) {
+    std::string paths;
+    for (const auto part : parts_of(pattern)) paths.append("/").append(in_braces(part) ? "{}" : part);
+    return paths;
+}
+
+// Matches a path against a pattern and stores the segments that braces matched.
+bool takes(std::string_view pattern, std::string_view path, Parameters& parameters) {
+    const auto wanted = parts_of(pattern), given = parts_of(path);
+    if (wanted.size() != given.size()) return false;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (in_braces(wanted[i]) ? given[i].empty() : wanted[i] != given[i]) return false;
+        if (in_braces(wanted[i]))
+            parameters.insert_or_assign(std::string(wanted[i].substr(1, wanted[i].size() - 2)), std::string(given[i]));
+    }
+    return true;
+}
+
+}  // namespace
+
+// Routes are checked when they are added, so a mistake shows at start-up and not at a request.
+void Site::add(Route route) {
+    if (!route.pattern.starts_with('/'))
+        fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);
+    if (!route.handler) fail(ErrorCode::internal, "the route '{}' has no handler", route.pattern);
+    if (route.method == Method::head || (route.websocket && route.method != Method::get))
+        fail(ErrorCode::internal, "the route '{}' is of a method that routes cannot have", route.pattern);
+    for (const auto& other : routes_)
+        if (other.method == route.method && other.websocket == route.websocket && other.query == route.query &&
+            paths_of(other.pattern) == paths_of(route.pattern))
+            fail(ErrorCode::internal, "the route '{}' is hidden by '{}'", route.pattern, other.pattern);
+    routes_.push_back(std::move(route));
+}
+
+// Goes through all routes: the methods of the other routes are needed for the Allow field of a 405 response.
+Site::Match Site::match(Method method, std::string_view path, const Parameters& query, bool websocket) const {
+    Match match;
+    const auto wanted = method == Method::head ? Method::get : method;
+    // A route that names a query parameter precedes one of the same shape that does not.
+    const auto rank = [](const Route& route) { return std::pair(shape_of(route.pattern), route.query.empty()); };
+    for (const auto& route : routes_) {
+        Parameters parameters;
+        if (route.websocket != websocket || !takes(route.pattern, path, parameters)) continue;
+        if (!route.query.empty() && !query.contains(route.query)) continue;
+        match.allowed.push_back(route.method);
+        if (route.method == Method::get && !websocket) match.allowed.push_back(Method::head);
+        if (route.method != wanted || (match.route && rank(*match.route) <= rank(route))) continue;
+        match.route = &route;
+        match.parameters = std::move(parameters);
+    }
+    std::ranges::sort(match.allowed);
+    match.allowed.erase(std::unique(match.allowed.begin(), match.allowed.end()), match.allowed.end());
+    return match;
+}
+
+}  // namespace framewire::net::http

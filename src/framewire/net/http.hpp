@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire::net::http {
+
+class Feed;
+
+/// Methods that routes support. HEAD is answered by the routes of GET.
+enum class Method { get, head, put, post };
+
+/// A complete request that passed the limits and the admission checks. Authorization, Origin and Host were checked
+/// before, so they are not part of it.
+struct Request {
+    Method method = Method::get;
+    /// Percent-decoded once. Empty, "." and ".." segments are refused, except for one "/" at the end. The root is "/".
+    std::string path;
+    /// Values of the {names} in the route's pattern.
+    std::map<std::string, std::string, std::less<>> parameters{};
+    /// Decoded. If a name occurs twice, the first value counts.
+    std::map<std::string, std::string, std::less<>> query{};
+    /// JSON text, if the request has a body.
+    std::string body{};
+    /// The If-None-Match field (RFC 9110, 13.1.2), or empty.
+    std::string if_none_match{};
+    /// The client, for messages: "127.0.0.1:40312".
+    std::string peer{};
+    /// True if the request has the right token or the server needs none. Also set for routes that everybody may use.
+    bool let_in = false;
+};
+
+/// The response of a route.
+struct Response {
+    int status = 200;
+    std::string content_type = "application/json";
+    /// The body. Null: no bytes.
+    std::shared_ptr<const std::string> body{};
+    /// Additional fields. They replace the common field of the same name.
+    std::vector<std::pair<std::string, std::string>> headers{};
+    /// If set, the response is a stream of this feed's parts instead of `body`.
+    std::shared_ptr<Feed> feed{};
+};
+
+/// Returns a response with a JSON body.
+Response json_response(std::string json, int status = 200);
+/// Returns a response with the body {"error":{"status":404,"text":"..."}}. `text` may hold any characters.
+Response error_response(int status, std::string_view text);
+
+/// Settings of a feed.
+struct FeedOptions {
+    /// Handling of a client that is slower than the feed. True: it gets only the newest part (for pictures). False: it
+    /// gets every part, and a client with more than `queued_limit_bytes` pending is disconnected (for lines).
+    bool newest_only = false;
+    std::size_t queued_limit_bytes = 1 << 20;
+};
+
+/// Source of an endless HTTP response or of WebSocket messages. Each part is encoded once and shared by all clients.
+/// Thread-safe; publishing never waits for clients.
+class Feed {
+public:
+    /// One immutable chunk of a response, or one WebSocket message.
+    using Part = std::shared_ptr<const std::string>;
+
+    /// Creates a feed without clients.
+    explicit Feed(const FeedOptions& options = {});
+    /// Ends the feed, see end().
+    ~Feed();
+    Feed(const Feed&) = delete;
+    Feed& operator=(const Feed&) = delete;
+
+    /// Sends the part to all current clients.
+    void publish(Part part);
+    /// Sets the part that clients receive first when they connect. Null: none.
+    void set_first(Part part);
+    /// Ends the responses of all clients after the parts already published. From then on the function of on_wanted() is
+    /// not called; end() waits for a call in progress, unless that call itself calls end().
+    void end();
+
+    /// Number of clients.
+    int clients() const;
+    /// Sets a function that is called, on any thread, with true when the first client has connected and with false when
+    /// the last one has left. Set it once, before the first client.
+    void on_wanted(std::function<void(bool wanted)> reported);
+
+private:
+    friend class FeedClient;
+    struct State;
+    std::shared_ptr<State> state_;
+};
+
+/// One client of a feed, registered for its lifetime. Its pending parts are bounded by the feed's options.
+class FeedClient {
+public:
+    /// Registers the client. `wake` is called, on any thread, when parts arrive in an empty queue or the feed ends. It
+    /// is called with the feed's mutex held, so it must not call the feed.
+    FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake);
+    /// Unregisters the client. `wake` is not called afterwards.
+    ~FeedClient();
+    FeedClient(const FeedClient&) = delete;
+    FeedClient& operator=(const FeedClient&) = delete;
+
+    /// Result of take().
+    struct Taken {
+        std::vector<Feed::Part> parts;
+        /// No more parts will follow.
+        bool ended = false;
+        /// The client exceeded the limit and has to be disconnected.
+        bool too_slow = false;
+    };
+    /// Removes and returns all pending parts.
+    Taken take();
+
+private:
+    friend class Feed;
+    struct Queue;
+    std::shared_ptr<Feed> feed_;
+    std::shared_ptr<Queue> queue_;
+};
+
+/// Access level of a route.
+enum class Access {
+    /// No token: files of the page and the health check.
+    everybody,
+    /// Requires the token, if the server has one.
+    viewers,
+    /// Like viewers; in addition the request must come from the server's own pages or from no page, with a JSON body if
+    /// it changes something.
+    panel,
+};
+
+/// Handles a request on a worker thread and may block; several run in parallel. Exceptions become responses:
+/// Error{usage} 400, Error{no_input} 404, Error{config} 409, anything else 500.
+using Handler = std::function<Response(const Request&)>;
+
+/// One entry of a site.
+struct Route {
+    /// GET also answers HEAD and must not change anything.
+    Method method = Method::get;
+    /// A path such as "/api/cameras/{camera}/chain". A segment in braces matches any one non-empty segment.
+    std::string pattern;
+    Access access = Access::panel;
+    Handler handler;
+    /// The response's feed is sent over a WebSocket, one message per part.
+    bool websocket = false;
+    /// If not empty, the route matches only requests whose query has this name, and precedes routes of the same pattern
+    /// without it.
+    std::string query{};
+    /// The handler never blocks. It runs directly on the loop's thread, and also when the server has reached its
+    /// request limit. For health checks.
+    bool at_once = false;
+};
+
+/// The routes of an HTTP server. A path without a route is answered with 404, a method without a route with 405.
+/// Streams are separate: GET /NAME/stream upgrades to a WebSocket with the stream protocol. Immutable once it is in
+/// use.
+class Site {
+public:
+    /// Adds a route. Throws Error{internal} if the route is invalid or another one hides it.
+    void add(Route route);
+    /// All routes in the order in which they were added.
+    const std::vector<Route>& routes() const { return routes_; }
+
+    /// Result of match().
+    struct Match {
+        /// Null if no route matches; `allowed` then holds the methods of the path, or is empty (404).
+        const Route* route = nullptr;
+        std::map<std::string, std::string, std::less<>> parameters{};
+        std::vector<Method> allowed{};
+    };
+    /// Finds the route for a request. If several patterns match, the one whose braces come latest is used. `query` is
+    /// the request's query.
+    Match match(Method method, std::string_view path, const std::map<std::string, std::string, std::less<>>& query,
+                bool websocket) const;
+
+private:
+    std::vector<Route> routes_;
+};
+
+}  // namespace framewire::net::http

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "framewire/core/time.hpp"
+#include "framewire/net/access.hpp"
+#include "framewire/net/http.hpp"
+#include "framewire/net/wire.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire::net::http {
+
+/// A complete, well-formed request exactly as it was sent. Its content has not been checked.
+struct RawRequest {
+    std::string method, target;
+    /// False: HTTP/1.0.
+    bool version_1_1 = true;
+    /// Names in lower case, in the order in which they were sent.
+    std::vector<std::pair<std::string, std::string>> fields{};
+    std::string body{};
+
+    /// Returns the value of a field by its lower-case name, or nullopt if the field is missing or occurs more than
+    /// once.
+    std::optional<std::string_view> field(std::string_view name) const;
+    /// Returns how many fields have this lower-case name.
+    std::size_t count(std::string_view name) const;
+    /// Returns true if a field that is a list of tokens, such as Connection, contains `token`, ignoring case.
+    bool lists(std::string_view name, std::string_view token) const;
+};
+
+/// Thrown to refuse a request: the status and text of the response. Only code that handles HTTP connections catches it.
+struct Refused {
+    int status = 400;
+    std::string text{};
+};
+
+/// Decides who may request what. It protects a server's routes against requests without the token, against pages of
+/// other origins (CSRF) and against DNS rebinding. Use it from one thread.
+class Admission {
+public:
+    /// Settings of the server that the checks need.
+    struct Rules {
+        /// The server uses TLS, so the origin of its own pages is https.
+        bool tls = false;
+        /// Accepted names, in addition to localhost, this machine's name and numeric addresses.
+        std::vector<std::string> hosts{};
+    };
+    /// `gate` must outlive this object.
+    Admission(Rules rules, Gate& gate);
+
+    /// Checks that the Host field names this server (protection against DNS rebinding). Throws Refused.
+    void check_host(const RawRequest& request) const;
+    /// Returns true if the request has the right token or none is needed, and false if it has no token. Throws Refused
+    /// if the token is wrong or the peer is locked out.
+    bool let_in(const RawRequest& request, const std::string& peer, Clock::time_point now);
+    /// Like above, for a token in the first message of a WebSocket. Returns false if the token is wrong.
+    bool let_in(std::string_view token, const std::string& peer, Clock::time_point now);
+    /// Checks that the request does not come from a page of another origin. Throws Refused.
+    void check_origin(const RawRequest& request) const;
+    /// Checks everything that the route requires of a request. Throws Refused.
+    void check_access(const RawRequest& request, const Route& route, bool let_in) const;
+
+private:
+    Rules rules_;
+    Gate& gate_;
+};
+
+/// Splits the bytes of a connection into HTTP/1.x requests, one after the other. Use it from one thread.
+class RequestReader {
+public:
+    /// Longest header and body of a request, in bytes.
+    static constexpr std::size_t header_limit_bytes = 16 * 1024, body_limit_bytes = 64 * 1024;
+
+    RequestReader();
+    ~RequestReader();
+
+    /// Appends bytes. Returns true if a request is complete, which stays so until request() is called. Throws Refused
+    /// if the bytes are not a valid request; the connection cannot be used after that.
+    bool take(ByteSpan bytes);
+    /// Removes and returns the complete request. The bytes after it belong to the next one.
+    RawRequest request();
+    /// Returns true if part of a request has been received.
+    bool begun() const;
+    /// Removes and returns the bytes that belong to no request, for a change of protocol.
+    Bytes rest();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The target of a request (RFC 9112, 3.2): its path and its query, decoded.
+struct Target {
+    std::string path;
+    std::map<std::string, std::string, std::less<>> query{};
+};
+
+/// Parses a request target. It decodes once and then checks: path segments must not be empty (except after one "/" at
+/// the end), "." or "..", and must not contain "/" or "\". Everything must be UTF-8 without control characters, at most
+/// 2048 bytes and 32 query names. Throws Refused with status 400.
+Target parse_target(std::string_view text);
+
+}  // namespace framewire::net::http

@@ -1,0 +1,563 @@
+#include "framewire/net/stream_state.hpp"
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/keyframe_coder.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace framewire::net {
+
+namespace {
+
+// Never 0, which means "no stream" in a viewer's hello.
+std::uint64_t new_epoch() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32 | random()) | 1;
+}
+
+// Copies one block between two pictures of the same shape.
+void copy_block(HostView<const std::uint8_t> from, const codec::BlockPlace& place, HostView<std::uint8_t> to) {
+    const auto channels = from.shape().channels;
+    const auto begin = std::int64_t{place.x} * channels;
+    for (int y = place.y; y < place.y + place.height; ++y)
+        std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
+}
+
+// Returns the blocks that contain changes. Positions are byte offsets in ascending order, so each block is looked
+// up once per picture row.
+codec::BlockSet blocks_of_changes(const codec::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
+    const codec::BlockGrid grid(shape);
+    codec::BlockSet blocks(static_cast<std::size_t>(grid.count()));
+    const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{codec::block_side} * shape.channels;
+    std::int64_t block_end = 0;  // end of the current block in this row
+    for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
+        const std::int64_t position = changes.positions[i];
+        if (position < block_end) continue;
+        const auto y = position / row_bytes, column = position % row_bytes / block_bytes;
+        block_end = std::min((y + 1) * row_bytes, y * row_bytes + (column + 1) * block_bytes);
+        blocks[static_cast<std::size_t>(y / codec::block_side * grid.columns() + column)] = 1;
+    }
+    return blocks;
+}
+
+}  // namespace
+
+// One mutex guards what the feeding thread and the network share. Packing a delta frame and encoding blocks happen
+// without it.
+struct StreamState::State {
+    State(const StreamInfo& info_, Executor& executor)
+        : info((net::validate(info_), info_)),
+          grid(info.shape),
+          decoder(info.shape, executor),
+          step_packer(info.shape),
+          reference(info.shape),
+          changed(static_cast<std::size_t>(grid.count())),
+          snapshot(info.shape),
+          coded(static_cast<std::size_t>(grid.count())),
+          picture_bytes_limit(codec::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {
+        objects.reserve(max_objects);
+    }
+
+    StreamInfo info;
+    codec::BlockGrid grid;
+    std::uint64_t epoch = new_epoch();
+
+    // Used only by the feeding thread.
+    codec::Decoder decoder;
+    codec::Packer step_packer;
+    Bytes packed;  // the delta frame being packed; a copy of the exact size is kept
+
+    mutable std::mutex mutex;  // guards the members down to `oldest_allowed`
+    HostImage reference;
+    StateHeader newest{};                // header of the newest state
+    std::vector<std::uint64_t> changed;  // version in which each block last changed
+    std::vector<Component> objects;      // of the newest state's frame
+    bool packing_step = false;           // the delta frame to `newest` is being packed
+    std::deque<StateMessage> steps;      // consecutive delta frames; the last one leads to newest_for_steps()
+    std::size_t steps_bytes = 0;
+    StateMessage newest_picture;
+    StreamCounts counts{};
+    int viewers = 0;
+    bool ended = false;
+    bool withdraws = false;            // the next version withdraws all older ones
+    std::uint64_t oldest_allowed = 0;  // oldest version that may be sent
+
+    // Encoding blocks takes long, so it works on a copy and holds only this mutex. It is locked before `mutex`.
+    std::mutex blocks_mutex;
+    HostImage snapshot;
+    // An encoded block and the version it shows.
+    struct Coded {
+        std::uint64_t version = 0;
+        std::shared_ptr<const Bytes> bytes{};
+    };
+    std::vector<Coded> coded;
+    codec::PictureEncoder block_encoder;
+    Bytes coded_block;
+
+    std::size_t picture_bytes_limit;  // estimate until the first keyframe was encoded
+
+    // Returns the threshold of a frame. Throws if it exceeds the stream's.
+    int allowed(std::optional<int> of_frame) const {
+        if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
+            fail(ErrorCode::usage, "a frame's threshold of {} in a stream within {}", *of_frame, info.threshold);
+        return of_frame.value_or(info.threshold);
+    }
+
+    // The functions below require that `mutex` is held:
+
+    // Bytes of a keyframe, for comparisons with delta frames.
+    std::size_t picture_cost() const {
+        return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
+    }
+
+    // Starts the next version. A pending withdrawal takes effect with it.
+    void move_on(const FrameTime& time, std::span<const Component> seen, int within) {
+        newest = {.version = newest.version + 1,
+                  .frame = time.index,
+                  .seconds = time.seconds,
+                  .captured_us = microseconds_since_start(time.captured),
+                  .threshold = within};
+        seen = seen.first(std::min(seen.size(), max_objects));
+        objects.assign(seen.begin(), seen.end());
+        counts.version = newest.version;
+        if (!std::exchange(withdraws, false)) return;
+        oldest_allowed = newest.version;
+        newest_picture = {};
+        forget_steps();
+    }
+
+    // Header of the delta frame to the newest version. It carries the flag, so that an up-to-date relay also drops
+    // older states.
+    StateHeader step_header() const {
+        auto header = newest;
+        header.withdraws = newest.version == oldest_allowed;
+        return header;
+    }
+
+    // Copies the blocks of a picture to R.
+    void copy_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks) {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (blocks[block]) copy_block(picture, grid.place(static_cast<int>(block)), reference.view());
+    }
+
+    // Marks blocks as changed by the newest version.
+    void mark_changed(const codec::BlockSet& blocks) {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (blocks[block]) changed[block] = newest.version;
+    }
+    void mark_all_changed() { std::ranges::fill(changed, newest.version); }
+
+    // Adds the blocks that changed after `version`.
+    void add_changed(std::uint64_t version, codec::BlockSet& blocks) const {
+        for (std::size_t block = 0; block < blocks.size(); ++block)
+            if (changed[block] > version) blocks[block] = 1;
+    }
+
+    // Drops the stored delta frames.
+    void forget_steps() {
+        steps.clear();
+        steps_bytes = 0;
+    }
+
+    // The newest version that viewers can reach by delta frames.
+    std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
+
+    // Stores a keyframe of the newest version.
+    void keep_picture(StateMessage message) {
+        const auto bytes = static_cast<std::int64_t>(message.bytes->size());
+        ++counts.pictures;
+        counts.picture_bytes += bytes;
+        if (counts.pictures == 1) counts.up_to_date_bytes += bytes;
+        newest_picture = std::move(message);
+    }
+
+    // Stores the delta frame just packed. Drops older ones beyond `steps_kept`, or if together they exceed a keyframe.
+    void keep_step() {
+        const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
+        steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
+        steps_bytes += packed.size();
+        ++counts.steps;
+        const auto bytes = static_cast<std::int64_t>(packed.size());
+        counts.step_bytes += bytes;
+        counts.up_to_date_bytes += bytes;
+        while (steps.size() > steps_kept || (steps.size() > 1 && steps_bytes > picture_cost())) {
+            steps_bytes -= steps.front().bytes->size();
+            steps.pop_front();
+        }
+    }
+};
+
+StreamState::StreamState(const StreamInfo& info, Executor& executor)
+    : state_(std::make_unique<State>(info, executor)) {}
+StreamState::~StreamState() = default;
+
+const StreamInfo& StreamState::info() const { return state_->info; }
+std::size_t StreamState::blocks() const { return state_->changed.size(); }
+
+void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
+                        std::span<const std::uint8_t> packed, std::optional<int> threshold) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture to start a stream with");
+    const int within = state.allowed(threshold);
+    const std::lock_guard lock(state.mutex);
+    framewire::copy(picture, state.reference.view());
+    state.move_on(time, objects, within);
+    state.mark_all_changed();
+    state.forget_steps();
+    state.newest_picture = {};
+    if (packed.empty()) return;
+    begin_state(MessageType::picture, state.newest, state.objects, state.packed);
+    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
+    end_state(state.packed);
+    state.keep_picture({state.newest.version, std::make_shared<const Bytes>(state.packed.begin(), state.packed.end())});
+}
+
+bool StreamState::watched() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->viewers > 0;
+}
+
+void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
+                          std::span<const Component> objects, std::span<const std::uint8_t> packed,
+                          std::optional<int> threshold) {
+    auto& state = *state_;
+    const int within = state.allowed(threshold);
+    const auto blocks =
+        packed.empty() ? blocks_of_changes(changes, state.info.shape) : blocks_of(packed, state.info.shape);
+    StateHeader header;
+    {
+        const std::lock_guard lock(state.mutex);
+        if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+        try {
+            state.decoder.decode(changes, state.reference.view());
+        } catch (const Error& error) {
+            fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
+        }
+        state.move_on(time, objects, within);
+        state.mark_changed(blocks);
+        if (state.viewers == 0) {
+            state.forget_steps();
+            return;
+        }
+        header = state.step_header();
+        state.packing_step = true;
+    }
+    // The lock is free during packing, so viewers can be served meanwhile; the previous version counts as the newest
+    // until it is done.
+    try {
+        begin_state(MessageType::changes, header, objects, state.packed);
+        if (packed.empty())
+            state.step_packer.pack_changes(changes, within, state.packed);
+        else
+            state.packed.insert(state.packed.end(), packed.begin(), packed.end());
+        end_state(state.packed);
+        const std::lock_guard lock(state.mutex);
+        state.keep_step();
+        state.packing_step = false;
+    } catch (...) {
+        const std::lock_guard lock(state.mutex);
+        state.forget_steps();
+        state.packing_step = false;
+        throw;
+    }
+}
+
+void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
+                          const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture a step leads to");
+    const int within = state.allowed(threshold);
+    const auto blocks = packed.empty() ? codec::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
+    const std::lock_guard lock(state.mutex);
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+    state.copy_blocks(picture, blocks);
+    state.move_on(time, objects, within);
+    state.mark_changed(blocks);
+    if (state.viewers == 0) return state.forget_steps();
+    begin_state(MessageType::changes, state.step_header(), state.objects, state.packed);
+    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
+    end_state(state.packed);
+    state.keep_step();
+}
+
+void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks,
+                                 const FrameTime& time, std::span<const Component> objects,
+                                 std::optional<int> threshold) {
+    auto& state = *state_;
+    validate(picture, state.info.shape, "the picture of the next state");
+    if (blocks.size() != state.changed.size())
+        fail(ErrorCode::usage, "{} blocks of a picture that has {}", blocks.size(), state.changed.size());
+    const int within = state.allowed(threshold);
+    const std::lock_guard lock(state.mutex);
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a state of a stream that was not started");
+    state.copy_blocks(picture, blocks);
+    state.move_on(time, objects, within);
+    state.mark_changed(blocks);
+    state.forget_steps();
+}
+
+void StreamState::withdraw_before_next() {
+    const std::lock_guard lock(state_->mutex);
+    state_->withdraws = true;
+}
+
+void StreamState::finish() {
+    const std::lock_guard lock(state_->mutex);
+    state_->ended = true;
+}
+
+void StreamState::attach() {
+    const std::lock_guard lock(state_->mutex);
+    ++state_->viewers;
+}
+
+void StreamState::detach() {
+    const std::lock_guard lock(state_->mutex);
+    // No viewer needs the keyframe any more.
+    if (--state_->viewers == 0) state_->newest_picture = {};
+}
+
+std::uint64_t StreamState::epoch() const { return state_->epoch; }
+
+std::uint64_t StreamState::version() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->newest_for_steps();
+}
+
+std::uint64_t StreamState::oldest_allowed() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->oldest_allowed;
+}
+
+bool StreamState::ended() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->ended;
+}
+
+// Stored delta frames are consecutive, so the count of those needed gives their position.
+std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    const auto newest = state.newest_for_steps();
+    if (version >= newest || newest - version > state.steps.size()) return {};
+    return {state.steps.end() - static_cast<std::ptrdiff_t>(newest - version), state.steps.end()};
+}
+
+// Assumes that all blocks of a keyframe have the same size.
+std::size_t StreamState::estimated_bytes(codec::BlockSet wanted, std::uint64_t changed_after) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    state.add_changed(changed_after, wanted);
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(wanted, [](std::uint8_t is) { return is != 0; }));
+    return state.picture_cost() / wanted.size() * count;
+}
+
+// Walks the runs and the blocks side by side. Inconsistent runs count as "holds nothing".
+StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
+    const auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    const Lacking all{0, codec::BlockSet(state.changed.size(), 1)};
+    if (held.epoch != state.epoch) return all;
+    Lacking lacking{state.newest.version, codec::BlockSet(state.changed.size())};
+    std::size_t block = 0;
+    for (const auto& run : held.runs) {
+        if (run.blocks > state.changed.size() - block || run.version > state.newest.version) return all;
+        for (const auto end = block + run.blocks; block < end; ++block)
+            lacking.blocks[block] = run.version < state.changed[block];
+    }
+    return block == state.changed.size() ? lacking : all;
+}
+
+// Encodes under `blocks_mutex`, on a copy of the blocks. Blocks encoded before are reused if they have not changed.
+std::shared_ptr<const WholeState> StreamState::whole(codec::BlockSet wanted, std::uint64_t changed_after) {
+    auto& state = *state_;
+    const std::lock_guard coding(state.blocks_mutex);
+    const auto result = std::make_shared<WholeState>();
+    bool of_all = false;
+    std::vector<std::size_t> to_code;
+    {
+        const std::lock_guard lock(state.mutex);
+        if (state.newest.version == 0) return nullptr;
+        result->header = state.newest;
+        result->objects = state.objects;
+        result->changed = state.changed;
+        if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
+        state.add_changed(changed_after, wanted);
+        of_all = codec::all(wanted);
+        const bool has_picture = of_all && result->picture.version > 0;
+        for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block) {
+            if (!wanted[block] || state.coded[block].version == state.changed[block]) continue;
+            copy_block(std::as_const(state.reference).view(), state.grid.place(static_cast<int>(block)),
+                       state.snapshot.view());
+            to_code.push_back(block);
+        }
+    }
+    for (const auto block : to_code) {
+        state.coded_block.clear();
+        state.block_encoder.encode(std::as_const(state.snapshot).view(), state.grid.place(static_cast<int>(block)),
+                                   state.coded_block);
+        state.coded[block] = {result->changed[block], std::make_shared<const Bytes>(state.coded_block)};
+    }
+    for (std::size_t block = 0; block < state.coded.size(); ++block)
+        result->blocks.push_back(state.coded[block].version == result->changed[block] ? state.coded[block].bytes
+                                                                                      : nullptr);
+    const bool new_picture = of_all && result->picture.version == 0;
+    if (new_picture) result->picture = result->whole_picture();
+    const std::lock_guard lock(state.mutex);
+    state.counts.blocks += static_cast<std::int64_t>(to_code.size());
+    if (new_picture) state.keep_picture(result->picture);
+    return result;
+}
+
+StreamCounts StreamState::counts() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->counts;
+}
+
+std::uint64_t StreamState::copy_reference(HostView<std::uint8_t> to) const {
+    validate(to, state_->info.shape, "the copy of a stream's reference");
+    const std::lock_guard lock(state_->mutex);
+    framewire::copy(std::as_const(state_->reference).view(), to);
+    return state_->newest.version;
+}
+
+namespace {
+
+// Converts to the protocol's 32 bits and saturates.
+std::uint32_t microseconds(Clock::duration time) {
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    const auto count = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, most));
+}
+
+}  // namespace
+
+void ViewerOutbox::take(Clock::duration coming, Clock::time_point now) {
+    ++taken_;
+    coming_ = coming;
+    came_at_ = now;
+}
+
+// Both messages share one buffer and one write.
+void ViewerOutbox::send(Connection& connection, std::uint64_t version, ControlRequests* control_requests,
+                        Clock::time_point now) {
+    if (writing_) return;
+    messages_.clear();
+    if (reported_ != taken_) {
+        reported_ = taken_;
+        messages_ = drawn_message({.messages = taken_,
+                                   .version = version,
+                                   .clock_us = microseconds_since_start(now),
+                                   .held_us = microseconds(now - came_at_),
+                                   .coming_us = microseconds(coming_)});
+    }
+    if (const auto control_request = control_requests ? control_requests->next() : std::nullopt) {
+        const auto message = control_message(*control_request);
+        messages_.insert(messages_.end(), message.begin(), message.end());
+    }
+    if (messages_.empty()) return;
+    writing_ = true;
+    const ByteSpan piece(messages_);
+    // A failed connection is reported to the pending read.
+    connection.write({&piece, 1}, {}, [this](const std::error_code&, std::size_t) { writing_ = false; });
+}
+
+void WholeState::add_changed(std::uint64_t version, codec::BlockSet& lacking) const {
+    for (std::size_t block = 0; block < changed.size(); ++block)
+        if (changed[block] > version) lacking[block] = 1;
+}
+
+StateMessage WholeState::whole_picture() const {
+    std::vector<codec::CodedBlock> all;
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        all.push_back({static_cast<int>(block), *blocks[block]});
+    Bytes message;
+    begin_state(MessageType::picture, header, objects, message);
+    codec::append_packed({codec::PackedHead::Kind::picture, 0}, all, static_cast<int>(blocks.size()), message);
+    end_state(message);
+    return {header.version, std::make_shared<const Bytes>(std::move(message))};
+}
+
+// Copies only pointers: the encoded blocks are shared.
+PinnedState::PinnedState(const WholeState& whole, const codec::BlockSet& missing, bool withdraws)
+    : header_(whole.header), objects_(whole.objects), blocks_(whole.blocks.size()) {
+    header_.withdraws = withdraws;
+    for (std::size_t block = 0; block < missing.size(); ++block) {
+        if (!missing[block]) continue;
+        numbers_.push_back(static_cast<int>(block));
+        unsent_.push_back(whole.blocks[block]);
+    }
+}
+
+// The first block is always taken, even if it exceeds the budget: otherwise a small window would stop the viewer.
+std::shared_ptr<const Bytes> PinnedState::next_message(std::size_t budget, codec::BlockSet& missing) {
+    std::vector<codec::CodedBlock> sent;
+    std::size_t bytes = state_header_bytes + objects_.size() * object_bytes;
+    for (std::size_t i = 0; i < unsent_.size(); ++i) {
+        bytes += unsent_[i]->size() + codec::place_bytes;
+        if (i > 0 && bytes > budget) break;
+        sent.push_back({numbers_[i], *unsent_[i]});
+        missing[static_cast<std::size_t>(numbers_[i])] = 0;
+    }
+    header_.partial = sent.size() < unsent_.size();
+    Bytes message;
+    begin_state(MessageType::changes, header_, objects_, message);
+    codec::append_packed({codec::PackedHead::Kind::blocks, 0}, sent, static_cast<int>(blocks_), message);
+    end_state(message);
+    numbers_.erase(numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(sent.size()));
+    unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(sent.size()));
+    return std::make_shared<const Bytes>(std::move(message));
+}
+
+std::string ControlRequests::state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+}
+
+std::string ControlRequests::refusal() const {
+    const std::lock_guard lock(mutex_);
+    return refusal_;
+}
+
+void ControlRequests::order(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() == most_waiting) waiting_.pop_front();
+    waiting_.push_back(text);
+}
+
+std::optional<std::string> ControlRequests::next() {
+    const std::lock_guard lock(mutex_);
+    if (under_way_ || waiting_.empty()) return std::nullopt;
+    under_way_ = true;
+    auto control_request = std::move(waiting_.front());
+    waiting_.pop_front();
+    return control_request;
+}
+
+// An unsolicited answer, after a change by another viewer, also lets the next request go.
+void ControlRequests::take(const ControlAnswer& answer) {
+    const std::lock_guard lock(mutex_);
+    under_way_ = false;
+    refusal_ = answer.done ? "" : answer.text;
+    if (answer.done) state_ = answer.text;
+}
+
+void ControlRequests::restart() {
+    const std::lock_guard lock(mutex_);
+    under_way_ = false;
+    if (waiting_.empty() || !waiting_.front().empty())
+        waiting_.push_front("");  // an empty request returns the settings of the new connection
+}
+
+}  // namespace framewire::net

@@ -1,0 +1,228 @@
+#pragma once
+
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/net/control.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/transport.hpp"
+#include "framewire/net/wire.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace framewire::net {
+
+/// A complete state of independently coded blocks, each encoded once for all viewers that are missing it. Immutable
+/// once built.
+struct WholeState {
+    /// Version and metadata.
+    StateHeader header{};
+    /// Objects detected in the frame.
+    std::vector<Component> objects{};
+    /// Version in which each block last changed.
+    std::vector<std::uint64_t> changed{};
+    /// Encoded blocks; null if nobody requested them.
+    std::vector<std::shared_ptr<const Bytes>> blocks{};
+    /// Keyframe of all blocks, if somebody requested all; otherwise its version is 0.
+    StateMessage picture{};
+
+    /// Adds the blocks that changed after `version` to `lacking`.
+    void add_changed(std::uint64_t version, codec::BlockSet& lacking) const;
+    /// Returns a keyframe message. Requires that all blocks are encoded.
+    StateMessage whole_picture() const;
+};
+
+/// The state that one viewer is being brought to, with its blocks that have not been sent. Encoded blocks are shared
+/// with other viewers and do not change when newer states arrive.
+class PinnedState {
+public:
+    /// Takes the `missing` blocks of `whole`, all of which must be encoded. For `withdraws` see StateHeader.
+    PinnedState(const WholeState& whole, const codec::BlockSet& missing, bool withdraws);
+
+    /// Version of the state.
+    std::uint64_t version() const { return header_.version; }
+    /// Blocks that have not been sent.
+    const std::vector<std::shared_ptr<const Bytes>>& unsent() const { return unsent_; }
+    /// Returns a message with the next blocks, at most `budget` bytes but at least one block, and removes them from
+    /// `missing`. The message is marked partial unless it completes the state.
+    std::shared_ptr<const Bytes> next_message(std::size_t budget, codec::BlockSet& missing);
+
+private:
+    StateHeader header_;
+    std::vector<Component> objects_;
+    std::size_t blocks_;                                // number of blocks in a picture
+    std::vector<int> numbers_;                          // numbers of the unsent blocks, ascending
+    std::vector<std::shared_ptr<const Bytes>> unsent_;  // in the same order
+};
+
+/// Statistics of the encoding of a stream.
+struct StreamCounts {
+    /// The newest version.
+    std::uint64_t version = 0;
+    /// Delta frames packed, which happens only while there are viewers.
+    std::int64_t steps = 0;
+    /// Keyframes packed.
+    std::int64_t pictures = 0;
+    /// Blocks encoded, including those of keyframes.
+    std::int64_t blocks = 0;
+    /// Bytes of all delta frames, as sent to one viewer.
+    std::int64_t step_bytes = 0;
+    /// Bytes of all keyframes.
+    std::int64_t picture_bytes = 0;
+    /// Bytes for a viewer that is always up to date: the first keyframe and every delta frame.
+    std::int64_t up_to_date_bytes = 0;
+};
+
+/// The server's side of a stream: a host copy of R with a version per block, the latest delta frames, and independently
+/// coded blocks, which are encoded on demand. It serves states, not packets: what a viewer needs follows from the block
+/// versions it holds. Thread-safe, with one feeding thread.
+class StreamState {
+public:
+    /// Most delta frames stored for viewers that are slightly behind.
+    static constexpr int steps_kept = 32;
+
+    /// `executor` must outlive this object. Throws Error{usage} if `info` is invalid, and Error{config} if memory runs
+    /// out.
+    StreamState(const StreamInfo& info, Executor& executor);
+    virtual ~StreamState();
+    StreamState(const StreamState&) = delete;
+    StreamState& operator=(const StreamState&) = delete;
+
+    /// The stream's parameters.
+    const StreamInfo& info() const;
+    /// Number of blocks in a picture.
+    std::size_t blocks() const;
+
+    // The following functions are for the feeding thread. `threshold` is the bound of this frame; the default is the
+    // stream's. They throw Error{usage} if it is negative or exceeds the stream's.
+
+    /// Replaces R with `picture`, as version 1 or the next version. `objects` are the objects detected in the frame.
+    /// `packed`: the picture packed as a keyframe, if it already is.
+    void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {},
+               std::span<const std::uint8_t> packed = {}, std::optional<int> threshold = {});
+    /// Returns true if there are viewers, so delta frames have to be packed. Any thread may call it.
+    bool watched() const;
+    /// Applies one delta frame to R, and packs it if there are viewers. `packed`: the output of codec::Packer for
+    /// `changes`, if it already exists. Throws Error{internal} before start() and if `changes` do not fit R.
+    void advance(const codec::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
+                 std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {},
+                 std::optional<int> threshold = {});
+    /// Like above, for a packed delta frame that leads to `picture`. If there are no viewers, the packed bytes are not
+    /// stored.
+    void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
+                 std::span<const Component> objects = {}, std::optional<int> threshold = {});
+    /// Like above, without a packed delta frame: `picture` differs from R in `blocks` only, and viewers are sent those
+    /// blocks.
+    void advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks, const FrameTime& time,
+                        std::span<const Component> objects = {}, std::optional<int> threshold = {});
+    /// Withdraws everything before the version that the next start() or advance() creates: once that call has returned,
+    /// no older state, delta frame or block is sent. A viewer that is receiving an older state starts again with the
+    /// newest. For changes that hide something, such as a privacy mask.
+    void withdraw_before_next();
+    /// Marks the end of the source. R stays.
+    void finish();
+
+    // The following functions are for the network:
+
+    /// Counts a viewer. Delta frames are packed only while there are viewers.
+    void attach();
+    /// Counts a viewer that left.
+    void detach();
+
+    /// Identifies one life of the stream; never 0. Versions are comparable only within the same epoch.
+    std::uint64_t epoch() const;
+    /// The newest version that viewers can be brought to, or 0 before start().
+    std::uint64_t version() const;
+    /// The oldest version that may still be sent, see withdraw_before_next().
+    std::uint64_t oldest_allowed() const;
+    /// Returns true after finish().
+    bool ended() const;
+    /// Returns the delta frames from `version` to version() in order, or nothing if they are not all stored.
+    std::vector<StateMessage> steps(std::uint64_t version) const;
+    /// Missing blocks of a viewer.
+    struct Lacking {
+        /// Version of the blocks that are not missing; 0: all are missing.
+        std::uint64_t version = 0;
+        /// One entry per block; not 0: missing.
+        codec::BlockSet blocks{};
+    };
+    /// Returns which blocks a viewer that holds `held` is missing. All blocks, if `held` belongs to another stream or
+    /// is inconsistent.
+    Lacking lacking(const HeldBlocks& held) const;
+
+    /// Returns the newest state. Its blocks that are `wanted` or changed after version `changed_after` are encoded;
+    /// other blocks are included if they were encoded before. Returns null before start(). Blocks the caller during
+    /// encoding, while R may advance. Virtual so that a test can delay it.
+    virtual std::shared_ptr<const WholeState> whole(codec::BlockSet wanted, std::uint64_t changed_after = max_version);
+    /// Estimates the encoded size in bytes of the blocks that are `wanted` or changed after version `changed_after`.
+    std::size_t estimated_bytes(codec::BlockSet wanted, std::uint64_t changed_after) const;
+
+    /// Statistics of the encoding.
+    StreamCounts counts() const;
+    /// Copies R to `to`, which must have the stream's shape, and returns its version.
+    std::uint64_t copy_reference(HostView<std::uint8_t> to) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Control requests of a viewer that wait for the server, and the server's latest answers. Thread-safe.
+class ControlRequests final : public RemoteControl {
+public:
+    /// Most requests that wait. If there are more, the oldest are dropped.
+    static constexpr std::size_t most_waiting = 64;
+
+    /// See RemoteControl::state().
+    std::string state() const override;
+    /// See RemoteControl::order().
+    void order(const std::string& text) override;
+    /// See RemoteControl::refusal().
+    std::string refusal() const override;
+
+    // The following functions are for the connection:
+
+    /// Returns the next request to send, or nullopt if there is none or one has not been answered.
+    std::optional<std::string> next();
+    /// Takes an answer of the server, to a request or unsolicited.
+    void take(const ControlAnswer& answer);
+    /// Starts with a new connection: the unanswered request is lost, waiting ones are not.
+    void restart();
+
+private:
+    mutable std::mutex mutex_;
+    std::deque<std::string> waiting_;
+    bool under_way_ = false;
+    std::string state_, refusal_;
+};
+
+/// Messages that a viewer sends after its hello on one connection: acknowledgements and control requests. One write is
+/// in progress at a time; later messages go with the next one. Not thread-safe.
+class ViewerOutbox {
+public:
+    /// Records that a keyframe or delta frame has been received; `coming` is the time from its first to its last byte.
+    void take(Clock::duration coming, Clock::time_point now);
+    /// Acknowledges everything received, up to `version`, unless it was acknowledged before, and sends the next control
+    /// request, if any. Does nothing while a write is in progress. `control_requests` may be null. This object must
+    /// outlive the write.
+    void send(Connection& connection, std::uint64_t version, ControlRequests* control_requests, Clock::time_point now);
+
+private:
+    std::uint64_t taken_ = 0, reported_ = 0;
+    Clock::duration coming_{};
+    Clock::time_point came_at_{};
+    bool writing_ = false;
+    Bytes messages_;
+};
+
+}  // namespace framewire::net

@@ -1,0 +1,511 @@
+#include "framewire/net/stream_state.hpp"
+#include "framewire/codec/bounded_packer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/net/receiver.hpp"
+#include "framewire/net/testing/test_hello.hpp"
+#include "framewire/net/testing/test_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace framewire::net {
+namespace stream_state_test {
+
+using testing::expect_equal;
+using testing::hello_of;
+using testing::picture_of;
+using testing::TestStream;
+
+Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
+    const ByteSpan bytes(message);
+    const auto header = read_header(bytes.first(header_bytes), receiver.max_packed_bytes());
+    EXPECT_EQ(header.length_bytes, bytes.size() - header_bytes);
+    return receiver.take(header.type, bytes.subspan(header_bytes));
+}
+
+// Does what a server does for an idle viewer.
+void bring_up_to_date(StreamState& state, Receiver& receiver) {
+    const auto held = receiver.state().version;
+    auto steps = held > 0 ? state.steps(held) : std::vector<StateMessage>();
+    if (steps.empty() && state.version() > held) {
+        deliver(*picture_of(state).bytes, receiver);
+        steps = state.steps(receiver.state().version);
+    }
+    for (const auto& step : steps) deliver(*step.bytes, receiver);
+}
+
+TEST(StreamState, ObjectsBelongToTheState) {
+    const StreamInfo info{{1, 4, 4, 1}, codec::Mode::exact, 20, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    Receiver follower(hello_of(state)), late(hello_of(state));
+    const auto object = [](int id) {
+        return Component{.id = id, .x = 1, .y = 0, .width = 2, .height = 3, .area = 5, .sum_x = 0, .sum_y = 0};
+    };
+    HostImage picture(info.shape);
+    kit::fill(picture.view(), kit::Fill::noise);
+    codec::HostChanges none(info.shape);
+    codec::Encoder encoder({}, info.shape, kit::executor(Backend::cpu));
+    state.attach();
+    const std::vector first{object(1)}, second{object(1), object(2)};
+    state.start(picture.view(), {}, first);
+    bring_up_to_date(state, follower);
+    EXPECT_TRUE(std::ranges::equal(follower.objects(), first));
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {}, second);
+    for (auto* viewer : {&follower, &late}) {
+        bring_up_to_date(state, *viewer);
+        EXPECT_TRUE(std::ranges::equal(viewer->objects(), second));
+    }
+    encoder.encode(picture.view(), picture.view(), none.view());
+    state.advance(none.view(), {});
+    bring_up_to_date(state, late);
+    EXPECT_TRUE(late.objects().empty());
+}
+
+TEST(StreamState, ViewerFollowsEveryDeltaFrame) {
+    TestStream stream;
+    Receiver viewer(hello_of(stream.state));
+    stream.state.attach();
+    for (int i = 0; i < 50; ++i) {
+        stream.step();
+        bring_up_to_date(stream.state, viewer);
+        EXPECT_EQ(viewer.state().version, static_cast<std::uint64_t>(i) + 1);
+        EXPECT_EQ(viewer.state().frame, i);
+        expect_equal(viewer.picture(), stream.reference());
+    }
+    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().changes, 49);
+    EXPECT_GT(viewer.counts().changed_bytes, 0);
+    const auto counts = stream.state.counts();
+    EXPECT_EQ(counts.pictures, 1);
+    EXPECT_EQ(counts.steps, 49);
+    EXPECT_EQ(counts.up_to_date_bytes, counts.picture_bytes + counts.step_bytes);
+}
+
+// A delta frame has the same bytes, whoever packs it.
+TEST(StreamState, AcceptsPackedDeltaFrames) {
+    TestStream stream, other;
+    stream.state.attach();
+    other.state.attach();
+    EXPECT_TRUE(stream.state.watched());
+    for (int i = 0; i < 10; ++i) {
+        stream.step(i % 2 == 0);
+        other.step();
+        if (i == 0) continue;
+        const auto got = stream.state.steps(static_cast<std::uint64_t>(i));
+        const auto want = other.state.steps(static_cast<std::uint64_t>(i));
+        ASSERT_EQ(got.size(), 1u);
+        ASSERT_EQ(want.size(), 1u);
+        const auto packed = [](const StateMessage& step) {
+            return Bytes(step.bytes->begin() + static_cast<std::ptrdiff_t>(step.packed_at), step.bytes->end());
+        };
+        EXPECT_EQ(packed(got[0]), packed(want[0]));
+    }
+    stream.state.detach();
+    EXPECT_FALSE(stream.state.watched());
+}
+
+// A stream whose delta frames arrive packed, with the picture that each leads to.
+TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
+    const Shape shape{1, 60, 80, 3};
+    TestStream scene(shape);
+    StreamState state({shape, codec::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
+    codec::BoundedPacker packer(shape, 1);
+    HostImage reference(shape);
+    state.attach();
+    Receiver viewer(hello_of(state)), late(hello_of(state));
+    std::int64_t bytes = 0;
+    for (int i = 0; i < 10; ++i) {
+        scene.step();
+        Bytes packed;
+        if (i == 0)
+            packer.pack_first(scene.current(), reference.view(), 20, packed);
+        else
+            packer.pack_step(scene.current(), reference.view(), 20, packed);
+        const FrameTime time{i, i / 30.0, Clock::now()};
+        if (i == 0)
+            state.start(std::as_const(reference).view(), time, {}, packed);
+        else
+            state.advance(std::as_const(reference).view(), packed, time);
+        bytes += static_cast<std::int64_t>(packed.size() + state_header_bytes + header_bytes);
+        bring_up_to_date(state, viewer);
+        expect_equal(viewer.picture(), std::as_const(reference).view());
+    }
+    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().changes, 9);
+    EXPECT_EQ(state.counts().up_to_date_bytes, bytes);
+    bring_up_to_date(state, late);
+    expect_equal(late.picture(), std::as_const(reference).view());
+    state.detach();
+    scene.step();
+    state.start(scene.current(), {10, 10 / 30.0, Clock::now()});
+    EXPECT_TRUE(state.steps(10).empty()) << "no step leads to a picture that came by itself";
+    bring_up_to_date(state, late);
+    expect_equal(late.picture(), scene.current());
+}
+
+// The hello has the greatest threshold and each state its own, also for late viewers.
+TEST(StreamState, ViewersKnowTheThresholdInForce) {
+    const Shape shape{1, 60, 80, 3};
+    TestStream scene(shape, codec::Mode::exact, 40);
+    const StreamInfo info{shape, codec::Mode::exact, 64, {30, 1}, "a test"};
+    StreamState state(info, kit::executor(Backend::cpu));
+    codec::Encoder encoder({}, shape, kit::executor(Backend::cpu));
+    codec::Packer packer(shape);
+    codec::HostChanges changes(shape);
+    HostImage reference(shape);
+    state.attach();
+    Receiver viewer(hello_of(state));
+    EXPECT_EQ(viewer.threshold(), 64);
+    bool packed_before = false;
+    for (const int threshold : {20, 20, 64, 31, 30, 0, 64}) {
+        SCOPED_TRACE(threshold);
+        scene.step();
+        const FrameTime time{scene.frames(), static_cast<double>(scene.frames()), Clock::now()};
+        if (scene.frames() == 1) {
+            copy(scene.current(), reference.view());
+            state.start(std::as_const(reference).view(), time, {}, {}, threshold);
+        } else {
+            encoder.encode(scene.current(), reference.view(), changes.view(), threshold);
+            Bytes packed;
+            if (packed_before) packer.pack_changes(changes.view(), threshold, packed);
+            packed_before = !packed_before;
+            state.advance(changes.view(), time, {}, packed, threshold);
+        }
+        Receiver late(hello_of(state));
+        bring_up_to_date(state, viewer);
+        bring_up_to_date(state, late);
+        expect_equal(viewer.picture(), std::as_const(reference).view());
+        expect_equal(late.picture(), std::as_const(reference).view());
+        EXPECT_EQ(viewer.threshold(), threshold);
+        EXPECT_EQ(late.threshold(), threshold);
+        EXPECT_EQ(kit::first_difference(viewer.picture(), scene.current(), threshold), std::nullopt);
+    }
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, 65), Error);
+    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, -1), Error);
+    EXPECT_THROW(state.start(scene.current(), {}, {}, {}, 65), Error);
+}
+
+// A server must not exceed the threshold of its hello.
+TEST(Receiver, RejectsAThresholdAboveTheHellos) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    stream.step();
+    auto narrow = hello_of(stream.state);
+    narrow.info.threshold = stream.threshold() - 1;
+    Receiver viewer(narrow);
+    EXPECT_THROW(deliver(*picture_of(stream.state).bytes, viewer), Error);
+    Receiver again(hello_of(stream.state));
+    bring_up_to_date(stream.state, again);
+    EXPECT_EQ(again.threshold(), stream.threshold());
+    again.restart(narrow);
+    stream.step();
+    EXPECT_THROW(bring_up_to_date(stream.state, again), Error);
+}
+
+TEST(StreamState, NothingIsPackedWithoutViewers) {
+    TestStream stream;
+    for (int i = 0; i < 10; ++i) stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 0);
+    EXPECT_EQ(stream.state.counts().pictures, 0);
+    EXPECT_EQ(stream.state.counts().version, 10u);
+
+    Receiver late(hello_of(stream.state));
+    stream.state.attach();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    stream.step();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    EXPECT_EQ(late.counts().pictures, 1);
+
+    stream.state.detach();
+    stream.step();
+    EXPECT_EQ(stream.state.counts().steps, 1);
+    EXPECT_TRUE(stream.state.steps(11).empty()) << "the step to 12 was never packed";
+}
+
+TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
+    TestStream stream({1, 60, 80, 3}, codec::Mode::exact, 0);
+    Receiver viewer(hello_of(stream.state));
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    for (int i = 0; i < 5; ++i) stream.step();
+    EXPECT_EQ(stream.state.steps(viewer.state().version).size(), 5u);
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.reference());
+}
+
+TEST(StreamState, ViewerFarBehindGetsAKeyframe) {
+    TestStream stream({1, 60, 80, 3}, codec::Mode::exact, 0);
+    Receiver viewer(hello_of(stream.state));
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    for (int i = 0; i <= StreamState::steps_kept; ++i) stream.step();
+    EXPECT_TRUE(stream.state.steps(viewer.state().version).empty());
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.reference());
+    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().skipped, StreamState::steps_kept);
+}
+
+TEST(StreamState, DeltaFramesNeverExceedAKeyframe) {
+    TestStream stream({1, 60, 80, 3}, codec::Mode::lossless);  // noise in every delta frame
+    Receiver viewer(hello_of(stream.state));
+    stream.state.attach();
+    stream.step();
+    bring_up_to_date(stream.state, viewer);
+    const auto picture_bytes = picture_of(stream.state).bytes->size();
+    for (int i = 0; i < 20; ++i) stream.step();
+    for (std::uint64_t version = 1; version <= 20; ++version) {
+        const auto steps = stream.state.steps(version);
+        std::size_t bytes = 0;
+        for (const auto& step : steps) bytes += step.bytes->size();
+        EXPECT_TRUE(steps.size() <= 1 || bytes < picture_bytes) << "from version " << version;
+        EXPECT_FALSE(version == 20 && steps.empty());
+    }
+    bring_up_to_date(stream.state, viewer);
+    expect_equal(viewer.picture(), stream.current());
+}
+
+TEST(StreamState, KeyframeIsPackedOncePerVersion) {
+    TestStream stream;
+    stream.state.attach();
+    EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is none yet";
+    EXPECT_TRUE(stream.state.steps(0).empty());
+    stream.step();
+    const auto first = picture_of(stream.state);
+    EXPECT_EQ(picture_of(stream.state).bytes, first.bytes);
+    stream.step();
+    EXPECT_NE(picture_of(stream.state).bytes, first.bytes);
+    EXPECT_EQ(stream.state.counts().pictures, 2);
+}
+
+TEST(StreamState, WithdrawnVersionsAreNotSent) {
+    TestStream stream;
+    Receiver viewer(hello_of(stream.state));
+    stream.state.attach();
+    for (int i = 0; i < 4; ++i) {
+        stream.step();
+        bring_up_to_date(stream.state, viewer);
+    }
+    EXPECT_EQ(stream.state.steps(2).size(), 2u);
+    EXPECT_EQ(stream.state.oldest_allowed(), 0u);
+    EXPECT_FALSE(viewer.state().withdraws);
+    stream.state.withdraw_before_next();
+    EXPECT_EQ(stream.state.steps(2).size(), 2u) << "until the next version is there";
+    stream.step();
+    EXPECT_EQ(stream.state.oldest_allowed(), 5u);
+    EXPECT_EQ(stream.state.steps(4).size(), 1u) << "the step to the new version shows nothing older";
+    EXPECT_TRUE(stream.state.steps(3).empty());
+    bring_up_to_date(stream.state, viewer);
+    EXPECT_TRUE(viewer.state().withdraws) << "a relay that is up to date is signalled";
+    stream.step();
+    EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "once";
+    EXPECT_EQ(stream.state.steps(4).size(), 2u);
+    bring_up_to_date(stream.state, viewer);
+    EXPECT_FALSE(viewer.state().withdraws);
+}
+
+TEST(StreamState, EndsOnce) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    EXPECT_FALSE(stream.state.ended());
+    stream.state.finish();
+    EXPECT_TRUE(stream.state.ended());
+    EXPECT_TRUE(stream.state.steps(1).empty());
+}
+
+TEST(StreamState, RejectsChangesThatDoNotFit) {
+    TestStream stream;
+    codec::HostChanges changes(stream.state.info().shape);
+    changes.view().summaries[0] = {1, 0, 0};
+    changes.view().positions[0] = static_cast<std::uint32_t>(stream.state.info().shape.frame_bytes());
+    changes.view().differences[0] = 1;
+    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error) << "nothing was started";
+    stream.step();
+    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error);
+    EXPECT_EQ(stream.state.counts().version, 1u);
+}
+
+TEST(Receiver, RejectsInvalidServerMessages) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = picture_of(stream.state);
+    stream.step();
+    const auto step = stream.state.steps(1).at(0);
+    stream.step();
+    const auto later_step = stream.state.steps(2).at(0);
+
+    const auto lost = [](Receiver& viewer, const Bytes& message, const char* what) {
+        try {
+            deliver(message, viewer);
+            ADD_FAILURE() << what;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::source_lost) << what;
+        }
+    };
+    Receiver viewer(hello_of(stream.state));
+    lost(viewer, *step.bytes, "a step before the first picture");
+    deliver(*picture.bytes, viewer);
+    lost(viewer, *later_step.bytes, "a step that leaves one out");
+    deliver(*step.bytes, viewer);
+    lost(viewer, *picture.bytes, "a version before the one that is held");
+    lost(viewer, *step.bytes, "a step twice");
+    EXPECT_EQ(deliver(*later_step.bytes, viewer), Receiver::Outcome::picture);
+    expect_equal(viewer.picture(), stream.reference());
+
+    const auto before = viewer.state().version;
+    EXPECT_EQ(viewer.take(MessageType::alive, {}), Receiver::Outcome::nothing);
+    EXPECT_EQ(viewer.take(MessageType::end, {}), Receiver::Outcome::ended);
+    EXPECT_EQ(viewer.state().version, before);
+    EXPECT_THROW(viewer.take(MessageType::hello, {}), Error);
+    EXPECT_THROW(viewer.take(static_cast<MessageType>(99), {}), Error);
+    const auto error = error_message(Refusal::failed, "out of order", false);
+    try {
+        deliver(error, viewer);
+        ADD_FAILURE();
+    } catch (const Error& failure) {
+        EXPECT_NE(std::string(failure.what()).find("out of order"), std::string::npos);
+    }
+}
+
+// Returns the message with another version in its header.
+Bytes with_version(Bytes message, std::uint64_t version) {
+    for (std::size_t i = 0; i < 8; ++i) message[header_bytes + i] = static_cast<std::uint8_t>(version >> (8 * i));
+    return message;
+}
+
+TEST(Receiver, CountsSkippedVersionsWithoutOverflow) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *picture_of(stream.state).bytes;
+    Receiver viewer(hello_of(stream.state));
+    deliver(with_version(picture, 5), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 0) << "nothing was held before";
+    deliver(with_version(picture, 8), viewer);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    for (const auto version : {max_version + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{0}})
+        EXPECT_THROW(deliver(with_version(picture, version), viewer), Error) << version;
+    EXPECT_EQ(viewer.state().version, 8u);
+    EXPECT_EQ(viewer.counts().skipped, 2);
+    const auto another_epoch = [&](int number) {
+        auto hello = hello_of(stream.state);
+        hello.epoch = static_cast<std::uint64_t>(number) + 1;
+        return hello;
+    };
+    // Each connection may start again and skip all versions there are, more often than the sum can hold.
+    std::int64_t before = viewer.counts().skipped;
+    for (int i = 0; i < 3000; ++i) {
+        viewer.restart(another_epoch(i));
+        deliver(with_version(picture, 1), viewer);
+        deliver(with_version(picture, max_version), viewer);
+        EXPECT_GE(viewer.counts().skipped, before);
+        before = viewer.counts().skipped;
+    }
+    EXPECT_EQ(before, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Receiver, KeepsThePictureWhileTheNextStateIsIncomplete) {
+    const Shape shape{1, 150, 200, 3};
+    TestStream stream(shape, codec::Mode::lossless, 60);
+    stream.state.attach();
+    stream.step();
+    Receiver viewer(hello_of(stream.state));
+    const auto deliver_in_parts = [&](Receiver& to, std::size_t parts) {
+        const auto whole = testing::all_of(stream.state);
+        codec::BlockSet missing(stream.state.blocks(), 1);
+        PinnedState pinned(*whole, missing, false);
+        for (std::size_t part = 0; part < parts && !pinned.unsent().empty(); ++part)
+            deliver(*pinned.next_message(1, missing), to);
+    };
+    deliver_in_parts(viewer, 3);
+    EXPECT_EQ(viewer.state().version, 0u) << "the first state is not complete";
+    deliver_in_parts(viewer, 99);
+    EXPECT_EQ(viewer.state().version, 1u);
+    HostImage before(shape);
+    for (int i = 0; i < 3; ++i) {
+        copy(stream.reference(), before.view());
+        stream.step();
+        deliver_in_parts(viewer, stream.state.blocks() - 1);
+        expect_equal(viewer.picture(), std::as_const(before).view());
+        EXPECT_EQ(viewer.state().version, static_cast<std::uint64_t>(i) + 1);
+        EXPECT_GT(viewer.held().runs.size(), 1u);
+        deliver_in_parts(viewer, 99);
+        expect_equal(viewer.picture(), stream.reference());
+    }
+    // A state that is marked complete must be complete.
+    Receiver late(hello_of(stream.state));
+    const auto whole = testing::all_of(stream.state);
+    codec::BlockSet missing(stream.state.blocks());
+    missing[0] = 1;
+    EXPECT_THROW(deliver(*PinnedState(*whole, missing, false).next_message(1, missing), late), Error);
+}
+
+TEST(Receiver, NewConnectionMayRestartItsVersions) {
+    TestStream stream;
+    stream.state.attach();
+    stream.step();
+    const auto picture = *picture_of(stream.state).bytes;
+    stream.step();
+    const auto step = *stream.state.steps(1).at(0).bytes;
+    Receiver viewer(hello_of(stream.state));
+    deliver(with_version(picture, 100), viewer);
+    auto other = hello_of(stream.state);
+    other.epoch += 2;
+    viewer.restart(other);
+    EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
+    EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
+    deliver(with_version(picture, 1), viewer);
+    EXPECT_EQ(viewer.state().version, 1u);
+    deliver(step, viewer);
+    EXPECT_EQ(viewer.state().version, 2u);
+    expect_equal(viewer.picture(), stream.reference());
+    EXPECT_EQ(viewer.counts().skipped, 0);
+    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().changes, 1);
+}
+
+TEST(Receiver, SurvivesEveryCorruptByte) {
+    TestStream stream({1, 8, 9, 3});
+    stream.state.attach();
+    stream.step();
+    const auto picture = picture_of(stream.state);
+    stream.step();
+    const auto step = stream.state.steps(1).at(0);
+    const auto try_broken = [&](const Bytes& message, bool with_picture) {
+        for (std::size_t i = header_bytes; i < message.size(); ++i)
+            for (const int flip : {1, 0x80, 0xff}) {
+                auto broken = message;
+                broken[i] = static_cast<std::uint8_t>(broken[i] ^ flip);
+                Receiver viewer(hello_of(stream.state));
+                if (with_picture) deliver(*picture.bytes, viewer);
+                try {
+                    deliver(broken, viewer);
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::source_lost) << error.what();
+                }
+            }
+        for (std::size_t length = 0; length < message.size() - header_bytes; ++length) {
+            Receiver viewer(hello_of(stream.state));
+            if (with_picture) deliver(*picture.bytes, viewer);
+            const auto type = with_picture ? MessageType::changes : MessageType::picture;
+            EXPECT_THROW(viewer.take(type, ByteSpan(message).subspan(header_bytes, length)), Error) << length;
+        }
+    };
+    try_broken(*picture.bytes, false);
+    try_broken(*step.bytes, true);
+}
+
+}  // namespace stream_state_test
+}  // namespace framewire::net

@@ -1,0 +1,140 @@
+#include "framewire/plan/frame_detector.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/plan/frame.hpp"
+#include "framewire/plan/planes/channel_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace framewire {
+
+// Objects and masks are copied separately, so both are waited for.
+void FrameObjects::wait() {
+    objects_.wait();
+    mask_transfer_.wait();
+}
+
+FrameDetector::FrameDetector(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
+                             std::optional<MaskRegion> region, bool with_masks)
+    : executor_(&executor),
+      region_(std::move(region)),
+      with_masks_(with_masks),
+      detector_(parameters, frame, executor, region_ ? &*region_ : nullptr) {}
+
+FrameObjects FrameDetector::make_objects() const {
+    FrameObjects objects;
+    objects.objects_ = detector_.make_objects();
+    if (!with_masks_) return objects;
+    objects.mask_ = cuda::MirroredBuffer<BitMask>(*executor_, detector_.shape());
+    objects.mask_transfer_ = cuda::Transfer(*executor_);
+    return objects;
+}
+
+// The objects are written directly to the lists of `objects`.
+void FrameDetector::start(Frame& frame, FrameObjects& objects) {
+    executor_->in_its_space([&]<MemorySpace space>() {
+        detector_.run(frame.in<space>(), objects.objects_.lists<space>());
+        keep<space>(objects);
+    });
+}
+
+// Planes are converted to what the detector wants: channels for a mixture, gray for the others.
+void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
+    const int channels = detector_.shape().channels;
+    const YuvToImage convert(picture.info, channels, executor_->pool());
+    const auto lists = objects.objects_.lists<MemorySpace::host>();
+    if (!detector_.rows_are_gray())
+        detector_.run([&](const ChannelRows& rows) { convert.run_rows(picture, rows); }, lists);
+    else
+        detector_.run(
+            [&](const ImageRows<std::uint8_t>& rows) {
+                if (channels == 3)
+                    convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
+                else
+                    convert.run_rows(picture, rows);
+            },
+            lists);
+    keep<MemorySpace::host>(objects);
+}
+
+// Rows with channels are converted in the same way.
+void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
+    const auto lists = objects.objects_.lists<MemorySpace::host>();
+    const int channels = detector_.shape().channels;
+    if (detector_.rows_are_gray())
+        detector_.run(gray_rows(make, channels), lists);
+    else
+        detector_.run(channel_rows(make, detector_.shape().width, channels), lists);
+    keep<MemorySpace::host>(objects);
+}
+
+// Starts the download of the objects, and keeps and downloads the mask if masks are wanted.
+template <MemorySpace space>
+void FrameDetector::keep(FrameObjects& objects) {
+    if constexpr (space == MemorySpace::device)
+        executor_->step("download", [&] { objects.objects_.download(); });
+    else
+        objects.objects_.download();
+    if (!with_masks_) return;
+    // The next frame overwrites the detector's own mask.
+    const auto bytes = bit_mask_bytes(detector_.shape());
+    const auto* const found = detector_.mask<space>().data();
+    auto* const kept = objects.mask_.in<space>().view().data();
+    if constexpr (space == MemorySpace::host)
+        std::memcpy(kept, found, bytes);
+    else
+        cuda::copy(found, kept, bytes, executor_->stream());
+    objects.mask_transfer_.down(
+        [&](const cuda::Stream& stream) { cuda::download(kept, objects.mask_.host().view().data(), bytes, stream); });
+}
+
+namespace {
+
+// Extent of a box along one axis. `along` and `across` are the movement on this axis per pixel of the box's
+// width and height.
+struct Extent {
+    int begin, end;
+
+    Extent(double start, double along, int width, double across, int height, int most) {
+        const double a = along * width, b = across * height;
+        const auto nearest = [most](double at) {
+            return static_cast<int>(std::clamp(std::floor(at + 0.5), 0.0, static_cast<double>(most)));
+        };
+        begin = nearest(start + std::min(a, 0.0) + std::min(b, 0.0));
+        end = nearest(start + std::max(a, 0.0) + std::max(b, 0.0));
+    }
+};
+
+}  // namespace
+
+// A map of positions moves a box to a parallelogram; the result is the box around it.
+void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
+                  std::vector<Component>& moved) {
+    moved.clear();
+    const double growth = std::abs(map.xx * map.yy - map.xy * map.yx);
+    for (const auto& object : objects) {
+        const Extent across(map.xx * object.x + map.xy * object.y + map.x0, map.xx, object.width, map.xy, object.height,
+                            shape.width);
+        const Extent down(map.yx * object.x + map.yy * object.y + map.y0, map.yx, object.width, map.yy, object.height,
+                          shape.height);
+        if (across.begin >= across.end || down.begin >= down.end) continue;
+        auto to = object;
+        to.x = across.begin;
+        to.y = down.begin;
+        to.width = across.end - across.begin;
+        to.height = down.end - down.begin;
+        const double most = static_cast<double>(to.width) * to.height;
+        to.area = static_cast<std::int32_t>(std::clamp(std::floor(object.area * growth + 0.5), 1.0, most));
+        // Sums are of pixel numbers, which are half a pixel before the pixels' centres.
+        const double x = static_cast<double>(object.sum_x) / object.area + 0.5;
+        const double y = static_cast<double>(object.sum_y) / object.area + 0.5;
+        to.sum_x = std::llround((map.xx * x + map.xy * y + map.x0 - 0.5) * to.area);
+        to.sum_y = std::llround((map.yx * x + map.yy * y + map.y0 - 0.5) * to.area);
+        moved.push_back(to);
+    }
+}
+
+}  // namespace framewire

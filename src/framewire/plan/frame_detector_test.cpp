@@ -1,0 +1,248 @@
+#include "framewire/plan/frame_detector.hpp"
+#include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/colour/yuv.hpp"
+#include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/detect/detector_ref.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "kit/allocations.hpp"
+#include "kit/filter_check.hpp"
+#include "kit/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace frame_detector_test {
+
+class FrameDetectorTest : public kit::BackendTest {
+protected:
+    Executor& executor() { return kit::executor(GetParam()); }
+};
+FRAMEWIRE_ON_EVERY_BACKEND(FrameDetectorTest);
+
+constexpr Shape shape{1, 90, 161, 3};
+// Single pixels of noise are objects: in every third frame more than are downloaded at once.
+const DetectorParameters parameters{.background = FirstFrame{},
+                                    .blur_px = 1,
+                                    .threshold = 60,
+                                    .morphology = MorphologyOperation::none,
+                                    .connectivity = 4,
+                                    .min_area = 1};
+
+// Even gray, with a rectangle of noise from the second frame on.
+void paint(HostView<std::uint8_t> image, int number) {
+    for (int y = 0; y < image.shape().height; ++y)
+        std::fill_n(image.row(0, y), static_cast<std::size_t>(image.shape().row_bytes()), std::uint8_t{128});
+    if (number == 0) return;
+    const int side = number % 3 == 0 ? 80 : 12;
+    HostImage noise({1, side, side, 3});
+    kit::fill(noise.view(), kit::Fill::noise, static_cast<std::uint64_t>(number));
+    for (int y = 0; y < side; ++y)
+        std::copy_n(noise.view().row(0, y), side * 3, image.row(0, y + 5) + 3 * (number % 40));
+}
+
+struct Slot {
+    Slot(const FrameDetector& detector, Executor& executor, const Shape& size = shape)
+        : frame(size, executor), objects(detector.make_objects()), mask(size.with_channels(1)) {}
+    void start(FrameDetector& detector, int number) {
+        paint(frame.host(), number);
+        frame.upload();
+        detector.start(frame, objects);
+    }
+
+    Frame frame;
+    FrameObjects objects;
+    HostImage mask;
+};
+
+MakeRows rows_of(HostView<const std::uint8_t> image) {
+    return [image](const ImageRows<std::uint8_t>& rows) {
+        const HostView<const std::uint8_t> part(image.row(0, rows.first), rows.view.shape());
+        copy(part, rows.view);
+    };
+}
+
+void require_same(Slot& slot, Slot& want, int number) {
+    EXPECT_TRUE(std::ranges::equal(slot.objects.objects(), want.objects.objects())) << number;
+    for (auto* one : {&slot, &want}) one->objects.unpack_mask(one->mask.view());
+    EXPECT_EQ(kit::first_difference(slot.mask.view(), want.mask.view()), std::nullopt) << number;
+}
+
+TEST_P(FrameDetectorTest, FramesInFlightHaveTheObjectsOfTheReference) {
+    constexpr int frames = 23;
+    HostImage all(shape.with_frames(frames));
+    for (int number = 0; number < frames; ++number) paint(all.view().frames(number, 1), number);
+    const auto want = detector_reference(parameters, all.view(), all.view().frames(0, 1));
+    ASSERT_GT(want[3].size(), 300u) << "more than travel at once";
+
+    for (const int slots : {1, 2, 5}) {
+        FrameDetector detector(parameters, shape, executor(), {}, true);
+        std::vector<Slot> places;
+        for (int slot = 0; slot < slots; ++slot) places.emplace_back(detector, executor());
+        const auto check = [&](int number) {
+            auto& place = places[static_cast<std::size_t>(number % slots)];
+            place.objects.wait();
+            const auto& expected = want[static_cast<std::size_t>(number)];
+            EXPECT_TRUE(std::ranges::equal(place.objects.objects(), expected)) << slots << " slots, frame " << number;
+            EXPECT_EQ(place.objects.left_out(), 0);
+            place.objects.unpack_mask(place.mask.view());
+            std::int64_t pixels = 0, area = 0;
+            for (int y = 0; y < shape.height; ++y)
+                pixels += std::count(place.mask.view().row(0, y), place.mask.view().row(0, y) + shape.width, 255);
+            for (const auto& object : expected) area += object.area;
+            EXPECT_EQ(pixels, area) << slots << " slots, frame " << number;
+        };
+        for (int number = 0; number < frames; ++number) {
+            if (number >= slots) check(number - slots);
+            places[static_cast<std::size_t>(number % slots)].start(detector, number);
+        }
+        for (int number = frames - slots; number < frames; ++number) check(number);
+    }
+}
+
+// Planes that are converted by rows, and rows that a function writes, compared with whole images.
+TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
+    constexpr Shape tall{1, 700, 161, 3};  // several strips of rows
+    const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
+    for (const BackgroundModel& background :
+         {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{}), BackgroundModel(RunningMean{0.2})}) {
+        const DetectorParameters looking{
+            .background = background, .blur_px = 3, .threshold = 10, .morphology = MedianWindow{3}, .min_area = 1};
+        struct Looked {
+            FrameDetector detector;
+            Slot slot;
+        };
+        const auto make = [&] {
+            FrameDetector detector(looking, tall, executor(), {}, true);
+            Slot slot(detector, executor(), tall);
+            return Looked{std::move(detector), std::move(slot)};
+        };
+        auto planes = make(), rows = make(), images = make();
+        ASSERT_EQ(planes.detector.goes_by_rows(), GetParam() == Backend::cpu);
+        if (!planes.detector.goes_by_rows()) return;
+        HostImage scene(tall);
+        YuvPicture picture(info);
+        std::int64_t objects = 0;
+        for (int number = 0; number < 12; ++number) {
+            for (int part = 0; part < 7; ++part)
+                paint({scene.view().row(0, 100 * part), {1, 100, tall.width, 3}}, number + part % 2);
+            ImageToYuv(info, 3, executor().pool()).run(std::as_const(scene).view(), picture.view());
+            YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.slot.frame.host());
+            const auto image = std::as_const(images.slot.frame).host();
+            images.detector.start(images.slot.frame, images.slot.objects);
+            planes.detector.start(std::as_const(picture).view(), planes.slot.objects);
+            rows.detector.start(rows_of(image), rows.slot.objects);
+            for (auto* other : {&planes, &rows}) require_same(other->slot, images.slot, number);
+            objects += std::ssize(images.slot.objects.objects());
+        }
+        EXPECT_GT(objects, 50) << background.index();
+    }
+}
+
+// Rows are supported by the CPU backend only.
+TEST(FrameDetectorRows, GrayRowsEqualWholeImages) {
+    auto& executor = kit::executor(Backend::cpu);
+    constexpr Shape gray{1, 90, 161, 1};
+    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
+        const DetectorParameters looking{.background = background, .blur_px = 3, .min_area = 1};
+        FrameDetector by_rows(looking, gray, executor, {}, true), by_images(looking, gray, executor, {}, true);
+        Slot rows(by_rows, executor, gray), images(by_images, executor, gray);
+        for (int number = 0; number < 5; ++number) {
+            kit::fill(images.frame.host(), kit::Fill::noise, static_cast<std::uint64_t>(number));
+            by_images.start(images.frame, images.objects);
+            by_rows.start(rows_of(std::as_const(images.frame).host()), rows.objects);
+            require_same(rows, images, number);
+        }
+    }
+}
+
+TEST(FrameDetectorRows, RethrowExceptionsOfTheirSource) {
+    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
+        FrameDetector detector({.background = background}, shape, kit::executor(Backend::cpu));
+        auto objects = detector.make_objects();
+        const MakeRows make = [](const ImageRows<std::uint8_t>&) { fail(ErrorCode::source_lost, "gone"); };
+        EXPECT_THROW(detector.start(make, objects), Error);
+    }
+}
+
+TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
+    // One thread, because starting threads is not part of a frame.
+    Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
+    FrameDetector detector(parameters, shape, one_thread, {}, true);
+    Slot slot(detector, one_thread);
+    const auto run = [&] {
+        slot.frame.upload();
+        detector.start(slot.frame, slot.objects);
+        slot.objects.wait();
+    };
+    slot.start(detector, 0);
+    slot.objects.wait();  // its frame may still be uploaded until then
+    paint(slot.frame.host(), 3);
+    run();
+    ASSERT_GT(slot.objects.objects().size(), 300u);
+    const auto before = kit::allocations();
+    for (int times = 0; times < 5; ++times) run();
+    EXPECT_EQ(kit::allocations(), before);
+}
+
+}  // namespace frame_detector_test
+
+namespace moved_objects_test {
+
+constexpr Shape frame{1, 60, 100, 3};
+// 8 pixels wide and 4 high, completely filled.
+constexpr Component box{1, 20, 10, 8, 4, 32, 32 * 23 + 16, 32 * 11 + 16};
+
+// Returns the boxes of `objects` after the filters of a chain.
+std::vector<std::array<int, 4>> boxes(const char* chain, std::vector<Component> objects = {box}) {
+    const ChainPlan plan(parse_chain(chain), frame, kit::executor(Backend::cpu));
+    std::vector<Component> moved;
+    move_objects(objects, plan.placement(), plan.output_shape(), moved);
+    std::vector<std::array<int, 4>> result;
+    for (const auto& one : moved) result.push_back({one.x, one.y, one.width, one.height});
+    return result;
+}
+
+using Boxes = std::vector<std::array<int, 4>>;
+
+TEST(MovedObjects, FollowTheirPixels) {
+    EXPECT_EQ(boxes("gray"), (Boxes{{20, 10, 8, 4}}));
+    EXPECT_EQ(boxes("crop=50:30:15:5"), (Boxes{{5, 5, 8, 4}}));
+    EXPECT_EQ(boxes("pad=120:80:10:20"), (Boxes{{30, 30, 8, 4}}));
+    EXPECT_EQ(boxes("flip"), (Boxes{{72, 10, 8, 4}}));
+    EXPECT_EQ(boxes("flip=vertical"), (Boxes{{20, 46, 8, 4}}));
+    EXPECT_EQ(boxes("scale=50%"), (Boxes{{10, 5, 4, 2}}));
+    EXPECT_EQ(boxes("scale=200:30"), (Boxes{{40, 5, 16, 2}}));
+    EXPECT_EQ(boxes("rotate=90"), (Boxes{{46, 20, 4, 8}}));
+    EXPECT_EQ(boxes("rotate=180"), (Boxes{{72, 46, 8, 4}}));
+    EXPECT_EQ(boxes("rotate=270"), (Boxes{{10, 72, 4, 8}}));
+    EXPECT_EQ(boxes("rotate=180:size=same,flip=both"), (Boxes{{20, 10, 8, 4}}));
+    EXPECT_EQ(boxes("rotate=33,rotate=-33,crop=100:60"), (Boxes{{20, 10, 8, 4}}));
+    EXPECT_EQ(boxes("scale=50%,gray,flip,pad=iw+7:ih:7:0"), (Boxes{{43, 5, 4, 2}}));
+}
+
+TEST(MovedObjects, AreClippedToThePictureOrDropped) {
+    EXPECT_EQ(boxes("crop=10:10:24:12"), (Boxes{{0, 0, 4, 2}}));
+    EXPECT_EQ(boxes("crop=10:10:28:10"), Boxes());
+    EXPECT_EQ(boxes("crop=10:10:50:40"), Boxes());
+    EXPECT_EQ(boxes("scale=2:2"), Boxes()) << "less than half a pixel";
+}
+
+TEST(MovedObjects, ScaleAreasAndCentres) {
+    const ChainPlan plan(parse_chain("scale=200%,flip"), frame, kit::executor(Backend::cpu));
+    std::vector<Component> moved;
+    move_objects(std::vector{box}, plan.placement(), plan.output_shape(), moved);
+    ASSERT_EQ(moved.size(), 1u);
+    EXPECT_EQ(moved[0].area, 128);
+    // The centre, 23.5 + 0.5, doubled and mirrored, is 200 - 48 pixels from the corner.
+    EXPECT_EQ(moved[0].sum_x, static_cast<std::int64_t>((200 - 48 - 0.5) * 128));
+    EXPECT_EQ(moved[0].sum_y, static_cast<std::int64_t>((24 - 0.5) * 128));
+}
+
+}  // namespace moved_objects_test
+}  // namespace framewire

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "framewire/colour/yuv.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/rows.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/hog/hog.hpp"
+#include "framewire/hog/people_detector.hpp"
+#include "framewire/plan/frame.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace framewire {
+
+/// The descriptors of one frame, during and after their download to the host. Move-only.
+class FrameDescriptors {
+public:
+    FrameDescriptors() = default;
+    /// Allocates memory for descriptors of `shape`. Throws Error{config} if there is not enough.
+    FrameDescriptors(const HogShape& shape, Executor& executor);
+
+    /// Returns the shape of the descriptors.
+    const HogShape& shape() const { return shape_; }
+    /// Blocks until the descriptors are on the host; throws if computing them failed.
+    void wait() { transfer_.wait(); }
+    /// Returns the descriptors in the order of HogView.
+    std::span<const float> values() const {
+        return {values_.host().as<const float>(), static_cast<std::size_t>(shape_.count())};
+    }
+
+private:
+    friend class FrameHog;
+
+    HogShape shape_{};
+    cuda::MirroredBuffer<BufferIn> values_;
+    cuda::Transfer transfer_;  // last member: it waits before the descriptors are destroyed
+};
+
+/// Runs Hog on the frames of a run, of which several may be in flight: while one is computed, the next one is
+/// uploaded and the one before is downloaded (the streams of the HOG report, section 8). Not for concurrent
+/// use.
+class FrameHog {
+public:
+    /// Keeps a reference to `executor`. Throws what Hog throws.
+    FrameHog(const HogParameters& parameters, const Shape& frame, Executor& executor)
+        : executor_(&executor), hog_(parameters, frame, executor) {}
+    /// Waits for the frames that were started.
+    ~FrameHog();
+    FrameHog(const FrameHog&) = delete;
+    FrameHog& operator=(const FrameHog&) = delete;
+
+    /// Returns the shape of the descriptors of a frame.
+    const HogShape& output_shape() const { return hog_.output_shape(); }
+
+    /// Starts the next frame; its descriptors are in `out`, which must have output_shape(), after their wait().
+    /// Allocates nothing. Throws Error{usage} if a shape differs.
+    void start(Frame& frame, FrameDescriptors& out);
+    /// The same for the image that YuvToImage makes of a picture, converted by rows in a core's cache. Returns
+    /// when done. Requires goes_by_rows().
+    void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
+    /// The same for an image whose rows `make` writes, with the frames' channels, each once or twice. Returns
+    /// when done. Requires goes_by_rows(). Throws what `make` throws.
+    void start(const MakeRows& make, FrameDescriptors& out);
+    /// See Hog::goes_by_rows().
+    bool goes_by_rows() const { return hog_.goes_by_rows(); }
+
+private:
+    Executor* executor_;
+    Hog hog_;
+};
+
+/// Starts people detection in the next frame of a run, of which several may be in flight. The detections are in
+/// `people` after their wait(). Allocates nothing.
+inline void start(PeopleDetector& detector, Frame& frame, DetectedPeople& people, const Executor& executor) {
+    executor.in_its_space(
+        [&]<MemorySpace space>() { executor.step("people", [&] { detector.run(frame.in<space>(), people); }); });
+    people.download();
+}
+
+}  // namespace framewire

@@ -1,0 +1,156 @@
+#pragma once
+
+#include "framewire/codec/batch_packer.hpp"
+#include "framewire/codec/bounded_packer.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/codec/refinement.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/plan/frame.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace framewire {
+
+/// The difference stream in `bounded` mode for the frames of a run, one after another. Owns R, the reference
+/// picture. On the CUDA backend frames stay on the GPU; the packed bytes are downloaded, and R too, for callers
+/// that need all of it.
+class BoundedEncoder {
+public:
+    /// Effect of encode() on R.
+    struct Outcome {
+        bool whole = false;      ///< R is a keyframe; otherwise a delta frame leads to it from the R before
+        codec::Summary found{};  ///< as codec::BoundedPacker returns it
+        /// The delta frame, or the keyframe if it was packed; valid until the next frame.
+        std::span<const std::uint8_t> packed;
+    };
+
+    /// For single frames of shape `frame`, with `parameters` of the mode bounded. Keeps a reference to
+    /// `executor`. Throws what codec::BoundedPacker and codec::BoundedBatchPacker throw, and Error{usage} for
+    /// another mode.
+    BoundedEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor);
+    BoundedEncoder(const BoundedEncoder&) = delete;
+    BoundedEncoder& operator=(const BoundedEncoder&) = delete;
+
+    /// Choice of what encode() packs: nothing, and R becomes the frame itself; a keyframe; or a delta frame, which
+    /// becomes a keyframe if there was no frame before.
+    enum class Packs { nothing, picture, step };
+
+    /// Encodes the next frame and returns when done. `threshold` applies to this frame, 0 to 254; if empty, the
+    /// parameters' threshold does. Throws Error{usage} if the shape differs.
+    Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
+
+    /// After encode() of the same frame: refines the static regions of R as `moment` allows, and stores the
+    /// change in `step`. Updates the errors in `outcome.found`. Returns when done. `sharpener` and `step` must
+    /// have been made for the same executor.
+    void sharpen(Frame& frame, Outcome& outcome, codec::Refiner& sharpener, const codec::Refiner::Moment& moment,
+                 codec::SharperStep& step);
+
+    /// Returns R on the host.
+    HostView<const std::uint8_t> reference() const { return reference_.view(); }
+
+private:
+    codec::Summary advance(HostView<const std::uint8_t> camera, Packs packs, int within);
+    codec::Summary advance(DeviceView<const std::uint8_t> camera, Packs packs, int within);
+    /// Downloads the packed bytes and returns the summary.
+    codec::Summary fetch(const codec::PackedBatch& batch);
+
+    Executor* executor_;
+    int threshold_;
+    std::optional<codec::BoundedPacker> packer_;
+    HostImage reference_;
+    std::vector<std::uint8_t> packed_;
+    bool started_ = false;
+
+    // State on the CUDA backend.
+    struct OnGpu {
+        codec::BoundedBatchPacker packer;
+        cuda::DeviceImage reference;
+        HostBuffer reported;  // range of the packed bytes, and the summary
+        cuda::Transfer transfer;
+        const std::uint32_t* off = nullptr;  // from the last delta frame, as in PackedBatch
+    };
+    std::optional<OnGpu> on_gpu_;
+};
+
+/// The changes of one frame of a stream, during and after their download to the host. Move-only.
+class FrameChanges {
+public:
+    FrameChanges() = default;
+
+    /// Blocks until the changes are on the host and, if StreamEncoder::sharpen() was called, its delta frame
+    /// too. Throws if computing them failed.
+    void wait();
+    /// Returns true for the first frame of the stream: R is then the frame itself,
+    /// StreamEncoder::first_picture(), and there are no changes.
+    bool first() const { return first_; }
+    /// Returns the changes, which are those of one stream.
+    const codec::ChangesView<MemorySpace::host>& changes() const { return found_; }
+
+private:
+    friend class StreamEncoder;
+
+    void wait_for_changes();
+
+    class StreamEncoder* encoder_ = nullptr;
+    bool first_ = false;
+    codec::ChangesView<MemorySpace::host> found_{};
+    codec::HostChanges host_;  // holds a change of every byte; the system provides its memory as it is written
+    // CUDA only. The expected number of changes is downloaded at once, into a small staging buffer of pinned
+    // memory.
+    codec::DeviceChanges device_;
+    codec::HostChanges landing_;
+    std::int64_t expected_ = 0;
+    codec::SharperStep* sharper_ = nullptr;  // also waited for, if not null
+    cuda::Transfer transfer_;                // last member: it waits before the changes are destroyed
+};
+
+/// The difference encoder for the frames of a run, of which several may be in flight. Owns R, the reference
+/// picture. One thread starts frames; another one may wait for them.
+class StreamEncoder {
+public:
+    /// For single frames of shape `frame`. Keeps a reference to `executor`. Throws what codec::Encoder throws,
+    /// and Error{usage} for a batch.
+    StreamEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor);
+    StreamEncoder(const StreamEncoder&) = delete;
+    StreamEncoder& operator=(const StreamEncoder&) = delete;
+
+    /// Returns the shape of the frames and of R.
+    const Shape& shape() const { return encoder_.shape(); }
+    /// Returns the parameters that the encoder was made with.
+    const codec::EncoderParameters& parameters() const { return encoder_.parameters(); }
+
+    /// Returns memory for the changes of one frame. The encoder must outlive it.
+    FrameChanges make_changes();
+    /// Starts the next frame; its changes are in `changes` after their wait(). `threshold` applies to this
+    /// frame, 0 to 254; if empty, the parameters' threshold does. On the CUDA backend only changes are
+    /// downloaded. Allocates nothing. Throws Error{usage} if the shape differs.
+    void start(Frame& frame, FrameChanges& changes, std::optional<int> threshold = {});
+
+    /// After start() of the same frame, on the same thread: refines the static regions of R as `moment` allows.
+    /// The change is in `step` after the wait() of `changes`, whose errors are then those after it. Frames
+    /// started later see the refined R. `sharpener` and `step` must have been made for the same executor.
+    void sharpen(Frame& frame, FrameChanges& changes, codec::Refiner& sharpener, const codec::Refiner::Moment& moment,
+                 codec::SharperStep& step);
+
+    /// Returns R after the first frame, once its changes were waited for. It never changes afterwards.
+    HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }
+
+private:
+    friend class FrameChanges;
+
+    Executor* executor_;
+    codec::Encoder encoder_;
+    bool started_ = false;
+    BackendImage reference_;
+    HostImage first_picture_;
+    std::atomic<std::int64_t> last_count_ = 0;  // changes of the last frame that was waited for
+};
+
+}  // namespace framewire

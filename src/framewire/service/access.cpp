@@ -1,0 +1,61 @@
+#include "framewire/net/access.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/net/tls.hpp"
+#include "framewire/service/access.hpp"
+
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace framewire::session {
+namespace {
+
+// Certificate and key are kept in a single file, so that they always match.
+net::TlsIdentity kept_identity() {
+    const auto file = net::kept_file("tls.pem");
+    net::keep_secret(file, [] {
+        const auto made = net::make_identity();
+        return made.certificates + made.key;
+    });
+    const auto both = net::read_secret_file(file);
+    return {both, both, file, file};
+}
+
+std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
+    const auto& [certificates, key] = std::tie(options.certificate_file, options.key_file);
+    if (certificates.empty() != key.empty())
+        fail(ErrorCode::usage, "a certificate and its key go together: one of the two files is missing");
+    if (!certificates.empty())
+        return net::TlsIdentity{net::read_small_file(certificates), net::read_secret_file(key), certificates, key};
+    if (options.tls) return kept_identity();
+    return std::nullopt;
+}
+
+}  // namespace
+
+Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener) {
+    if (options.open && !options.token_file.empty())
+        fail(ErrorCode::usage, "a token file and no token at all were asked for; one of the two is possible");
+    Access access{.token_file = options.token_file};
+    const bool others_reach_it = !net::is_loopback(listener.listen);
+    listener.open = options.open;
+    if (access.token_file.empty() && others_reach_it && !options.open) {
+        access.token_file = net::kept_file("token");
+        access.token_made = net::keep_secret(access.token_file, [] { return net::make_token() + "\n"; });
+    }
+    if (!access.token_file.empty()) listener.token = net::read_token_file(access.token_file);
+    if (auto identity = identity_of(options)) {
+        check_identity(*identity);
+        access.fingerprint = net::fingerprint_of(*identity);
+        listener.tls = std::move(identity);
+    }
+    if (!others_reach_it) return access;
+    if (options.open) log_warning("whoever reaches {} can watch: no token is needed", to_string(listener.listen));
+    if (!listener.tls)
+        log_warning("pictures{} can be read on their way from {}: there is no TLS",
+                    options.open ? "" : " and the token", to_string(listener.listen));
+    return access;
+}
+
+}  // namespace framewire::session

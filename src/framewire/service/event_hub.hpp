@@ -1,0 +1,131 @@
+#pragma once
+
+#include "framewire/service/events.hpp"
+#include "framewire/service/mqtt.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace framewire::session {
+
+/// Counters of an EventHub.
+struct EventFigures {
+    /// Events sent, by type.
+    std::int64_t objects = 0, motion = 0;
+    /// Frames skipped because they arrived faster than events could be made of them.
+    std::int64_t left_out = 0;
+};
+
+/// Turns what cameras with a detector see into events, and sends these to all outputs and HTTP clients. The sending
+/// threads only queue frames; a thread of the hub makes the events.
+///
+/// Each camera starts with motion OFF, then switches ON and OFF by MotionRules, and ends with OFF. In addition there is
+/// an event of objects for each frame that has some, limited to EventOptions::objects_rate, and always one for the
+/// first frame without objects.
+class EventHub {
+public:
+    /// `cameras` are the names of those that have a detector. Every event goes to each of `outputs`. Starts the thread.
+    EventHub(const EventOptions& options, std::span<const std::string> cameras,
+             std::vector<std::unique_ptr<EventOutput>> outputs = {});
+    ~EventHub();
+
+    /// Receiver for the frames of one camera, which must be one of those given to the constructor. Valid as long as the
+    /// hub.
+    SeenObjects& of(const std::string& camera);
+    /// Feeds for HTTP clients; from any thread.
+    const EventFeeds& feeds() const;
+    /// Counters so far; from any thread.
+    EventFigures figures() const;
+
+    /// Call it once, when no more frames arrive. Sends the remaining events, waiting for outputs until `deadline` at
+    /// most, and ends all feeds.
+    void end(Clock::time_point deadline);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// State shared by all SeenFrames and the thread that makes events. `mutex` guards all members and the queues.
+struct SeenSignal {
+    std::mutex mutex{};
+    /// Notified when a frame was queued or the end was requested.
+    std::condition_variable reported{};
+    /// A frame was queued since the thread looked last; no more frames arrive.
+    bool something = false, ended = false;
+    /// Frames skipped because a queue was full or memory was short.
+    std::int64_t left_out = 0;
+};
+
+/// Queue of one camera's frames, from the sending thread to the thread that makes events. It holds 32 frames; if it is
+/// full, the newest frame replaces the one before it, so that the latest state is always reported.
+class SeenFrames final : public SeenObjects {
+    /// Copy of a SeenFrame.
+public:
+    struct Frame {
+        FrameTime time{};
+        Shape shape{};
+        std::vector<Component> objects{};
+    };
+
+    /// `signal` must outlive the queue.
+    explicit SeenFrames(SeenSignal& signal) : signal_(signal) {}
+    /// Queues a frame. Frames without objects are skipped, except the first one after a frame with objects.
+    void seen(const SeenFrame& frame) noexcept override;
+    /// Moves the next frame into `into`, whose memory is reused for a later one. Returns false if the queue is empty.
+    bool take(Frame& into);
+
+private:
+    static constexpr std::size_t room = 32;
+
+    SeenSignal& signal_;
+    // used by the sending thread only
+    bool had_objects_ = false;
+    std::array<Frame, room> frames_{};
+    // ring buffer: index of the oldest frame, and number of frames
+    std::size_t first_ = 0, count_ = 0;
+};
+
+/// Makes the events of one camera. For one thread.
+class WatchedCamera {
+public:
+    /// Sends one event.
+    using Tell = std::function<void(SharedEvent event)>;
+    /// `started` is the start of the server, for the ids.
+    WatchedCamera(const std::string& name, const EventOptions& options, WallTime started, Tell tell);
+
+    /// Sends the initial event: motion is OFF. Call it once, before the other functions.
+    void begin();
+    /// Makes the events of one frame.
+    void take(const SeenFrames::Frame& frame);
+    /// Time at which pass() has something to do; empty: not before the next frame.
+    std::optional<Clock::time_point> due() const { return motion_.ends(); }
+    /// Ends motion if its time is over, or in any case if `ends`.
+    void pass(Clock::time_point now, bool ends);
+
+private:
+    // Limits object events to EventOptions::objects_rate.
+    bool may_tell(Clock::time_point captured);
+    void tell_motion(WallTime time);
+
+    std::string name_;
+    MotionState motion_;
+    // minimum time between two object events
+    std::optional<Clock::duration> least_pause_{};
+    Clock::time_point next_objects_{};
+    EventIds ids_;
+    Tell tell_;
+    // number of the newest frame
+    std::int64_t frame_ = 0;
+};
+
+}  // namespace framewire::session

@@ -1,0 +1,641 @@
+#include "framewire/service/mqtt.hpp"
+#include "framewire/core/dynamic_library.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/time.hpp"
+#include "framewire/net/access.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/service/mqtt_spool.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace framewire::session {
+namespace {
+
+// Resolves every function at once, so that a library that lacks one is reported at the first use.
+MosquittoLibrary load() {
+    const DynamicLibrary library("libmosquitto.so.1");
+    const auto begin = library.function<decltype(mosquitto_lib_init)>("mosquitto_lib_init");
+    if (begin() != MOSQ_ERR_SUCCESS) fail(ErrorCode::config, "libmosquitto.so.1 cannot begin");
+    MosquittoLibrary found{};
+    const auto take = [&library]<class Function>(Function*& pointer, const char* name) {
+        pointer = library.function<Function>(name);
+    };
+    take(found.create, "mosquitto_new");
+    take(found.destroy, "mosquitto_destroy");
+    take(found.set_option, "mosquitto_int_option");
+    take(found.set_user, "mosquitto_username_pw_set");
+    take(found.set_tls, "mosquitto_tls_set");
+    take(found.set_will, "mosquitto_will_set");
+    take(found.on_answer, "mosquitto_connect_callback_set");
+    take(found.on_acknowledged, "mosquitto_publish_callback_set");
+    take(found.on_log, "mosquitto_log_callback_set");
+    take(found.connect, "mosquitto_connect_async");
+    take(found.disconnect, "mosquitto_disconnect");
+    take(found.publish, "mosquitto_publish");
+    take(found.socket, "mosquitto_socket");
+    take(found.wants_to_write, "mosquitto_want_write");
+    take(found.read, "mosquitto_loop_read");
+    take(found.write, "mosquitto_loop_write");
+    take(found.look_after, "mosquitto_loop_misc");
+    take(found.words, "mosquitto_strerror");
+    return found;
+}
+
+}  // namespace
+
+const MosquittoLibrary& mosquitto_library() {
+    static const MosquittoLibrary library = load();
+    return library;
+}
+
+namespace {
+
+constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
+
+// Appends the expected form to the reason.
+[[noreturn]] void refuse_address(std::string_view why) {
+    fail(ErrorCode::usage, "{}; needed is mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
+}
+
+// Decodes %XX (RFC 3986, section 2.1). Error messages never contain the text, which may be a password.
+std::string decoded(std::string_view text) {
+    constexpr int hexadecimal = 16;
+    std::string bytes;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != '%') {
+            bytes += text[at];
+            continue;
+        }
+        const auto digits = text.substr(at + 1, 2);
+        const auto byte = number_in<std::uint8_t>(digits, hexadecimal);
+        if (digits.size() != 2 || !byte)
+            refuse_address(
+                "the user or the password of the MQTT broker has a % without two hexadecimal digits; % itself is %25");
+        bytes += static_cast<char>(*byte);
+        at += 2;
+    }
+    const bool control = std::ranges::any_of(bytes, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if (control || bytes.size() > max_credential_bytes)
+        refuse_address("the user or the password of the MQTT broker is too long, or has control characters");
+    return bytes;
+}
+
+// A prefix is one or more stream names, separated by slashes.
+bool is_prefix(std::string_view prefix) {
+    if (prefix.empty() || prefix.size() > max_prefix_bytes) return false;
+    for (;;) {
+        const auto slash = prefix.find('/');
+        if (!net::is_stream_name(prefix.substr(0, slash))) return false;
+        if (slash == prefix.npos) return true;
+        prefix.remove_prefix(slash + 1);
+    }
+}
+
+// Parses HOST[:PORT]; an IPv6 address is in brackets.
+net::Address address_of(std::string_view host, std::uint16_t usual_port) {
+    const bool has_port = host.find(':') != host.npos && !host.ends_with(']');
+    try {
+        const auto address = net::parse_address(has_port ? std::string(host) : fmt::format("{}:{}", host, usual_port));
+        if (address.port > 0) return address;
+        // the message would contain the text
+    } catch (const Error&) {
+    }
+    refuse_address("the MQTT broker has no valid host, or no port from 1 to 65535");
+}
+
+}  // namespace
+
+MqttAddress parse_mqtt_address(std::string_view text) {
+    constexpr std::string_view plain = "mqtt://", secure = "mqtts://";
+    constexpr std::uint16_t plain_port = 1883, secure_port = 8883;
+    MqttAddress result;
+    result.tls = text.starts_with(secure);
+    if (!result.tls && !text.starts_with(plain)) refuse_address("this is no address of an MQTT broker");
+    text.remove_prefix(result.tls ? secure.size() : plain.size());
+
+    // The first slash ends the authority, so a slash in a password must be written as %2F.
+    const auto slash = text.find('/');
+    auto authority = text.substr(0, slash);
+    if (slash != text.npos) {
+        auto prefix = text.substr(slash + 1);
+        if (prefix.ends_with('/')) prefix.remove_suffix(1);
+        if (prefix.find('@') != prefix.npos)
+            refuse_address("what stands before the host of the MQTT broker has a /; it is written %2F there");
+        if (!prefix.empty()) {
+            if (!is_prefix(prefix))
+                refuse_address(
+                    "the prefix of MQTT's topics is not allowed: 1 to 128 characters of A-Z a-z 0-9 . _ - are, and / "
+                    "between levels");
+            result.prefix = prefix;
+        }
+    }
+    if (const auto at = authority.rfind('@'); at != authority.npos) {
+        const auto user = authority.substr(0, at);
+        const auto colon = user.find(':');
+        result.user = decoded(user.substr(0, colon));
+        if (colon != user.npos) result.password = decoded(user.substr(colon + 1));
+        if (result.user.empty()) refuse_address("the user of the MQTT broker is missing before its @");
+        authority.remove_prefix(at + 1);
+    }
+    const auto address = address_of(authority, result.tls ? secure_port : plain_port);
+    result.host = address.host;
+    result.port = address.port;
+    return result;
+}
+
+std::string to_string(const MqttAddress& address) {
+    return fmt::format("{}://{}/{}", address.tls ? "mqtts" : "mqtt",
+                       net::to_string(net::Address{address.host, address.port}), address.prefix);
+}
+
+}  // namespace framewire::session
+
+// The library's own threads are not used: turn() drives one connection from the publisher's thread.
+
+namespace framewire::session {
+namespace {
+
+constexpr int quality_of_service = 1;
+constexpr int keepalive_seconds = 15;
+
+// Returns the password from the file or the address. A file has one line without zero bytes.
+std::string password_of(const MqttOptions& options) {
+    if (options.password_file.empty()) return options.broker.password;
+    auto text = net::read_secret_file(options.password_file);
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    if (text.empty() || text.find_first_of(std::string_view("\n\r\0", 3)) != text.npos)
+        fail(ErrorCode::usage, "{} is no file of an MQTT password: one line is needed", options.password_file);
+    return text;
+}
+
+// Return codes of CONNACK (MQTT 3.1.1, section 3.2.2.3).
+std::string_view refusal_in_words(int code) {
+    switch (code) {
+        case 1: return "it does not speak MQTT 3.1.1";
+        case 2: return "it does not allow the client's name";
+        case 3: return "its service is not available";
+        case 4: return "the user or the password is wrong";
+        case 5: return "the user or the password is wrong, or may not connect";
+        default: return "it gives no known reason";
+    }
+}
+
+}  // namespace
+
+// Owns the library's client.
+struct MqttClient::Handle {
+    explicit Handle(mosquitto* made) : pointer(made) {}
+    ~Handle() { mosquitto_library().destroy(pointer); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    mosquitto* pointer;
+};
+
+MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const MqttMessage& will)
+    : broker_(options.broker) {
+    const auto& library = mosquitto_library();
+    auto* const made = library.create(id.c_str(), false, this);
+    if (!made) fail(ErrorCode::config, "libmosquitto makes no client: {}", std::strerror(errno));
+    handle_ = std::make_unique<Handle>(made);
+    const auto check = [&](int status, std::string_view what) {
+        if (status != MOSQ_ERR_SUCCESS)
+            fail(ErrorCode::config, "MQTT: {} cannot be used: {}", what, library.words(status));
+    };
+    check(library.set_will(made, will.topic.c_str(), static_cast<int>(will.payload.size()), will.payload.data(),
+                           quality_of_service, will.retained),
+          "the last will");
+    if (!broker_.user.empty()) {
+        const auto password = password_of(options);
+        if (!broker_.tls && !password.empty() && !net::is_loopback({broker_.host, broker_.port}))
+            log_warning("the MQTT password can be read on its way to {}: there is no TLS", to_string(broker_));
+        check(library.set_user(made, broker_.user.c_str(), password.empty() ? nullptr : password.c_str()), "the user");
+    }
+    if (broker_.tls && options.authority_file.empty())
+        check(library.set_option(made, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "the system's roots");
+    else if (broker_.tls)
+        check(library.set_tls(made, options.authority_file.c_str(), nullptr, nullptr, nullptr, nullptr),
+              options.authority_file);
+    // The library calls these from within connect(), turn() and publish(), on the thread that called them.
+    library.on_answer(made, [](mosquitto*, void* self, int code) {
+        auto& client = *static_cast<MqttClient*>(self);
+        client.accepted_ = code == 0;
+        client.refusal_ = code;
+    });
+    library.on_acknowledged(made, [](mosquitto*, void* self, int number) {
+        static_cast<MqttClient*>(self)->acknowledged_.push_back(number);
+    });
+    library.on_log(made, [](mosquitto*, void* self, int level, const char* text) {
+        if ((level & (MOSQ_LOG_ERR | MOSQ_LOG_WARNING)) != 0) static_cast<MqttClient*>(self)->complaint_ = text;
+    });
+}
+
+MqttClient::~MqttClient() = default;
+
+// Notes the reason in problem_ and returns false.
+bool MqttClient::failed(int status) {
+    const auto code = errno;
+    accepted_ = false;
+    if (refusal_ != 0)
+        problem_ = refusal_in_words(refusal_);
+    else if (status == MOSQ_ERR_EAI)
+        problem_ = "the host's name is not known";
+    else if (status == MOSQ_ERR_ERRNO && code != 0)
+        problem_ = std::strerror(code);
+    else if (status == MOSQ_ERR_TLS && !complaint_.empty())
+        problem_ = complaint_;
+    else
+        problem_ = mosquitto_library().words(status);
+    return false;
+}
+
+bool MqttClient::connect() {
+    accepted_ = false;
+    refusal_ = 0;
+    complaint_.clear();
+    errno = 0;
+    const auto status =
+        mosquitto_library().connect(handle_->pointer, broker_.host.c_str(), broker_.port, keepalive_seconds);
+    return status == MOSQ_ERR_SUCCESS || failed(status);
+}
+
+bool MqttClient::turn(int wake, std::chrono::milliseconds longest) {
+    const auto& library = mosquitto_library();
+    auto* const client = handle_->pointer;
+    const int socket = library.socket(client);
+    if (socket < 0) return failed(MOSQ_ERR_CONN_LOST);
+    const auto events = static_cast<short>(library.wants_to_write(client) ? POLLIN | POLLOUT : POLLIN);
+    std::array<pollfd, 2> waited{pollfd{socket, events, 0}, pollfd{wake, POLLIN, 0}};
+    if (::poll(waited.data(), waited.size(), static_cast<int>(longest.count())) < 0 && errno != EINTR)
+        return failed(MOSQ_ERR_ERRNO);
+    errno = 0;
+    // Read before writing: a broker that went away may have acknowledged messages before.
+    int status = MOSQ_ERR_SUCCESS;
+    if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) status = library.read(client, 1);
+    if (status == MOSQ_ERR_SUCCESS && (waited[0].revents & POLLOUT) != 0) status = library.write(client, 1);
+    if (status == MOSQ_ERR_SUCCESS) status = library.look_after(client);
+    return status == MOSQ_ERR_SUCCESS || failed(status);
+}
+
+// Only errors that no further attempt can change mean that the message is lost.
+std::optional<int> MqttClient::publish(const MqttMessage& message) {
+    int number = 0;
+    const auto status = mosquitto_library().publish(handle_->pointer, &number, message.topic.c_str(),
+                                                    static_cast<int>(message.payload.size()), message.payload.data(),
+                                                    quality_of_service, message.retained);
+    switch (status) {
+        case MOSQ_ERR_NOMEM:
+        case MOSQ_ERR_INVAL:
+        case MOSQ_ERR_PAYLOAD_SIZE:
+        case MOSQ_ERR_MALFORMED_UTF8:
+        case MOSQ_ERR_OVERSIZE_PACKET: return std::nullopt;
+        // also without a connection: the library keeps the message for the next one
+        default: return number;
+    }
+}
+
+void MqttClient::disconnect() { mosquitto_library().disconnect(handle_->pointer); }
+
+namespace {
+
+// Maximum number of unacknowledged messages, the same as libmosquitto's own limit. Up to this many may be delivered
+// twice if a connection is lost.
+constexpr std::size_t most_on_their_way = 20;
+constexpr std::size_t most_messages_of_an_event = 2;
+constexpr std::chrono::seconds longest_answer{10}, lasting{10};
+constexpr std::chrono::milliseconds longest_turn{1000};
+
+// The client identifier depends on the prefix only, so that the broker recognises the session after a restart.
+std::string client_id(const MqttAddress& broker) {
+    auto id = "framewire-" + broker.prefix;
+    std::ranges::replace_if(
+        id, [](char c) { return c == '/' || c == '.'; }, '_');
+    return id;
+}
+
+}  // namespace
+
+struct MqttPublisher::State {
+    State(const MqttOptions& what, std::span<const std::string> names)
+        : options(what),
+          cameras(names.begin(), names.end()),
+          client(options, client_id(options.broker), available_message(options.broker.prefix, false)),
+          spool(options.spool_limit, options.spool_file) {
+        thread = std::jthread([this] { run(); });
+    }
+
+    // Loop of the thread: connect, stay connected, pause, until everything is over.
+    void run();
+    std::string stay_connected();
+    bool turn() { return client.turn(wake.descriptor(), std::min(longest_turn, time_left())); }
+    void take_acknowledged();
+    void announce();
+    void announce(const MqttMessage& message);
+    void hand_out();
+    void say_goodbye();
+    void tell_problem(const std::string& problem, bool lost);
+    bool is_over() const;
+    std::chrono::milliseconds time_left() const;
+    void tell_what_is_left() const;
+
+    const MqttOptions options;
+    const std::vector<std::string> cameras;
+    Wake wake;
+
+    // guards the members up to `counts`, which two threads use
+    mutable std::mutex mutex;
+    std::map<std::string, bool> motion;
+    // set: no more events are added
+    std::optional<Clock::time_point> deadline;
+    MqttFigures counts;
+
+    // from here on used by the thread alone, once it runs
+    MqttClient client;
+    // event numbers by message number
+    std::map<int, std::uint64_t> on_their_way;
+    // number of unacknowledged messages per event
+    std::map<std::uint64_t, std::size_t> messages_left;
+    // topics of retained messages by message number
+    std::map<int, std::string> announced;
+    // problem that was logged last
+    std::string reported;
+    // guarded by the mutex
+    EventSpool spool;
+    std::jthread thread;
+};
+
+// Over when the deadline was set and everything was delivered, or it has passed.
+bool MqttPublisher::State::is_over() const {
+    const std::lock_guard lock(mutex);
+    return deadline && (spool.size() == 0 || Clock::now() >= *deadline);
+}
+
+// Time until the deadline, as the longest wait.
+std::chrono::milliseconds MqttPublisher::State::time_left() const {
+    const std::lock_guard lock(mutex);
+    if (!deadline) return longest_turn;
+    return std::max(std::chrono::milliseconds(0),
+                    std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()));
+}
+
+// Pauses double while connecting fails. A connection that lasted for 10 s resets them.
+void MqttPublisher::State::run() {
+    auto pause = first_retry_pause;
+    while (!is_over()) {
+        const auto begin = Clock::now();
+        const auto problem = stay_connected();
+        bool lost = false;
+        {
+            const std::lock_guard lock(mutex);
+            lost = std::exchange(counts.connected, false);
+        }
+        if (problem.empty()) break;
+        tell_problem(problem, lost);
+        if (lost && Clock::now() - begin > lasting) pause = first_retry_pause;
+        const auto until = Clock::now() + pause;
+        while (Clock::now() < until && !is_over())
+            wake.wait(std::min(std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()), time_left()));
+        pause = std::min(2 * pause, longest_retry_pause);
+    }
+    tell_what_is_left();
+}
+
+// Serves one connection. Returns why it was lost; empty if everything is over.
+std::string MqttPublisher::State::stay_connected() {
+    const auto begin = Clock::now();
+    if (!client.connect()) return client.problem();
+    bool in = false;
+    for (;;) {
+        if (!turn()) return client.problem();
+        wake.clear();
+        take_acknowledged();
+        if (client.accepted() && !std::exchange(in, true)) announce();
+        if (!in && Clock::now() - begin > longest_answer) return "it does not answer";
+        if (is_over()) {
+            if (in) say_goodbye();
+            return {};
+        }
+        if (in) hand_out();
+    }
+}
+
+// An event is done when the last of its messages is acknowledged.
+void MqttPublisher::State::take_acknowledged() {
+    for (const int message : client.take_acknowledged()) {
+        announced.erase(message);
+        const auto found = on_their_way.find(message);
+        if (found == on_their_way.end()) continue;
+        const auto event = found->second;
+        on_their_way.erase(found);
+        if (--messages_left[event] > 0) continue;
+        messages_left.erase(event);
+        const std::lock_guard lock(mutex);
+        spool.forget(event);
+        ++counts.acknowledged;
+    }
+}
+
+// Publishes the retained messages again, because the broker may have lost them.
+void MqttPublisher::State::announce() {
+    const auto& prefix = options.broker.prefix;
+    std::vector<std::pair<std::string, bool>> at_rest;
+    {
+        const std::lock_guard lock(mutex);
+        counts.connected = true;
+        ++counts.connections;
+        for (const auto& [camera, on] : motion)
+            if (!spool.has_motion_of(camera)) at_rest.emplace_back(camera, on);
+    }
+    reported.clear();
+    log_info("events are sent to {}", to_string(options.broker));
+    announce(available_message(prefix, true));
+    if (!options.discovery.empty())
+        for (const auto& camera : cameras) announce(discovery_message(options.discovery, prefix, camera));
+    for (const auto& [camera, on] : at_rest) announce(motion_message(prefix, camera, on));
+}
+
+// Skips messages on their way: the library sends an unacknowledged one again by itself.
+void MqttPublisher::State::announce(const MqttMessage& message) {
+    const bool under_way =
+        std::ranges::any_of(announced, [&message](const auto& entry) { return entry.second == message.topic; });
+    if (under_way) return;
+    if (const auto number = client.publish(message)) announced.emplace(*number, message.topic);
+}
+
+// Publishes waiting events, as many as may be unacknowledged.
+void MqttPublisher::State::hand_out() {
+    while (on_their_way.size() + most_messages_of_an_event <= most_on_their_way) {
+        std::optional<EventSpool::Handed> next;
+        {
+            const std::lock_guard lock(mutex);
+            next = spool.hand_out();
+        }
+        if (!next) return;
+        for (const auto& message : messages_of(*next->event, options.broker.prefix)) {
+            const auto number = client.publish(message);
+            if (!number) continue;
+            on_their_way.emplace(*number, next->number);
+            ++messages_left[next->number];
+        }
+        if (messages_left.contains(next->number)) continue;
+        log_warning("an event of {} bytes cannot be sent by MQTT", next->event->json.size());
+        const std::lock_guard lock(mutex);
+        spool.forget(next->number);
+    }
+}
+
+// Publishes that this server is offline, then disconnects properly.
+void MqttPublisher::State::say_goodbye() {
+    announced.clear();
+    announce(available_message(options.broker.prefix, false));
+    while (!announced.empty() && time_left().count() > 0 && turn()) take_acknowledged();
+    client.disconnect();
+}
+
+// Logs each problem once, not at every attempt.
+void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
+    if (problem == reported) return log_debug("MQTT broker {}: {}", to_string(options.broker), problem);
+    reported = problem;
+    log_warning("the MQTT broker {} {}: {}; trying again", to_string(options.broker),
+                lost ? "was lost" : "is not to be had", problem);
+}
+
+// Reports at the end what was not delivered.
+void MqttPublisher::State::tell_what_is_left() const {
+    const std::lock_guard lock(mutex);
+    if (spool.dropped() > 0)
+        log_warning("{} events were dropped: the MQTT broker was away for too long", spool.dropped());
+    if (spool.size() == 0) return;
+    if (spool.is_kept())
+        log_warning("{} events wait for the MQTT broker in {}", spool.size(), options.spool_file);
+    else
+        log_warning("{} events did not reach the MQTT broker", spool.size());
+}
+
+MqttPublisher::MqttPublisher(const MqttOptions& options, std::span<const std::string> cameras)
+    : state_(std::make_unique<State>(options, cameras)) {}
+
+MqttPublisher::~MqttPublisher() { end(Clock::now()); }
+
+void MqttPublisher::tell(const SharedEvent& event) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (event->type == Event::Type::motion) state_->motion[event->camera] = event->on;
+        state_->spool.add(event);
+    }
+    state_->wake.wake();
+}
+
+void MqttPublisher::end(Clock::time_point deadline) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (!state_->deadline) state_->deadline = deadline;
+    }
+    state_->wake.wake();
+    if (state_->thread.joinable()) state_->thread.join();
+}
+
+MqttFigures MqttPublisher::figures() const {
+    const std::lock_guard lock(state_->mutex);
+    auto figures = state_->counts;
+    figures.waiting = state_->spool.size();
+    figures.dropped = state_->spool.dropped();
+    return figures;
+}
+
+namespace {
+
+std::string available_topic(const std::string& prefix) { return prefix + "/available"; }
+
+std::string motion_topic(const std::string& prefix, const std::string& camera) {
+    return fmt::format("{}/{}/motion", prefix, camera);
+}
+
+// Replaces the characters that discovery topics must not contain.
+std::string plain_name(std::string text) {
+    std::ranges::replace_if(
+        text, [](char c) { return c == '.' || c == '/'; }, '_');
+    return text;
+}
+
+}  // namespace
+
+MqttMessage available_message(const std::string& prefix, bool online) {
+    return {available_topic(prefix), online ? "online" : "offline", true};
+}
+
+MqttMessage motion_message(const std::string& prefix, const std::string& camera, bool on) {
+    return {motion_topic(prefix, camera), on ? "ON" : "OFF", true};
+}
+
+std::vector<MqttMessage> messages_of(const Event& event, const std::string& prefix) {
+    std::vector<MqttMessage> messages;
+    if (event.type == Event::Type::motion)
+        messages.push_back(motion_message(prefix, event.camera, event.on));
+    else
+        messages.push_back({fmt::format("{}/{}/objects", prefix, event.camera), event.json});
+    messages.push_back({prefix + "/events", event.json});
+    return messages;
+}
+
+MqttMessage discovery_message(const std::string& discovery, const std::string& prefix, const std::string& camera) {
+    const auto id = fmt::format("framewire/{}/{}", prefix, camera);
+    const nlohmann::ordered_json config = {
+        {"name", "Motion"},
+        {"unique_id", id + "/motion"},
+        {"device_class", "motion"},
+        {"state_topic", motion_topic(prefix, camera)},
+        {"payload_on", "ON"},
+        {"payload_off", "OFF"},
+        {"availability_topic", available_topic(prefix)},
+        {"payload_available", "online"},
+        {"payload_not_available", "offline"},
+        {"device", {{"identifiers", {id}}, {"name", camera}, {"manufacturer", "framewire"}, {"model", "camera"}}},
+        {"origin", {{"name", "framewire"}}}};
+    return {fmt::format("{}/binary_sensor/framewire_{}/{}/config", discovery, plain_name(prefix), plain_name(camera)),
+            config.dump(), true};
+}
+
+Wake::Wake() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (descriptor_ < 0) fail(ErrorCode::config, "no event descriptor can be had: {}", std::strerror(errno));
+}
+
+Wake::~Wake() { ::close(descriptor_); }
+
+void Wake::wake() noexcept {
+    const std::uint64_t one = 1;
+    // the counter is full only if the thread is already awake
+    static_cast<void>(::write(descriptor_, &one, sizeof one) == sizeof one);
+}
+
+void Wake::clear() noexcept {
+    std::uint64_t count = 0;
+    static_cast<void>(::read(descriptor_, &count, sizeof count) == sizeof count);
+}
+
+void Wake::wait(std::chrono::milliseconds longest) noexcept {
+    pollfd waited{descriptor_, POLLIN, 0};
+    ::poll(&waited, 1, static_cast<int>(longest.count()));
+    clear();
+}
+
+}  // namespace framewire::session

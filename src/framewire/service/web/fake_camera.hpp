@@ -1,0 +1,94 @@
+#pragma once
+
+#include "framewire/core/error.hpp"
+#include "framewire/service/live_camera.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace framewire::session::web {
+
+/// A camera without a source that records the control requests it receives.
+class FakeCamera : public LiveCamera {
+public:
+    explicit FakeCamera(const std::string& name, const Shape& shape = {1, 12, 16, 3}) : name_(name), shape_(shape) {
+        state_ = {.name = name,
+                  .source = "synth",
+                  .up = true,
+                  .reconnects = 2,
+                  .may_be_set = true,
+                  .source_shape = shape,
+                  .shape = shape,
+                  .rate = 30,
+                  .chain = "gaussian=5",
+                  .threshold = 20,
+                  .threshold_max = 20,
+                  .command = "framewire serve -i synth"};
+        state_.controls.filters = {{.text = "gaussian=5"}};
+    }
+
+    /// Shows a new picture with all bytes equal to `value`.
+    void show(std::uint8_t value) {
+        value_ = value;
+        ++version_;
+    }
+    /// Sets whether control requests are accepted.
+    void allow_orders(bool allowed) { state_.may_be_set = allowed; }
+    /// Number of pictures taken by clients.
+    int pictures_taken() const { return taken_; }
+    /// Statistics that the camera reports; tests modify them.
+    StatisticsSnapshot& figures_reported() { return figures_; }
+
+    const std::string& name() const override { return name_; }
+    LiveCameraState state() const override { return state_; }
+    StatisticsSnapshot figures() const override { return figures_; }
+    net::StreamMetrics viewers() const override {
+        return {
+            .viewers = 3, .viewers_total = 5, .dropped = 1, .picture_bytes = 100, .step_bytes = 20, .other_bytes = 4};
+    }
+    std::optional<Picture> picture() const override {
+        if (version_ == 0) return std::nullopt;
+        ++taken_;
+        Picture picture{HostImage(shape_), version_};
+        for (int y = 0; y < shape_.height; ++y)
+            for (int x = 0; x < shape_.row_bytes(); ++x) picture.image.view().row(0, y)[x] = value_;
+        return picture;
+    }
+    std::uint64_t picture_version() const override { return version_; }
+
+    // Control requests only change the reported state. The chain "bad" is refused.
+    void set_chain(const std::string& text) override {
+        if (text == "bad") fail(ErrorCode::usage, "there is no filter 'bad'");
+        state_.chain = text;
+    }
+    void control(const ControlOrder& order) override {
+        if (const auto* set = std::get_if<Adjustment>(&order)) state_.controls.adjustment = *set;
+        if (const auto* filter = std::get_if<FilterOrder>(&order))
+            state_.controls.filters.at(filter->number - 1).on = filter->on;
+    }
+    void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) override {
+        state_.threshold = threshold.value_or(state_.threshold);
+        state_.mode = mode.value_or(state_.mode);
+    }
+    void set_zones(const std::vector<LiveZone>& zones) override { state_.zones = zones; }
+    std::string start_recording() override {
+        state_.recording = {.file = name_ + ".fwd", .seconds = 1.5, .bytes = 1234};
+        return state_.recording->file;
+    }
+    void stop_recording() override { state_.recording.reset(); }
+    std::string save_snapshot() override { return name_ + ".png"; }
+
+private:
+    std::string name_;
+    Shape shape_;
+    LiveCameraState state_;
+    StatisticsSnapshot figures_;
+    std::atomic<std::uint8_t> value_{0};
+    std::atomic<std::uint64_t> version_{0};
+    mutable std::atomic<int> taken_{0};
+};
+
+}  // namespace framewire::session::web

@@ -1,0 +1,328 @@
+#include "framewire/service/web/json.hpp"
+#include "framewire/codec/delta.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace framewire::session::web {
+namespace {
+
+using ShownJson = nlohmann::ordered_json;
+
+// Source names are arbitrary bytes from the command line; invalid UTF-8 is replaced, not refused.
+std::string written(const ShownJson& json) { return json.dump(-1, ' ', false, ShownJson::error_handler_t::replace); }
+
+// Returns null for an empty text.
+ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }
+
+// A size is [width, height].
+ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
+
+// Member names are part of the API: openapi.json describes them.
+ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
+    const auto& set = state.controls.adjustment;
+    auto filters = ShownJson::array(), zones = ShownJson::array();
+    for (const auto& filter : state.controls.filters)
+        filters.push_back({{"text", filter.text}, {"on", filter.on}, {"fixed", text_or_null(filter.fixed_because)}});
+    for (const auto& [kind, area] : state.zones)
+        zones.push_back(
+            {{"kind", to_string(kind)}, {"x", area.x}, {"y", area.y}, {"width", area.width}, {"height", area.height}});
+    ShownJson recording = nullptr;
+    if (const auto& now = state.recording)
+        recording = {{"file", now->file}, {"seconds", now->seconds}, {"bytes", now->bytes}};
+    return {{"name", state.name},
+            {"source", state.source},
+            {"up", state.up},
+            {"may_be_set", state.may_be_set},
+            {"source_size", size_json(state.source_shape)},
+            {"size", size_json(state.shape)},
+            {"channels", state.shape.channels},
+            {"rate", state.rate},
+            {"mode", codec::to_string(state.mode)},
+            {"threshold", state.threshold},
+            {"threshold_max", state.threshold_max},
+            {"chain", state.chain},
+            {"filters", std::move(filters)},
+            {"controls",
+             {{"brightness", set.brightness},
+              {"contrast", set.contrast},
+              {"saturation", set.saturation},
+              {"gain", set.gain}}},
+            {"controls_fixed", text_or_null(state.controls.fixed_because)},
+            {"zones", std::move(zones)},
+            {"detects", state.detects},
+            {"recording", std::move(recording)},
+            {"stream", base_path + "/" + state.name + "/stream"},
+            {"command", state.command}};
+}
+
+// Traffic of one camera, or of all cameras together.
+ShownJson viewers_json(const net::StreamMetrics& viewers) {
+    return {{"viewers", viewers.viewers},
+            {"viewers_total", viewers.viewers_total},
+            {"dropped", viewers.dropped},
+            {"pictures", viewers.pictures},
+            {"steps", viewers.steps},
+            {"skipped", viewers.skipped},
+            {"picture_bytes", viewers.picture_bytes},
+            {"step_bytes", viewers.step_bytes},
+            {"other_bytes", viewers.other_bytes}};
+}
+
+// Durations of a stage in milliseconds.
+ShownJson times_json(const TimeSummary& times) {
+    return {{"mean", times.mean_ms},
+            {"median", times.median_ms},
+            {"p99", times.p99_ms},
+            {"min", times.min_ms},
+            {"max", times.max_ms}};
+}
+
+// Statistics of one camera. `delta` and `rate` are null if the camera has no such statistics.
+ShownJson figures_json(const StatisticsSnapshot& figures) {
+    ShownJson json{{"frames", figures.frames},
+                   {"fps", figures.fps},
+                   {"drops", figures.drops},
+                   {"seconds", figures.seconds},
+                   {"read_ms", times_json(figures.read_ms)},
+                   {"process_ms", times_json(figures.process_ms)},
+                   {"send_ms", times_json(figures.send_ms)},
+                   {"raw_bytes", figures.raw_bytes},
+                   {"sent_bytes", figures.sent_bytes},
+                   {"delta", nullptr},
+                   {"rate", nullptr}};
+    if (const auto& delta = figures.delta)
+        json["delta"] = {{"changed", delta->changed},
+                         {"max_error", delta->max_error},
+                         {"psnr", delta->psnr ? ShownJson(*delta->psnr) : ShownJson(nullptr)},
+                         {"report_bytes", delta->report_bytes}};
+    if (const auto& rate = figures.rate)
+        json["rate"] = {
+            {"threshold",
+             {{"min", rate->threshold.min},
+              {"mean", rate->threshold.mean},
+              {"max", rate->threshold.max},
+              {"last", rate->threshold.last}}},
+            {"bits_per_second", {{"mean", rate->mean_bits_per_second}, {"max", rate->most_bits_per_second}}}};
+    return json;
+}
+
+}  // namespace
+
+std::string to_json(const LiveCameraState& state, const std::string& base_path) {
+    return written(camera_json(state, base_path));
+}
+
+std::string cameras_json(const LiveCameras& cameras, const std::string& base_path) {
+    auto all = ShownJson::array();
+    for (const auto& camera : cameras) all.push_back(camera_json(camera->state(), base_path));
+    return written({{"cameras", std::move(all)}});
+}
+
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
+    ShownJson json{{"viewers", viewers_json(viewers)}, {"cameras", ShownJson::object()}};
+    json["viewers"]["refused"] = viewers.refused;
+    json["viewers"]["pinned_bytes"] = viewers.pinned_bytes;
+    for (const auto& camera : cameras) {
+        auto one = figures_json(camera->figures());
+        one["viewers"] = viewers_json(camera->viewers());
+        json["cameras"][camera->name()] = std::move(one);
+    }
+    return written(json);
+}
+
+namespace {
+
+using OrderJson = nlohmann::ordered_json;
+
+// Members of a control request that are real numbers.
+constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> factors{
+    {{"contrast", &Adjustment::contrast}, {"saturation", &Adjustment::saturation}, {"gain", &Adjustment::gain}}};
+
+// Reads the values through the parser of the `adjust` filter, which reports values out of range.
+Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
+    std::string values;
+    for (const auto& [name, value] : json.items()) {
+        if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed is a number", name, value.type_name());
+        values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
+    }
+    // Takes only the values that were named; the others stay as they are now.
+    const auto given = std::get<Adjustment>(parse_control("adjust " + values));
+    if (json.contains("brightness")) now.brightness = given.brightness;
+    for (const auto& [name, member] : factors)
+        if (json.contains(name)) now.*member = given.*member;
+    return now;
+}
+
+// Checks a value against the encoder's parameter of that name.
+void check_of_encoder(std::string_view name, const std::string& text) {
+    for (const auto& info : codec::encoder_fields().infos())
+        if (info.name == name)
+            if (const auto refusal = refusal_of(info, text); !refusal.empty()) fail(ErrorCode::usage, "{}", refusal);
+}
+
+}  // namespace
+
+std::string read_chain_order(std::string_view body) {
+    const auto json = read_object(body);
+    check_names(json, "the order", {"chain"});
+    return text_of(json, "chain");
+}
+
+ControlOrder read_control_order(std::string_view body, const Adjustment& now) {
+    const auto json = read_object(body);
+    if (json.contains("filter") || json.contains("on")) {
+        check_names(json, "the order of a filter", {"filter", "on"});
+        // more than any chain has; the camera knows its own filters
+        constexpr int most_filters = 1000;
+        return FilterOrder{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)), flag_of(json, "on")};
+    }
+    check_names(json, "the order", {"brightness", "contrast", "saturation", "gain", "filter", "on"});
+    return adjustment_of(json, now);
+}
+
+ThresholdOrder read_threshold_order(std::string_view body) {
+    const auto json = read_object(body);
+    check_names(json, "the order", {"threshold", "mode"});
+    ThresholdOrder order;
+    if (json.contains("threshold")) {
+        // Wider than the encoder's range, so that the encoder's own message is shown.
+        constexpr int beyond = 100'000;
+        order.threshold = integer_of(json, "threshold", -beyond, beyond);
+        check_of_encoder("threshold", fmt::to_string(*order.threshold));
+    }
+    if (json.contains("mode")) {
+        const auto text = text_of(json, "mode");
+        check_of_encoder("mode", text);
+        for (const auto mode : {codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded})
+            if (codec::to_string(mode) == text) order.mode = mode;
+    }
+    return order;
+}
+
+std::vector<LiveZone> read_zones_order(std::string_view body) {
+    const auto json = read_object(body);
+    check_names(json, "the order", {"zones"});
+    const auto& all = json["zones"];
+    if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; allowed is an array of zones", all.type_name());
+    if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", all.size(), max_live_zones);
+    std::vector<LiveZone> zones;
+    for (const auto& zone : all) {
+        check_names(zone, "a zone", {"kind", "x", "y", "width", "height"});
+        zones.push_back({parse_zone_kind(text_of(zone, "kind")),
+                         {integer_of(zone, "x", 0, max_side_px), integer_of(zone, "y", 0, max_side_px),
+                          integer_of(zone, "width", 1, max_side_px), integer_of(zone, "height", 1, max_side_px)}});
+    }
+    return zones;
+}
+
+bool read_record_order(std::string_view body) {
+    const auto json = read_object(body);
+    check_names(json, "the order", {"on"});
+    return flag_of(json, "on");
+}
+
+void read_empty_order(std::string_view body) {
+    const auto json = read_object(body);
+    if (!json.empty()) fail(ErrorCode::usage, "the order has something in it; {{}} is allowed");
+}
+
+namespace {
+
+using OrderJson = nlohmann::ordered_json;
+
+constexpr int deepest = 4;
+
+// Parser callback. Refuses deep nesting and repeated names; the parser itself would keep one of several values.
+class Watcher {
+public:
+    bool operator()(int depth, OrderJson::parse_event_t event, const OrderJson& value) {
+        using Event = OrderJson::parse_event_t;
+        if (depth > deepest) fail(ErrorCode::usage, "the body is nested deeper than {} levels", deepest);
+        if (event == Event::object_start) names_.emplace_back();
+        if (event == Event::object_end) names_.pop_back();
+        if (event == Event::key && !names_.back().insert(value.get<std::string>()).second)
+            fail(ErrorCode::usage, "{} is there twice", in_quotes(value.get<std::string>()));
+        return true;
+    }
+
+private:
+    // names seen in each open object
+    std::vector<std::set<std::string>> names_;
+};
+
+// Throws with the value, if it is a number, or its type.
+[[noreturn]] void refuse(std::string_view name, const OrderJson& value, std::string_view allowed) {
+    fail(ErrorCode::usage, "{} is {}; allowed is {}", name,
+         value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);
+}
+
+// Returns a member, which must exist.
+const OrderJson& member(const OrderJson& object, std::string_view name) {
+    const auto at = object.find(name);
+    if (at == object.end()) fail(ErrorCode::usage, "'{}' is missing", name);
+    return *at;
+}
+
+}  // namespace
+
+// The library accepts repeated names and any depth; the callback rejects both while parsing.
+OrderJson read_object(std::string_view body) try {
+    Watcher watcher;
+    auto json = OrderJson::parse(body, [&](int depth, OrderJson::parse_event_t event, OrderJson& value) {
+        return watcher(depth, event, value);
+    });
+    if (!json.is_object()) fail(ErrorCode::usage, "the body is {}; it has to be an object", json.type_name());
+    return json;
+} catch (const OrderJson::parse_error& error) {
+    fail(ErrorCode::usage, "the body is no JSON from byte {} on", error.byte);
+} catch (const OrderJson::exception&) {
+    fail(ErrorCode::usage, "the body has a number that is too large");
+}
+
+void check_names(const OrderJson& object, std::string_view what, std::initializer_list<std::string_view> allowed) {
+    if (!object.is_object()) fail(ErrorCode::usage, "{} is {}; it has to be an object", what, object.type_name());
+    if (object.empty()) fail(ErrorCode::usage, "{} has nothing in it; allowed are {}", what, fmt::join(allowed, ", "));
+    for (const auto& [name, value] : object.items())
+        if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+            fail(ErrorCode::usage, "{} has {}, which is not known; allowed are {}{}", what, in_quotes(name),
+                 fmt::join(allowed, ", "), did_you_mean(name, {allowed.begin(), allowed.end()}));
+}
+
+bool flag_of(const OrderJson& object, std::string_view name) {
+    const auto& value = member(object, name);
+    if (!value.is_boolean()) refuse(name, value, "true or false");
+    return value.get<bool>();
+}
+
+int integer_of(const OrderJson& object, std::string_view name, int minimum, int maximum) {
+    const auto& value = member(object, name);
+    const auto allowed = fmt::format("a whole number from {} to {}", minimum, maximum);
+    if (!value.is_number_integer()) refuse(name, value, allowed);
+    // Unsigned values above the signed range would become negative in get<std::int64_t>().
+    const bool too_large =
+        value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::max(maximum, 0));
+    if (too_large || value.get<std::int64_t>() < minimum || value.get<std::int64_t>() > maximum)
+        fail(ErrorCode::usage, "{} {} is out of range; allowed is {}", name, value.dump(), allowed);
+    return value.get<int>();
+}
+
+std::string text_of(const OrderJson& object, std::string_view name) {
+    const auto& value = member(object, name);
+    if (!value.is_string()) refuse(name, value, "a text");
+    return value.get<std::string>();
+}
+
+}  // namespace framewire::session::web

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "framewire/service/live_camera.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framewire::session::web {
+
+/// Cameras in the order in which they are listed.
+using LiveCameras = std::vector<std::shared_ptr<LiveCamera>>;
+
+/// Returns a camera's state as the API's JSON object. The stream's address is `base_path`/NAME/stream.
+std::string to_json(const LiveCameraState& state, const std::string& base_path);
+
+/// Returns the states of all cameras: {"cameras":[...]}.
+std::string cameras_json(const LiveCameras& cameras, const std::string& base_path);
+
+/// Returns the statistics since the start, in total and per camera: {"viewers":{...},"cameras":{NAME:{...}}}.
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers);
+
+// Parsers for the bodies of control requests. Bodies are untrusted: each function throws Error{usage} that says what is
+// allowed if a body is anything else.
+
+/// Parses {"chain":"gaussian=5"}; the chain itself is not checked.
+std::string read_chain_order(std::string_view body);
+
+/// Parses {"brightness":10,"contrast":1.2,"saturation":1,"gain":1} with any subset of the members; the others keep
+/// their value in `now`. Or parses {"filter":2,"on":false}, with filters counted from 1.
+ControlOrder read_control_order(std::string_view body, const Adjustment& now);
+
+/// Requested threshold and mode; empty members stay as they are.
+struct ThresholdOrder {
+    std::optional<int> threshold{};
+    std::optional<codec::Mode> mode{};
+};
+/// Parses {"threshold":20,"mode":"exact"} with either or both members.
+ThresholdOrder read_threshold_order(std::string_view body);
+
+/// Parses {"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}, with at most max_live_zones.
+std::vector<LiveZone> read_zones_order(std::string_view body);
+
+/// Parses {"on":true}.
+bool read_record_order(std::string_view body);
+
+/// Checks that the body is {}.
+void read_empty_order(std::string_view body);
+
+/// Parses the body of a control request: a JSON object (RFC 8259) in valid UTF-8 with at most 4 levels and without
+/// repeated names. Throws Error{usage} that says what is wrong.
+nlohmann::ordered_json read_object(std::string_view body);
+
+/// Throws Error{usage} if `object` is not an object, is empty, or has a name that is not in `allowed`. `what` names it
+/// in messages: "a zone".
+void check_names(const nlohmann::ordered_json& object, std::string_view what,
+                 std::initializer_list<std::string_view> allowed);
+
+/// Returns a member that is true or false. Throws Error{usage} if it is missing or has another type.
+bool flag_of(const nlohmann::ordered_json& object, std::string_view name);
+/// Returns a whole number from `minimum` to `maximum`, with the same errors.
+int integer_of(const nlohmann::ordered_json& object, std::string_view name, int minimum, int maximum);
+/// Returns a text, with the same errors.
+std::string text_of(const nlohmann::ordered_json& object, std::string_view name);
+
+}  // namespace framewire::session::web

@@ -1,0 +1,106 @@
+#include "framewire/service/web/json.hpp"
+#include "framewire/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace framewire::session::web {
+namespace orders_test {
+
+TEST(Orders, ParseValidBodies) {
+    EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
+    EXPECT_EQ(read_chain_order(R"( {"chain" : ""} )"), "");
+    EXPECT_EQ(std::get<FilterOrder>(read_control_order(R"({"filter":2,"on":false})", {})), (FilterOrder{2, false}));
+    EXPECT_TRUE(read_record_order(R"({"on":true})"));
+    EXPECT_NO_THROW(read_empty_order("{}"));
+    const auto order = read_threshold_order(R"({"threshold":12,"mode":"bounded"})");
+    EXPECT_EQ(order.threshold, 12);
+    EXPECT_EQ(order.mode, codec::Mode::bounded);
+    EXPECT_FALSE(read_threshold_order(R"({"mode":"lossless"})").threshold);
+    EXPECT_EQ(read_zones_order(R"({"zones":[]})").size(), 0u);
+    const auto zones = read_zones_order(R"({"zones":[{"kind":"mosaic","x":1,"y":2,"width":3,"height":4},
+                                      {"kind":"detect","x":0,"y":0,"width":64,"height":48}]})");
+    EXPECT_EQ(zones, (std::vector<LiveZone>{{LiveZone::Kind::mosaic, {1, 2, 3, 4}},
+                                            {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
+}
+
+TEST(Orders, KeepUnnamedControls) {
+    const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
+    const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_order(body, now)); };
+    EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
+    EXPECT_EQ(set(R"({"contrast":1.25,"gain":1})"), (Adjustment{5, 1.25, 0.5, 1}));
+    EXPECT_EQ(set(R"({"brightness":0,"contrast":1,"saturation":1,"gain":1})"), Adjustment{});
+}
+
+struct Wrong {
+    void (*read)(const std::string& body);
+    std::string body;
+    std::string words;
+};
+
+void chain(const std::string& body) { read_chain_order(body); }
+void controls(const std::string& body) { read_control_order(body, {}); }
+void threshold(const std::string& body) { read_threshold_order(body); }
+void zones(const std::string& body) { read_zones_order(body); }
+void record(const std::string& body) { read_record_order(body); }
+
+std::string many_zones(int count) {
+    std::string all;
+    for (int zone = 0; zone < count; ++zone)
+        all += std::string(zone ? "," : "") + R"({"kind":"privacy","x":0,"y":0,"width":1,"height":1})";
+    return R"({"zones":[)" + all + "]}";
+}
+
+TEST(Orders, ExplainInvalidBodies) {
+    const Wrong all[] = {
+        {chain, "", "no JSON"},
+        {chain, "{\"chain\":\"a\"", "no JSON from byte"},
+        {chain, "{\"chain\":\"a\"} x", "no JSON"},
+        {chain, "[1]", "it has to be an object"},
+        {chain, "{}", "has nothing in it; allowed are chain"},
+        {chain, R"({"chain":1})", "chain is 1; allowed is a text"},
+        {chain, R"({"chain":"a","chain":"b"})", "'chain' is there twice"},
+        {chain, R"({"chian":"a"})", "'chian', which is not known; allowed are chain; did you mean 'chain'?"},
+        {chain, "{\"chain\":\"\xff\"}", "no JSON"},
+        {chain, R"({"chain":{"a":{"b":{"c":{"d":{"e":1}}}}}})", "nested deeper"},
+        {controls, R"({"brightness":300})",
+         "brightness '300' is out of range; allowed is a whole number from -255 to 255"},
+        {controls, R"({"brightness":1.5})", "brightness '1.5'"},
+        {controls, R"({"contrast":"1:gain=2"})", "contrast is string; allowed is a number"},
+        {controls, R"({"contrast":1e999})", "too large"},
+        {controls, R"({"hue":1})", "'hue', which is not known; allowed are brightness, contrast"},
+        {controls, R"({"filter":2})", "'on' is missing"},
+        {controls, R"({"filter":2,"on":1})", "on is 1; allowed is true or false"},
+        {controls, R"({"filter":0,"on":true})", "filter 0 is out of range"},
+        {controls, R"({"filter":18446744073709551615,"on":true})", "out of range"},
+        {controls, R"({"filter":1,"on":true,"gain":2})", "'gain', which is not known"},
+        {threshold, R"({"threshold":255})", "threshold '255' is out of range"},
+        {threshold, R"({"threshold":-1})", "threshold '-1' is out of range"},
+        {threshold, R"({"threshold":2.0})", "threshold is 2.0; allowed is a whole number"},
+        {threshold, R"({"mode":"exakt"})", "did you mean 'exact'?"},
+        {threshold, "{}", "nothing in it; allowed are threshold, mode"},
+        {zones, R"({"zones":{}})", "allowed is an array"},
+        {zones, R"({"zones":[1]})", "a zone is number"},
+        {zones, R"({"zones":[{"kind":"secret","x":0,"y":0,"width":1,"height":1}]})",
+         "privacy, mosaic and detect are allowed"},
+        {zones, R"({"zones":[{"kind":"mosaic","x":-1,"y":0,"width":1,"height":1}]})", "x -1 is out of range"},
+        {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":0,"height":1}]})", "width 0 is out of range"},
+        {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":1}]})", "'height' is missing"},
+        {zones, many_zones(65), "65 zones; 64 are allowed"},
+        {record, R"({"on":"yes"})", "on is of the type string; allowed is true or false"},
+        {record, R"({"on":null})", "on is of the type null"},
+    };
+    for (const auto& wrong : all) try {
+            wrong.read(wrong.body);
+            ADD_FAILURE() << wrong.body << " was taken";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage) << wrong.body;
+            EXPECT_NE(std::string(error.what()).find(wrong.words), std::string::npos) << error.what();
+        }
+    EXPECT_EQ(read_zones_order(many_zones(64)).size(), 64u);
+}
+
+}  // namespace orders_test
+}  // namespace framewire::session::web

@@ -1,0 +1,141 @@
+#include "framewire/service/web/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace framewire::session::web {
+namespace {
+
+// Stages of the frame ring, in the order of StatisticsSnapshot::stages.
+constexpr std::array<std::string_view, 3> stage_names{"read", "process", "send"};
+
+// A camera's state, read once for all lines.
+struct CameraFigures {
+    std::string name;
+    LiveCameraState state;
+    StatisticsSnapshot figures;
+    net::StreamMetrics viewers;
+};
+
+// Collects metric lines. The format wants all lines of one metric together, so each metric loops over the cameras.
+// Label values need no escaping: camera names consist of letters, digits and . _ - only.
+class MetricLines {
+public:
+    // Starts a metric: its HELP and TYPE lines.
+    void begin(std::string_view name, std::string_view type, std::string_view help) {
+        name_ = name;
+        fmt::format_to(std::back_inserter(text_), "# HELP framewire_{0} {1}\n# TYPE framewire_{0} {2}\n", name, help,
+                       type);
+    }
+    // Adds a line; `ending` is the suffix of a histogram's series.
+    template <class Number>
+    void line(std::string_view labels, Number value, std::string_view ending = "") {
+        fmt::format_to(std::back_inserter(text_), "framewire_{}{}{} {}\n", name_, ending,
+                       labels.empty() ? std::string() : fmt::format("{{{}}}", labels), value);
+    }
+    std::string take() { return std::move(text_); }
+
+private:
+    std::string_view name_;
+    std::string text_;
+};
+
+// Label that selects a camera.
+std::string of_camera(const CameraFigures& camera) { return fmt::format("camera=\"{}\"", camera.name); }
+
+// Adds a metric with one line per camera.
+template <class Value>
+void each(MetricLines& lines, const std::vector<CameraFigures>& cameras, std::string_view name, std::string_view type,
+          std::string_view help, const Value& value) {
+    lines.begin(name, type, help);
+    for (const auto& camera : cameras) lines.line(of_camera(camera), value(camera));
+}
+
+// Adds the per-stage counters and latency histograms.
+void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
+    const auto labels = [](const CameraFigures& camera, std::size_t stage) {
+        return fmt::format("{},stage=\"{}\"", of_camera(camera), stage_names[stage]);
+    };
+    lines.begin("frames_total", "counter", "Frames that a stage is through with.");
+    for (const auto& camera : cameras)
+        for (std::size_t stage = 0; stage < stage_names.size(); ++stage)
+            lines.line(labels(camera, stage), camera.figures.stages[stage].count);
+    lines.begin("stage_seconds", "histogram", "What a stage took for a frame.");
+    for (const auto& camera : cameras) {
+        for (std::size_t stage = 0; stage < stage_names.size(); ++stage) {
+            const auto& times = camera.figures.stages[stage];
+            const auto of_stage = labels(camera, stage);
+            for (std::size_t at = 0; at < times.within.size(); ++at)
+                lines.line(fmt::format("{},le=\"{}\"", of_stage, TimeBuckets::limits_ms[at] / 1000), times.within[at],
+                           "_bucket");
+            lines.line(of_stage + ",le=\"+Inf\"", times.count, "_bucket");
+            lines.line(of_stage, times.sum_ms / 1000, "_sum");
+            lines.line(of_stage, times.count, "_count");
+        }
+    }
+}
+
+// Metrics of the encoder and of the source.
+void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
+    each(lines, cameras, "frames_dropped_total", "counter", "Frames that came too late to be processed.",
+         [](const auto& camera) { return camera.figures.drops; });
+    each(lines, cameras, "raw_bytes_total", "counter", "Bytes of the frames sent, as raw pixels.",
+         [](const auto& camera) { return camera.figures.raw_bytes; });
+    each(lines, cameras, "changed_ratio", "gauge", "Share of all bytes that changed, 0 to 1.",
+         [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->changed : 0.0; });
+    each(lines, cameras, "threshold", "gauge", "Threshold in force: how far a byte that viewers see may be off.",
+         [](const auto& camera) {
+             return camera.figures.rate ? camera.figures.rate->threshold.last : camera.state.threshold;
+         });
+    each(lines, cameras, "max_error", "gauge", "Largest difference of a byte that viewers saw from the camera's.",
+         [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->max_error : 0; });
+    each(lines, cameras, "source_up", "gauge", "1 while frames come from the source.",
+         [](const auto& camera) { return camera.state.up ? 1 : 0; });
+    each(lines, cameras, "source_reconnects_total", "counter", "How often the source was lost and came back.",
+         [](const auto& camera) { return camera.state.reconnects; });
+    each(lines, cameras, "recording", "gauge", "1 while a recording that was ordered is written.",
+         [](const auto& camera) { return camera.state.recording ? 1 : 0; });
+}
+
+// Metrics of the viewers and their traffic.
+void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
+    each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
+    each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",
+         [](const auto& camera) { return camera.viewers.viewers_total; });
+    each(lines, cameras, "viewers_dropped_total", "counter", "Viewers cut off: stuck, or the slowest of too many.",
+         [](const auto& camera) { return camera.viewers.dropped; });
+    each(lines, cameras, "versions_skipped_total", "counter", "Versions that viewers too slow for them passed over.",
+         [](const auto& camera) { return camera.viewers.skipped; });
+    lines.begin("sent_bytes_total", "counter", "Bytes that viewers got: whole pictures, steps, and the rest.");
+    for (const auto& camera : cameras) {
+        lines.line(of_camera(camera) + ",kind=\"picture\"", camera.viewers.picture_bytes);
+        lines.line(of_camera(camera) + ",kind=\"step\"", camera.viewers.step_bytes);
+        lines.line(of_camera(camera) + ",kind=\"other\"", camera.viewers.other_bytes);
+    }
+}
+
+}  // namespace
+
+std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
+    std::vector<CameraFigures> all;
+    for (const auto& camera : cameras)
+        all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
+    MetricLines lines;
+    lines.begin("build_info", "gauge", "What serves.");
+    lines.line("version=\"" FRAMEWIRE_VERSION "\"", 1);
+    add_stages(lines, all);
+    add_stream(lines, all);
+    add_viewers(lines, all);
+    lines.begin("connections_refused_total", "counter", "Connections turned away.");
+    lines.line("", viewers.refused);
+    lines.begin("pinned_bytes", "gauge", "What answers on their way to viewers keep in memory.");
+    lines.line("", viewers.pinned_bytes);
+    return lines.take();
+}
+
+}  // namespace framewire::session::web

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "framewire/net/control.hpp"
+#include "framewire/service/web/json.hpp"
+
+#include <string>
+
+namespace framewire::session::web {
+
+/// Returns the statistics in Prometheus's text format, version 0.0.4.
+std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers);
+
+}  // namespace framewire::session::web

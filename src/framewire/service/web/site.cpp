@@ -1,0 +1,423 @@
+#include "framewire/service/web/site.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/core/text.hpp"
+#include "framewire/media/image_formats.hpp"
+#include "framewire/plan/chain.hpp"
+#include "framewire/service/events.hpp"
+#include "framewire/service/web/embedded_files.hpp"
+#include "framewire/service/web/json.hpp"
+#include "framewire/service/web/metrics.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace framewire::session::web {
+namespace {
+
+using net::http::Request;
+using net::http::Response;
+
+// Answers with the events of the camera that the query names, or of all cameras if it names none.
+Response events_of(const EventFeeds& feeds, const Request& request,
+                   EventFeeds::FeedPointer (EventFeeds::*form)(const std::string& camera) const) {
+    const auto named = request.query.find("camera");
+    const auto camera = named == request.query.end() ? std::string() : named->second;
+    auto feed = (feeds.*form)(camera);
+    if (!feed)
+        fail(ErrorCode::no_input, "there is no camera {} that looks for moving objects (serve --detect)",
+             in_quotes(camera));
+    return {.content_type = "text/event-stream", .feed = std::move(feed)};
+}
+
+}  // namespace
+
+// One route for both forms: a WebSocket handshake gets messages, any other request gets server-sent events.
+void add_event_routes(net::http::Site& site, const EventFeeds& events) {
+    for (const bool websocket : {false, true}) {
+        const auto form = websocket ? &EventFeeds::messages : &EventFeeds::server_sent;
+        site.add({.pattern = "/api/events",
+                  .access = net::http::Access::viewers,
+                  .handler = [&events, form](const Request& request) { return events_of(events, request, form); },
+                  .websocket = websocket});
+    }
+}
+
+namespace {
+
+using net::http::Request;
+using net::http::Response;
+
+// A browser revalidates with the entity tag each time (RFC 9110, section 8.8.3), so an unchanged file costs no body
+// bytes.
+net::http::Handler handler_of(const EmbeddedFile& file) {
+    const auto bytes = std::make_shared<const std::string>(file.bytes);
+    const auto tag = fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(file.bytes));
+    return [bytes, tag, type = std::string(file.content_type)](const Request& request) {
+        Response response{.content_type = type, .headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}}};
+        if (request.if_none_match.find(tag) != std::string::npos)
+            response.status = 304;
+        else
+            response.body = bytes;
+        return response;
+    };
+}
+
+}  // namespace
+
+void add_file_routes(net::http::Site& site) {
+    constexpr std::string_view index = "/index.html";
+    for (const auto& file : embedded_files()) {
+        const auto path = file.path == index ? "/" : std::string(file.path);
+        site.add(
+            {.pattern = path, .access = net::http::Access::everybody, .handler = handler_of(file), .at_once = true});
+    }
+}
+
+}  // namespace framewire::session::web
+
+// Routes for control requests: they change a camera and answer with its new state.
+
+namespace framewire::session::web {
+namespace {
+
+using net::http::error_response;
+using net::http::json_response;
+using net::http::Method;
+using net::http::Request;
+using net::http::Response;
+
+// Carries out a request. Returns its own answer, or nothing to answer with the camera's state.
+using Order = std::function<std::optional<Response>(LiveCamera&, const std::string& body)>;
+
+// Refuses the request if the camera does not accept any, else carries it out and answers.
+Response obey(const ShownCameras& cameras, const Request& request, const Order& order) {
+    auto& camera = *cameras.of(request).camera;
+    constexpr int forbidden = 403;
+    if (!camera.state().may_be_set)
+        return error_response(
+            forbidden,
+            fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them", camera.name()));
+    try {
+        if (auto answer = order(camera, request.body)) return *answer;
+    } catch (const ExcerptError& error) {
+        // caret lines are for terminals
+        throw Error(error.code(), error.text());
+    }
+    return json_response(to_json(camera.state(), cameras.parts().base_path));
+}
+
+}  // namespace
+
+// PUT sets a value, POST starts an action. The site checks access before the handler runs.
+void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    const auto add = [&](Method method, const char* what, Order order) {
+        site.add({.method = method,
+                  .pattern = fmt::format("/api/cameras/{{camera}}/{}", what),
+                  .access = net::http::Access::panel,
+                  .handler = [cameras, order = std::move(order)](const Request& request) {
+                      return obey(*cameras, request, order);
+                  }});
+    };
+    add(Method::put, "chain", [](LiveCamera& camera, const std::string& body) {
+        camera.set_chain(read_chain_order(body));
+        return std::nullopt;
+    });
+    add(Method::put, "controls", [](LiveCamera& camera, const std::string& body) {
+        camera.control_by([&](const auto& now) { return read_control_order(body, now); });
+        return std::nullopt;
+    });
+    add(Method::put, "threshold", [](LiveCamera& camera, const std::string& body) {
+        const auto order = read_threshold_order(body);
+        camera.set_threshold(order.threshold, order.mode);
+        return std::nullopt;
+    });
+    add(Method::put, "zones", [](LiveCamera& camera, const std::string& body) {
+        camera.set_zones(read_zones_order(body));
+        return std::nullopt;
+    });
+    add(Method::post, "record", [](LiveCamera& camera, const std::string& body) {
+        if (read_record_order(body))
+            camera.start_recording();
+        else
+            camera.stop_recording();
+        return std::nullopt;
+    });
+    add(Method::post, "snapshot", [](LiveCamera& camera, const std::string& body) {
+        read_empty_order(body);
+        return std::optional(json_response(nlohmann::json{{"file", camera.save_snapshot()}}.dump()));
+    });
+}
+
+namespace {
+
+using net::http::error_response;
+using net::http::Request;
+using net::http::Response;
+
+// Answers 503 before the first frame.
+Response file_response(ShownCamera& shown, const char* type, CameraPictures::File (CameraPictures::*file)()) {
+    constexpr int unavailable = 503;
+    if (shown.camera->picture_version() == 0)
+        return error_response(unavailable, "camera '" + shown.camera->name() + "' has had no frame yet");
+    return {.content_type = type, .body = (shown.pictures.*file)()};
+}
+
+Response jpeg(ShownCamera& shown) { return file_response(shown, "image/jpeg", &CameraPictures::jpeg); }
+
+Response png(ShownCamera& shown) { return file_response(shown, "image/png", &CameraPictures::png); }
+
+// Motion JPEG never ends by itself; the answer lasts as long as the client and the camera.
+Response mjpeg(ShownCamera& shown) {
+    return {.content_type = std::string(Mjpeg::content_type), .feed = shown.mjpeg.feed()};
+}
+
+// Routes with the query parameters of mjpg-streamer.
+Response action(ShownCamera& shown, const Request& request) {
+    const auto& what = request.query.at("action");
+    if (what == "stream") return mjpeg(shown);
+    if (what == "snapshot") return jpeg(shown);
+    fail(ErrorCode::usage, "action {}; allowed are stream, snapshot", in_quotes(what));
+}
+
+}  // namespace
+
+// The routes without a camera's name show the first camera.
+void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    using net::http::Access;
+    const auto add = [&](const char* pattern, Response (*answer)(ShownCamera&)) {
+        site.add({.pattern = pattern, .access = Access::viewers, .handler = [cameras, answer](const Request& request) {
+                      return answer(cameras->of(request));
+                  }});
+    };
+    add("/{camera}/stream.mjpeg", mjpeg);
+    add("/{camera}/snapshot.jpg", jpeg);
+    add("/{camera}/snapshot.png", png);
+    for (const auto* pattern : {"/", "/{camera}/"})
+        site.add({.pattern = pattern,
+                  .access = Access::viewers,
+                  .handler = [cameras](const Request& request) { return action(cameras->of(request), request); },
+                  .query = "action"});
+}
+
+ShownCameras::ShownCameras(const SiteParts& parts) : parts_(parts) {
+    if (parts.cameras.empty()) fail(ErrorCode::usage, "there is no camera to show");
+    for (const auto& camera : parts.cameras) all_.push_back(std::make_unique<ShownCamera>(camera));
+}
+
+ShownCamera& ShownCameras::of(const net::http::Request& request) const {
+    const auto named = request.parameters.find("camera");
+    if (named == request.parameters.end()) return *all_.front();
+    // Collected for the message, in case no camera has the name.
+    std::vector<std::string> names;
+    for (const auto& shown : all_) {
+        if (shown->camera->name() == named->second) return *shown;
+        names.push_back(shown->camera->name());
+    }
+    fail(ErrorCode::no_input, "there is no camera {}; there {} {}", in_quotes(named->second),
+         names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+}
+
+std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
+    // Handlers share the cameras, so they live as long as the site.
+    const auto cameras = std::make_shared<ShownCameras>(parts);
+    auto site = std::make_shared<net::http::Site>();
+    add_file_routes(*site);
+    add_state_routes(*site, cameras);
+    add_event_routes(*site, *parts.events);
+    add_order_routes(*site, cameras);
+    add_picture_routes(*site, cameras);
+    return site;
+}
+
+namespace {
+
+using net::http::Access;
+using net::http::json_response;
+using net::http::Request;
+using net::http::Response;
+
+// Makes an answer with a text body.
+Response text_response(std::string text, std::string type, int status = 200) {
+    return {.status = status,
+            .content_type = std::move(type),
+            .body = std::make_shared<const std::string>(std::move(text))};
+}
+
+Response plain(std::string text, int status = 200) {
+    return text_response(std::move(text), "text/plain; charset=utf-8", status);
+}
+
+// Names of cameras are only shown to clients that may see the cameras.
+Response readiness(const ShownCameras& cameras, bool let_in) {
+    std::vector<std::string> waiting;
+    for (const auto& camera : cameras.parts().cameras)
+        if (camera->picture_version() == 0) waiting.push_back(camera->name());
+    if (waiting.empty()) return plain("ok\n");
+    constexpr int unavailable = 503;
+    return plain(let_in ? fmt::format("waiting for a first frame of {}\n", fmt::join(waiting, ", "))
+                        : "waiting for first frames\n",
+                 unavailable);
+}
+
+// Describes the server. Without access the answer only says that a token is needed.
+Response server(const SiteParts& parts, bool let_in) {
+    if (!let_in) return json_response(R"({"token":true})");
+    return json_response(fmt::format(R"({{"name":"framewire","version":"{}","token":{},"tls":{},"recordings":{}}})",
+                                     FRAMEWIRE_VERSION, parts.has_token, parts.has_tls, parts.takes_recordings));
+}
+
+}  // namespace
+
+// Health, readiness and the kind of the server are public; everything else needs a viewer's access.
+void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    const auto add = [&](const char* pattern, Access access, net::http::Handler handler) {
+        site.add({.pattern = pattern, .access = access, .handler = std::move(handler)});
+    };
+    site.add({.pattern = "/healthz",
+              .access = Access::everybody,
+              .handler = [](const Request&) { return plain("ok\n"); },
+              .at_once = true});
+    add("/readyz", Access::everybody,
+        [cameras](const Request& request) { return readiness(*cameras, request.let_in); });
+    add("/api/server", Access::everybody,
+        [cameras](const Request& request) { return server(cameras->parts(), request.let_in); });
+    add("/api/cameras", Access::viewers, [cameras](const Request&) {
+        return json_response(cameras_json(cameras->parts().cameras, cameras->parts().base_path));
+    });
+    add("/api/cameras/{camera}", Access::viewers, [cameras](const Request& request) {
+        return json_response(to_json(cameras->of(request).camera->state(), cameras->parts().base_path));
+    });
+    add("/api/filters", Access::viewers, [](const Request&) { return json_response(filters_json()); });
+    add("/api/stats", Access::viewers, [cameras](const Request&) {
+        return json_response(stats_json(cameras->parts().cameras, cameras->parts().viewers()));
+    });
+    add("/metrics", Access::viewers, [cameras](const Request&) {
+        return text_response(metrics_text(cameras->parts().cameras, cameras->parts().viewers()),
+                             "text/plain; version=0.0.4; charset=utf-8");
+    });
+}
+
+std::string CameraPictures::as_jpeg(HostView<const std::uint8_t> image) { return encode_jpeg(image); }
+
+std::string CameraPictures::as_png(HostView<const std::uint8_t> image) {
+    const auto bytes = encode_png(image);
+    return {bytes.begin(), bytes.end()};
+}
+
+// The version may advance between the check and the copy; then the newer picture is encoded, with its own version.
+CameraPictures::File CameraPictures::newest(Newest& kind) {
+    const std::lock_guard lock(kind.mutex);
+    if (kind.file && camera_->picture_version() == kind.version) return kind.file;
+    const auto picture = camera_->picture();
+    if (!picture) fail(ErrorCode::config, "camera '{}' has had no frame yet", camera_->name());
+    kind.file = std::make_shared<const std::string>(kind.encode(picture->image.view()));
+    kind.version = picture->version;
+    return kind.file;
+}
+
+namespace {
+
+// Maximum delay until a new picture is noticed. Polling the version costs next to nothing.
+constexpr std::chrono::milliseconds between_looks{4};
+
+// One part of the multipart answer.
+std::string part_of(const std::string& jpeg) {
+    return fmt::format("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n{}\r\n", jpeg.size(),
+                       jpeg);
+}
+
+}  // namespace
+
+// State shared with the feed's callback. Outlives both this object and the feed, whichever ends first.
+struct Mjpeg::Wanted {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool now = false, rests = false;
+
+    void set(bool wanted) {
+        {
+            const std::lock_guard lock(mutex);
+            now = wanted;
+        }
+        changed.notify_all();
+    }
+};
+
+// The feed keeps only the newest picture per client, so a slow client skips pictures.
+Mjpeg::Mjpeg(const LiveCamera& camera, CameraPictures& pictures)
+    : camera_(&camera),
+      pictures_(&pictures),
+      feed_(std::make_shared<net::http::Feed>(net::http::FeedOptions{.newest_only = true})),
+      wanted_(std::make_shared<Wanted>()) {
+    feed_->on_wanted([wanted = wanted_](bool now) { wanted->set(now); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Mjpeg::~Mjpeg() {
+    thread_.request_stop();
+    thread_.join();
+    feed_->end();
+}
+
+bool Mjpeg::rests() const {
+    const std::lock_guard lock(wanted_->mutex);
+    return wanted_->rests && !wanted_->now;
+}
+
+const std::shared_ptr<net::http::Feed>& Mjpeg::feed() {
+    const auto version = camera_->picture_version();
+    const std::lock_guard lock(mutex_);
+    // The client's first picture must not be older than a control request that was already answered.
+    if (version != shown_) feed_->set_first(nullptr);
+    return feed_;
+}
+
+// Encodes and publishes the newest picture. Throws if there is none. A picture that was withdrawn during encoding is
+// not published.
+void Mjpeg::show(std::uint64_t version) {
+    const auto part = std::make_shared<const std::string>(part_of(*pictures_->jpeg()));
+    const std::lock_guard lock(mutex_);
+    if (version < camera_->oldest_picture_version()) return;
+    shown_ = version;
+    feed_->set_first(part);
+    feed_->publish(part);
+}
+
+// Sleeps on a condition without clients; otherwise polls the camera's version.
+void Mjpeg::run(const std::stop_token& stop) {
+    std::uint64_t seen = 0;
+    while (!stop.stop_requested()) {
+        {
+            std::unique_lock lock(wanted_->mutex);
+            if (!wanted_->now) {
+                // it would be outdated for the next client
+                feed_->set_first(nullptr);
+                seen = 0;
+            }
+            wanted_->rests = !wanted_->now;
+            if (!wanted_->changed.wait(lock, stop, [&] { return wanted_->now; })) return;
+            wanted_->rests = false;
+        }
+        if (const auto version = camera_->picture_version(); version != seen) {
+            seen = version;
+            try {
+                show(version);
+            } catch (const std::exception& error) {
+                log_warning("camera '{}' as Motion JPEG: {}", camera_->name(), error.what());
+            }
+        }
+        std::this_thread::sleep_for(between_looks);
+    }
+}
+
+}  // namespace framewire::session::web

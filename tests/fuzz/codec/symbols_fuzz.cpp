@@ -1,0 +1,33 @@
+// Packed blocks with random, correctly coded symbols: the Unpacker accepts or refuses them as the reference decoder
+// does.
+
+#include "framewire/codec/reference_pixels.hpp"
+#include "framewire/codec/unpack_ref.hpp"
+#include "framewire/core/error.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    // The shape, then the choices, two bytes each.
+    if (size < 3) return 0;
+    const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[2] % 2 ? 1 : 3};
+    std::size_t next = 3;
+    const codec::plain::Choose choose = [&](int below) {
+        if (size - next < 2) return 0;
+        next += 2;
+        return (data[next - 2] + 256 * data[next - 1]) % below;
+    };
+    HostImage before(shape);
+    codec::plain::film(before.view(), 0, 9, 1);
+    const auto was = codec::plain::bytes_of(std::as_const(before).view());
+    const auto invention = codec::plain::invent(shape, was, choose);
+    std::optional<codec::plain::Bytes> got;
+    try {
+        got = codec::plain::unpack(shape, invention.packed, was);
+    } catch (const Error&) {
+    }
+    if (got != (invention.allowed ? std::optional(invention.after) : std::nullopt)) std::abort();
+    return 0;
+}

@@ -1,0 +1,26 @@
+// Malformed files of persisted state: refused, or read so that writing them again gives the same.
+
+#include "framewire/core/error.hpp"
+#include "framewire/jobs/persisted_state.hpp"
+#include "framewire/net/address.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace framewire;
+    try {
+        const auto cameras = session::parse_state({reinterpret_cast<const char*>(data), size}, "fuzz");
+        for (const auto& [name, settings] : cameras) {
+            if (!net::is_stream_name(name)) std::abort();
+            if (settings.threshold.value_or(0) < 0 || settings.threshold.value_or(0) > 254) std::abort();
+            session::check_zones(settings.zones.zones, settings.zones.drawn_on);
+        }
+        const auto json = session::to_json(cameras);
+        if (session::to_json(session::parse_state(json, "again")) != json) std::abort();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::config) std::abort();
+    }
+    return 0;
+}
