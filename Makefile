@@ -2,7 +2,7 @@
 SRC ?= synth:size=1280x720:fps=30
 FILTERS ?=
 URL ?= tcp://127.0.0.1:7878
-BUILD := build/dev
+BUILD := build/program
 PROGRAM := $(BUILD)/framewire
 chain := $(if $(FILTERS),-f '$(FILTERS)')
 
@@ -11,12 +11,12 @@ chain := $(if $(FILTERS),-f '$(FILTERS)')
 build:
 	scripts/deps.sh
 	cmake --preset dev >/dev/null
-	ninja -C $(BUILD)
+	ninja -C build/dev
 
-# The program alone, without tests and benches.
+# The program alone, with CUDA if there is a toolkit: no tests, no benches, and none of their packages.
 program:
-	scripts/deps.sh
-	cmake --preset dev >/dev/null
+	scripts/deps.sh program
+	cmake --preset program >/dev/null
 	ninja -C $(BUILD) framewire
 
 server run: program

@@ -1,46 +1,91 @@
 #!/usr/bin/env bash
-# Installs all Debian packages for building, testing and benchmarking framewire, and the packages in web/package.json: only missing
-# ones, and lists them.
-# Runs as root or through sudo. Prints nothing and needs no privileges if everything is installed.
+# Installs the Debian 12 packages that are missing, and the npm packages of web/package.json. Prints what it installs; prints
+# nothing and needs no rights if nothing is missing.
+#   scripts/deps.sh [--list] [SET...]   default: all
+#     demo      what scripts/demo.sh builds: no FFmpeg, no window, no plots on the page
+#     program   the whole program; includes demo
+#     tests     what the tests, the fuzzers and scripts/format.sh run with; includes program
+#     benches   what the benches compare with, and their plots; includes program
+#     all       tests and benches
+# --list prints the Debian packages of the sets and installs nothing. Run as root or with sudo.
 set -euo pipefail
 
-packages=(
-    # building
-    build-essential cmake ninja-build ccache lld pkg-config git
-    # libraries of the product
+demo=(
+    # compiler and build tools
+    build-essential cmake ninja-build ccache lld pkg-config
+    # libraries
     libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev
-    libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev libswscale-dev libavutil-dev
-    libpng-dev libtiff-dev libturbojpeg0-dev libyaml-cpp-dev libsdl2-dev libimgui-dev libfreetype-dev libfontconfig-dev fontconfig fonts-dejavu-core
+    libswscale-dev libavutil-dev libpng-dev libtiff-dev libturbojpeg0-dev libyaml-cpp-dev libfreetype-dev libfontconfig-dev
     libmosquitto-dev
-    # event brokers for tests; their services need not run
-    mosquitto mosquitto-clients nats-server
-    # tests and benches: reference implementations, tools for media, a display without a screen, a real clip, reference
-    # descriptors
-    libgtest-dev libgmock-dev libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev ffmpeg jq opencv-doc xvfb xauth xdotool imagemagick python3-skimage
-    # plots of benches
-    python3-matplotlib
-    # clients of a server: for HTTP, and for its metrics
-    curl prometheus
-    # coders for comparison in benches
-    libcharls-dev libzstd-dev
-    # readers of the manual page and the completions
-    groff-base mandoc fish zsh
-    # browser for the page's tests
-    chromium
-    # fuzzing and formatting
-    clang clang-format libclang-rt-14-dev
-    # the stream on the web page
-    wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32
+    # compiler for the page's decoder (WebAssembly)
+    clang-14 wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32
+    # scripts/demo.sh prints its table with it
+    jq
 )
+program=(
+    git
+    # video files, cameras and network sources
+    libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev
+    # the window, and text in images
+    libsdl2-dev libimgui-dev fontconfig fonts-dejavu-core
+)
+# Test oracles, media and a test framework, used by tests and benches.
+tests_and_benches=(
+    libgtest-dev libgmock-dev ffmpeg opencv-doc curl
+    libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev
+)
+tests=(
+    # MQTT and NATS brokers; no service of theirs has to run
+    mosquitto mosquitto-clients nats-server
+    # a display without a screen, and descriptors to compare with
+    xvfb xauth xdotool imagemagick python3-skimage
+    # read the metrics, the manual page and the completions
+    prometheus groff-base mandoc fish zsh
+    # runs the page
+    chromium
+    # fuzzers and formatting
+    clang clang-format libclang-rt-14-dev
+)
+benches=(
+    # coders to compare with
+    libcharls-dev libzstd-dev
+    # bench/plot.py
+    python3-matplotlib
+)
+
+list=
+if [ "${1:-}" = --list ]; then
+    list=1
+    shift
+fi
+[ $# -gt 0 ] || set -- all
+packages=("${demo[@]}")
+npm=        # whether the npm packages of the page are wanted: "page", or "tests" with what its tests use
+for set in "$@"; do
+    case $set in
+        demo) ;;
+        program) packages+=("${program[@]}") npm=${npm:-page} ;;
+        tests) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}") npm=tests ;;
+        benches) packages+=("${program[@]}" "${tests_and_benches[@]}" "${benches[@]}") npm=${npm:-page} ;;
+        all) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}" "${benches[@]}") npm=tests ;;
+        *) echo "deps.sh: no set '$set'; allowed are demo, program, tests, benches and all" >&2; exit 2 ;;
+    esac
+done
+if [ -n "$list" ]; then
+    printf '%s\n' "${packages[@]}" | sort -u
+    exit
+fi
 
 missing=()
 for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
-# A machine may have its own node and npm, which Debian's packages would replace.
-command -v node >/dev/null || missing+=(nodejs)
-command -v npm >/dev/null || missing+=(npm)
+# Debian's npm would replace one from elsewhere.
+if [ -n "$npm" ]; then
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v npm >/dev/null || missing+=(npm)
+fi
 
 if [ ${#missing[@]} -gt 0 ]; then
     as_root=()
@@ -56,10 +101,18 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 fi
 
-# Libraries for the page's plots and tests.
+# The page's plots, and what the page's tests use.
+[ -n "$npm" ] || exit 0
 web=$(dirname "$0")/../web
-if [ ! "$web/node_modules/.package-lock.json" -nt "$web/package-lock.json" ]; then
-    echo "deps.sh: npm ci in web/" >&2
-    npm ci --prefix "$web" --no-progress --loglevel=error >&2
-    touch "$web/node_modules/.package-lock.json"
+installed=$web/node_modules/.package-lock.json
+omit=()
+needed=$web/node_modules/playwright-core
+if [ "$npm" = page ]; then
+    omit=(--omit=dev)
+    needed=$web/node_modules/uplot
+fi
+if [ ! "$installed" -nt "$web/package-lock.json" ] || [ ! -d "$needed" ]; then
+    echo "deps.sh: npm ci ${omit[*]} in web/" >&2
+    npm ci --prefix "$web" "${omit[@]}" --no-progress --loglevel=error >&2
+    touch "$installed"
 fi

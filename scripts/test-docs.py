@@ -34,7 +34,7 @@ REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), 
             (r"raw:frames\.bgr:size=640x480", "raw:frames.bgr:size=320x240"), (r"0\.0\.0\.0:7878", "10.0.0.9:7878"),
             (r"https://camera\.local:7878", "http://127.0.0.1:7878"),
             (r"wss://cameras\.example:443", "ws://127.0.0.1:7878")]
-NOT_RUN = r"(scripts/|cmake |ninja |build/|vlc |nats |sed )"  # the gate, the build, and programs that deps.sh does not install
+NOT_RUN = r"(scripts/|cmake |make |ninja |build/|vlc |nats |sed )"  # the gate, the build, and programs that deps.sh does not install
 HOSTS = "10.0.0.9 camera.local\n127.0.0.1 broker.lan\n"
 OTHERS = ["10.0.0.5", "10.0.0.6"]  # machines with cameras
 PREPARE = """
