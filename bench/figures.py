@@ -1,5 +1,6 @@
-"""Input of bench/plot.py and bench/report.py: rows of `framewire bench --json`."""
+"""Rows of `framewire bench --json`, and of the ladder pages that bench/report.py wrote, for bench/plot.py and bench/report.py."""
 import json
+import os
 import re
 
 STEPS = ["whole", "kernel", "HtoD", "DtoH", "memset", ""]
@@ -14,6 +15,24 @@ SWEPT = TUNED | {
     "batch": "frames per batch",
 }
 
+# The five reports, and which one a suite of ladders repeats. docs/reports.md lists them with more words.
+STREAMING_2021 = "Report: Project Webcam Streaming & Filters, GPU Programming, Politecnico di Torino, December 2021 (no author named)"
+STREAMING_2022 = "Report: Project Webcam Streaming & Filters, GPU Programming, Politecnico di Torino, January 2022 (no author named)"
+MOVING_OBJECTS = "Adrien Huet, Project Report (a moving object detector), Parallel Computing for Many Core Processors (CS 677), May 2023"
+HOG = "Marco Cacciatori, Francesco Stella, Progetto GPU Computing - HOG, March 2022"
+MOSAIC = "Report on the mosaic filter (no author and date named)"
+REPORTS = {
+    "ladders/binarize": [STREAMING_2022], "ladders/difference": [STREAMING_2021, STREAMING_2022],
+    "ladders/feedback": [STREAMING_2021, STREAMING_2022], "ladders/gray": [STREAMING_2022], "ladders/heatmap": [STREAMING_2022],
+    "ladders/noise": [STREAMING_2022], "ladders/text": [STREAMING_2022], "ladders/windows": [STREAMING_2022],
+    "ladders/hog": [HOG], "ladders/mosaic": [MOSAIC], "ladders/moving_objects": [MOVING_OBJECTS],
+    "ladders/component-counts": [MOVING_OBJECTS],
+}
+# The input of rows that do not name one (lab/ladders/ladder.hpp; component_counts.cpp).
+INPUTS = {"ladders/component-counts": "2048x2048", "ladders/feedback": "640x360"}
+USUAL_INPUT = "1920x1080"
+MEASURED = ("fps",)  # details that are results: they do not tell rows apart
+
 
 def number(text):
     """The first number of a detail: 256 for "256", 16 for "16x16"; None for "pinned"."""
@@ -26,8 +45,48 @@ def is_gpu(row):
 
 
 def key_of(row):
-    """Limits differ by machine; everything else is shown once."""
-    return (row["machine"] if row["group"] == "limits" else "", row["group"], row["suite"], row["operation"], row["runner"], tuple(sorted(row.get("details", {}).items())))
+    """Limits are their machine's; all else is shown once."""
+    details = tuple(sorted((key, value) for key, value in row["details"].items() if key not in MEASURED))
+    return (row["machine"] if row["group"] == "limits" else "", row["group"], row["suite"], row["operation"], row["runner"], details)
+
+
+def input_of(row):
+    """What a ladder's row worked on: "1920x1080", or a report's "images" and "video"."""
+    return row["details"].get("size") or row["details"].get("input") or INPUTS.get(row["suite"], USUAL_INPUT)
+
+
+def microseconds(text):
+    """The median of a table's cell, such as "5,578 (5,345 to 7,733)"."""
+    return float(text.split(" ", 1)[0].replace(",", ""))
+
+
+def rows_of_page(path):
+    """The rows of a ladder's page as bench/report.py writes it, with rounded times, and the fastest row alone of each sweep."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    suite = "ladders/" + os.path.basename(path).removesuffix(".md")
+    measured = re.search(r"^Measured on (.*)\.$", text, flags=re.M)
+    machines = dict(one.rsplit(", ", 1) for one in measured.group(1).split("; ")) if measured else {}
+    rows = []
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("| ") else []
+        if len(cells) != 8 or cells[0] in ("variant", "---"):
+            continue
+        variant, runner, step, setting, us, _, reported, _ = cells
+        details = {"step": step} if step else {}
+        for word in filter(None, setting.split(", ")):
+            key, value = re.sub(r" \(best of \d+\)$", "", word).split(" ", 1)
+            details[key] = value
+        row = {"group": "ladders", "suite": suite, "operation": re.sub(r" \[\d+\]$", "", variant), "runner": runner,
+               "median_us": microseconds(us), "details": details}
+        of_gpu = [machine for machine in machines if not machine.endswith("threads")]
+        of_cpu = [machine for machine in machines if machine.endswith("threads")]
+        row["machine"] = (of_gpu if is_gpu(row) else of_cpu)[0]
+        row["date"] = machines[row["machine"]]
+        if told := re.match(r"([\d,.]+)(?: \(.*?\))?, (.*) \((.*)\)$", reported):
+            row["reported"] = {"us": microseconds(told.group(1)), "machine": told.group(2), "where": told.group(3)}
+        rows.append(row)
+    return rows
 
 
 class Figures:
@@ -36,6 +95,10 @@ class Figures:
     def __init__(self, paths):
         self.files, self.rows, seen = [], [], {}
         for path in paths:
+            if path.endswith(".md"):
+                for row in rows_of_page(path):
+                    self.add(row, path, seen)
+                continue
             with open(path, encoding="utf-8") as file:
                 self.files.append(json.load(file))
             machine, options = self.files[-1]["machine"], self.files[-1]["options"]
@@ -44,9 +107,15 @@ class Figures:
                 row["machine"] = machine["gpu"] if is_gpu(row) else f"{machine['cpu']}, {machine['cores']} threads"
                 row["date"] = machine["date"][:10]
                 row.setdefault("details", {})
-                if untimed or seen.setdefault(key_of(row), path) != path:
-                    continue
-                self.rows.append(row)
+                if not untimed:
+                    self.add(row, path, seen)
+
+    def add(self, row, path, seen):
+        # Labelling beside OpenCV and on framewire's backends says how many components there are in its name alone.
+        if row["suite"] == "ladders/component-counts" and (found := re.search(r"(\d+) squares", row["operation"])):
+            row["details"].setdefault("components", found.group(1))
+        if seen.setdefault(key_of(row), path) == path:
+            self.rows.append(row)
 
     def group(self, name):
         return [row for row in self.rows if row["group"] == name]
@@ -59,12 +128,12 @@ class Figures:
 
 
 def base_name(row):
-    """The operation's name without its parameters: sizes, cells, threads, steps."""
-    name = row["operation"]
+    """The operation without the parts between commas that repeat a detail: sizes, cells, threads, steps."""
+    said = {f"{count} squares" for count in [row["details"].get("components")] if count}
     for key, value in row["details"].items():
-        for said in (f", {key} {value}", f"{key} {value}, ", f", {value} {key}", f", {value}x{value}", f", {value}", f"{value}, "):
-            name = name.replace(said, "")
-    return name
+        said |= {value, f"{value}x{value}", f"{key} {value}", f"{value} {key}", f"{value} {key.removesuffix('s')}", f"{value} {key}s",
+                 f"{value}x{value} {key}s"}
+    return ", ".join(part for part in row["operation"].split(", ") if part not in said)
 
 
 def sweeps(rows):
@@ -76,8 +145,8 @@ def sweeps(rows):
         for key, value in row["details"].items():
             if key not in SWEPT or number(value) is None:
                 continue
-            others = tuple(sorted((k, v) for k, v in row["details"].items() if k not in (key, "size")))
-            rest = ", ".join(v for _, v in others)
+            others = sorted((k, v) for k, v in row["details"].items() if k not in (key, "size", *MEASURED))
+            rest = ", ".join(f"{k} {v}" if k in SWEPT else v for k, v in others)
             line = f"{base_name(row)}{', ' + rest if rest else ''} ({row['runner']})"
             found.setdefault((key, row["details"].get("size", "")), {}).setdefault(line, []).append(row)
     result = {}

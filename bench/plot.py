@@ -2,25 +2,30 @@
 """Plots the results of `framewire bench --json` with Debian's matplotlib.
 
     bench/plot.py FILE.json... -o DIR
+    bench/plot.py docs/benchmarks/ladders/*.md -o docs/benchmarks/plots
 
-Plots each ladder as bars beside the report's figures, its sweeps as lines, peers as ratios, the growth of jobs, and the machine's
-limits. If several files have a row, the first one counts.
+Each ladder as bars beside the report's figures, its sweeps as lines, peers as ratios, how jobs grow, the machine's limits.
+A row that several files have is the first one's. Ladders can also be drawn from their pages: times are rounded there, and a sweep
+of threads, tiles, blocks or chunks has its fastest point only, so the plots of those sweeps stay as they are.
 """
 import argparse
 import os
 import re
+import textwrap
 
 import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from figures import STEPS, SWEPT, Figures, base_name, is_gpu, number, sweeps, us_text, without_sweeps  # noqa: E402
+from figures import (REPORTS, STEPS, SWEPT, TUNED, Figures, base_name, input_of, is_gpu, number, sweeps, us_text,  # noqa: E402
+                     without_sweeps)
 
 CPU, GPU, REPORT, PEER = "#2471a3", "#1e8449", "#b9770e", "#7d3c98"
 LINES = ["#2471a3", "#1e8449", "#c0392b", "#7d3c98", "#b9770e", "#148f77", "#5d6d7e", "#d35400"]
-MOST_BARS = 60
-MARGIN_IN, BAR_IN, WIDTH_IN = 1.1, 0.2, 9.0
+STYLES = ["-", "--", ":", "-."]
+PANEL_IN, BAR_IN, WIDTH_IN = 0.9, 0.2, 9.0
+LINEAR = ("components",)  # swept in equal steps, from 0
 
 # The plot has its own background, as pages may be light or dark.
 plt.rcParams.update({
@@ -37,38 +42,52 @@ def save(figure, folder, name):
     print(path)
 
 
-def bars(title, entries, unit, folder, name, log=True, one=False):
-    """`entries`: (label, value, colour, the report's value or None), from top to bottom."""
-    entries = entries[:MOST_BARS]
-    if not entries:
+def bars(title, panels, unit, folder, name, caption="", log=True, one=False):
+    """`panels`: {title: [(label, value, colour, the row's "reported" or None)]}, each with its first entry on top. All are drawn."""
+    panels = {of: entries for of, entries in panels.items() if entries}
+    if not panels:
         return
-    figure, axes = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(entries)))
-    places = range(len(entries), 0, -1)
-    axes.barh(places, [entry[1] for entry in entries], 0.7, color=[entry[2] for entry in entries])
-    reported = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
-    if reported:
-        axes.scatter([us for _, us in reported], [place for place, _ in reported], marker="D", s=22, color=REPORT, zorder=3,
-                     label="the report's figure, on its machine")
-        axes.legend(loc="lower right", bbox_to_anchor=(1, 1))
-    for place, entry in zip(places, entries):
-        axes.annotate(us_text(entry[1]), (entry[1], place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
-    if one:
-        axes.axvline(1, color="#333333", linewidth=1)
-    axes.set_yticks(list(places), [entry[0] for entry in entries])
-    axes.set_ylim(0.3, len(entries) + 0.7)
-    if log:
-        axes.set_xscale("log")
-    axes.set_xlabel(unit)
-    axes.set_title(title, loc="left")
-    axes.grid(axis="y", visible=False)
+    values = [value for entries in panels.values() for entry in entries for value in (entry[1], entry[3] and entry[3]["us"]) if value]
+    limits = (min(values) / 1.5, max(values) * 2) if log else (0, max(values) * 1.1)
+    heights = [PANEL_IN + BAR_IN * len(entries) for entries in panels.values()]
+    figure, all_axes = plt.subplots(len(panels), 1, figsize=(WIDTH_IN, sum(heights)), squeeze=False, sharex=True,
+                                    layout="constrained", gridspec_kw={"height_ratios": heights})
+    for axes, (panel, entries) in zip(all_axes[:, 0], panels.items()):
+        places = range(len(entries), 0, -1)
+        axes.barh(places, [entry[1] for entry in entries], 0.7, color=[entry[2] for entry in entries])
+        told = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
+        if told:
+            axes.scatter([reported["us"] for _, reported in told], [place for place, _ in told], marker="D", s=22, color=REPORT, zorder=3)
+            panel += f"   \N{BLACK DIAMOND} the report's, on its {', '.join(sorted({reported['machine'] for _, reported in told}))}"
+        for place, (_, value, _, reported) in zip(places, entries):
+            is_covered = reported and value / 1.1 < reported["us"] < value * 2
+            axes.annotate(us_text(value), (max(reported["us"], value) if is_covered else value, place), xytext=(6 if is_covered else 3, 0),
+                          textcoords="offset points", va="center", fontsize=7)
+        if one:
+            axes.axvline(1, color="#333333", linewidth=1)
+        axes.set_yticks(list(places), [entry[0] for entry in entries])
+        axes.set_ylim(0.3, len(entries) + 0.7)
+        if log:
+            axes.set_xscale("log")
+        axes.set_xlim(limits)
+        axes.tick_params(axis="x", labelbottom=True)
+        axes.set_xlabel(unit)
+        axes.set_title(panel, loc="left", fontweight="bold")
+        axes.grid(axis="y", visible=False)
+    figure.suptitle(titled(title, caption), x=0.01, ha="left", fontsize=9)
     save(figure, folder, name)
 
 
-def lines(title, curves, across, unit, folder, name, log_x=True, log_y=True):
+def titled(title, caption):
+    """The title above what it repeats, in lines that fit."""
+    return "\n".join([title] + textwrap.wrap(caption, 130))
+
+
+def lines(title, curves, across, unit, folder, name, caption="", log_x=True, log_y=True):
     """`curves`: {label: [(x, y)]}"""
     figure, axes = plt.subplots(figsize=(WIDTH_IN, 4.2))
     for index, (label, points) in enumerate(sorted(curves.items())):
-        style = "-" if index < len(LINES) else "--"
+        style = STYLES[index // len(LINES) % len(STYLES)]
         axes.plot(*zip(*points), style, marker="o", markersize=3, color=LINES[index % len(LINES)], label=label)
     if log_x:
         axes.set_xscale("log", base=2)
@@ -77,7 +96,7 @@ def lines(title, curves, across, unit, folder, name, log_x=True, log_y=True):
         axes.set_yscale("log")
     axes.set_xlabel(across)
     axes.set_ylabel(unit)
-    axes.set_title(title, loc="left")
+    axes.set_title(titled(title, caption), loc="left", fontsize=9)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=7)
     save(figure, folder, name)
 
@@ -86,29 +105,68 @@ def file_name(*parts):
     return re.sub(r"[^a-z0-9]+", "-", "-".join(parts).lower()).strip("-")
 
 
-def label_of(row):
-    """The parameters that distinguish a bar from its neighbours."""
-    details = [value if key in ("step", "size") else f"{key} {value}" for key, value in row["details"].items()
-               if (key in SWEPT or key in ("step", "size")) and value]
-    return f"{base_name(row)}{' (' + ', '.join(details) + ')' if details else ''}; {row['runner']}"
+def label_of(row, keys):
+    """What tells a bar from its neighbours: the operation, its step, the details named `keys`, and who ran it."""
+    details = row["details"]
+    step = details.get("step", "")
+    words = [base_name(row), step if step != "whole" else ""]
+    words += [value if key == "step" else f"{key} {value}" for key, value in details.items() if key in keys and value]
+    return f"{', '.join(filter(None, words))}; {row['runner']}"
+
+
+def labels_of(rows):
+    """Labels of rows of one panel, which no two rows share as long as their details differ."""
+    labels = [label_of(row, SWEPT) for row in rows]
+    for index, row in enumerate(rows):
+        if labels.count(labels[index]) > 1:
+            labels[index] = label_of(row, set(row["details"]) - {"step", "size", "input", "fps"})
+    return labels
+
+
+def name_of(suite):
+    return suite.removeprefix("ladders/").replace("_", " ").replace("-", " ")
+
+
+def caption_of(suite):
+    return "; ".join(["Repeats: " + REPORTS[suite][0], *REPORTS[suite][1:]]) if suite in REPORTS else ""
+
+
+def step_order(row):
+    step = row["details"].get("step", "")
+    return STEPS.index(step) if step in STEPS else 99
 
 
 def plot_ladder(figures, suite, folder):
+    """Bars: a file for each input, and in it a panel for each machine. Lines: what was swept, with every machine's rows labelled."""
     rows = [row for row in figures.suite("ladders", suite) if row["median_us"]]
-    kept = without_sweeps(rows)
-    kept.sort(key=lambda row: STEPS.index(row["details"].get("step", "")) if row["details"].get("step", "") in STEPS else 99)
-    for part, chosen in (("frames", [row for row in kept if row["details"].get("step", "whole") in ("whole", "")]),
-                         ("steps", [row for row in kept if row["details"].get("step", "whole") not in ("whole", "")])):
-        entries = [(label_of(row), row["median_us"], GPU if is_gpu(row) else CPU, row.get("reported", {}).get("us"))
-                   for row in chosen]
-        bars(f"{suite}, {part}", entries, "microseconds per frame", folder, file_name(suite, part))
-    for (key, size), curves in sweeps([row for row in rows if row["details"].get("step") not in ("HtoD", "DtoH", "memset")]).items():
-        points = {name: [(number(row["details"][key]), row["median_us"]) for row in of] for name, of in curves.items()}
-        points.update({f"{name}, the report": reported for name, of in curves.items()
-                       if len(reported := [(number(row["details"][key]), row["reported"]["us"]) for row in of
-                                       if "reported" in row]) >= 3})
-        lines(f"{suite}, {SWEPT[key]}{', ' + size if size else ''}", points, SWEPT[key], "microseconds per frame", folder,
-              file_name(suite, key, size))
+    swept = sweeps([row for row in rows if row["details"].get("step") not in ("HtoD", "DtoH", "memset")])
+    in_lines = {id(row) for (key, _), curves in swept.items() if key not in TUNED for of in curves.values() for row in of}
+    kept = sorted((row for row in without_sweeps(rows) if id(row) not in in_lines), key=step_order)
+    inputs = sorted({input_of(row) for row in kept})
+    for part, steps in (("whole frames", True), ("steps", False)):
+        for one_input in inputs:
+            panels = {}
+            for row in kept:
+                if input_of(row) == one_input and (row["details"].get("step", "whole") in ("whole", "")) == steps:
+                    panels.setdefault(f"{row['machine']}, {row['date']}", []).append(row)
+            entries = {panel: [(label, row["median_us"], GPU if is_gpu(row) else CPU, row.get("reported"))
+                               for label, row in zip(labels_of(of), of)] for panel, of in sorted(panels.items())}
+            bars(f"{name_of(suite)}: {part}, input {one_input}", entries, "microseconds per frame", folder,
+                 file_name(suite, "frames" if steps else part, one_input if len(inputs) > 1 else ""), caption_of(suite))
+    for (key, size), curves in swept.items():
+        machines = {name: of[0]["machine"] for name, of in curves.items()}
+        several = len(set(machines.values())) > 1
+        points = {f"{machines[name]}: {name}" if several else name: [(number(row["details"][key]), row["median_us"]) for row in of]
+                  for name, of in curves.items()}
+        for name, of in curves.items():
+            told = [row for row in of if "reported" in row]
+            if len(told) >= 3:
+                points[f"{told[0]['reported']['machine']}, the report: {name}"] = [
+                    (number(row["details"][key]), row["reported"]["us"]) for row in told]
+        on = "" if several else f", on {next(iter(machines.values()))}"
+        one_input = input_of(next(iter(curves.values()))[0])
+        lines(f"{name_of(suite)}: time by {SWEPT[key]}, input {one_input}{on}", points, SWEPT[key], "microseconds per frame", folder,
+              file_name(suite, key, size), caption_of(suite), log_x=key not in LINEAR)
 
 
 def plot_errors(figures, folder):
@@ -119,8 +177,8 @@ def plot_errors(figures, folder):
             curves.setdefault(f"{row['operation']}, {key.replace('_', ' ')}", []).append(
                 (number(row["details"]["frame"]), float(row["details"][key])))
     if curves:
-        lines("error of what viewers see, by frame", {name: sorted(of) for name, of in curves.items()}, "frame",
-              "grey levels", folder, "ladders-feedback", log_x=False, log_y=False)
+        lines("feedback: error of what viewers see by frame, input 640x360", {name: sorted(of) for name, of in curves.items()},
+              "frame", "grey levels", folder, "ladders-feedback", caption_of("ladders/feedback"), log_x=False, log_y=False)
 
 
 def peers_label(row):
@@ -137,9 +195,10 @@ def plot_peers(figures, folder):
             details = row["details"]
             kinds.setdefault(tuple(details.get(key, "") for key in ("size", "batch", "cache")), []).append(row)
     for (size, batch, cache), rows in kinds.items():
-        rows.sort(key=lambda row: row["times_peer"])
-        entries = [(peers_label(row), row["times_peer"], GPU if is_gpu(row) else CPU, None) for row in rows]
-        bars(f"times as fast as the fastest other, {size}, batch {batch}, {cache} cache", entries, "times as fast", folder,
+        panels = {}
+        for row in sorted(rows, key=lambda row: row["times_peer"]):
+            panels.setdefault(row["machine"], []).append((peers_label(row), row["times_peer"], GPU if is_gpu(row) else CPU, None))
+        bars(f"times as fast as the fastest other, {size}, batch {batch}, {cache} cache", panels, "times as fast", folder,
              file_name("peers", size, "batch", batch, cache), one=True)
 
 
@@ -158,17 +217,21 @@ def plot_growth(figures, folder):
 
 
 def plot_limits(figures, folder):
-    rows = figures.group("limits")
-    bandwidths = [(row["operation"], row["bytes"] / row["median_us"] * 1e-3, GPU if is_gpu(row) else CPU, None)
-                  for row in rows if row.get("bytes")]
-    bars("bytes that this machine moves, read and written", bandwidths, "GB per second", folder, "limits-bytes")
-    costs = [(row["operation"], row["median_us"], GPU, None) for row in rows if not row.get("bytes")]
+    bandwidths, costs = {}, {}
+    for row in figures.group("limits"):
+        colour = GPU if is_gpu(row) else CPU
+        if row.get("bytes"):
+            entry = (row["operation"], row["bytes"] / row["median_us"] * 1e-3, colour, None)
+            bandwidths.setdefault(row["machine"], []).append(entry)
+        else:
+            costs.setdefault(row["machine"], []).append((row["operation"], row["median_us"], colour, None))
+    bars("bytes that a machine moves, read and written", bandwidths, "GB per second", folder, "limits-bytes")
     bars("what calls cost", costs, "microseconds", folder, "limits-calls")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="FILE.json")
+    parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder that the plots go to")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)

@@ -13,7 +13,7 @@ import re
 import sys
 
 from distance import distance_table
-from figures import Figures, base_name, us_text, without_sweeps
+from figures import REPORTS, Figures, base_name, us_text, without_sweeps
 from kernels import kernel_table, with_rows_of
 from plot import file_name
 
@@ -121,9 +121,14 @@ class Plots:
                        for name in self.names if re.fullmatch(re.escape(begin) + r"(-.*)?\.(svg|jpg)", name))
 
 
+def reports_of(suite):
+    """Which report a ladder repeats, as the first line of its page."""
+    return f"Repeats experiments of [the report](../../reports.md): {'; '.join(REPORTS[suite])}.\n\n" if suite in REPORTS else ""
+
+
 def ladder_page(rows, plots):
     timed, untimed = [row for row in rows if row["median_us"]], [row for row in rows if not row["median_us"]]
-    text = measured_on(timed) if timed else ""
+    text = reports_of(rows[0]["suite"]) + (measured_on(timed) if timed else "")
     text += plots + "\n" if plots else ""
     text += ladder_table(timed) + "\n" if timed else ""
     return text + (untimed_table(untimed) if untimed else "")

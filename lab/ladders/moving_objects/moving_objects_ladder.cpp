@@ -323,7 +323,7 @@ void bench_gpu(Session& session, const MovingScene& scene) {
     for (const int block_px : {4, 8, 12, 16, 20, 24, 28, 32})
         session.attempt(fmt::format("{}, blocks of {}", suite, block_px), [&] {
             GpuBench bench(session, scene,
-                           {{"GPU tiled, blocks", "cuda", 0, "the grid search for v1.3"}, GpuVersion::tiled, block_px});
+                           {{"GPU tiled", "cuda", 0, "the grid search for v1.3"}, GpuVersion::tiled, block_px});
             bench.check();
             bench.time_kernels();
         });
