@@ -21,13 +21,24 @@ std::string full_name(const Suite& suite) { return fmt::format("{}/{}", suite.gr
 
 bool is_named(const Suite& suite, const std::string& name) { return name == suite.group || name == full_name(suite); }
 
-// Returns the named suites, or all, sorted by name.
+bool is_built(std::string_view group) {
+    return std::ranges::any_of(suites(), [&](const auto& suite) { return suite.group == group; });
+}
+
+// Why this build lacks a group that others have, or a suite of it; empty for names that no build has.
+const char* why_missing(const std::string& name) {
+    return name.substr(0, name.find('/')) == "ladders" && !is_built("ladders")
+               ? " in this build (cmake -DFRAMEWIRE_LAB=ON)"
+               : "";
+}
+
+// The suites named, or all, in the order of their names.
 std::vector<Suite> chosen_suites(const std::vector<std::string>& names) {
     auto all = suites();
     std::ranges::sort(all, {}, full_name);
     for (const auto& name : names)
         if (std::ranges::none_of(all, [&](const auto& suite) { return is_named(suite, name); }))
-            fail(ErrorCode::usage, "no group and no suite '{}'; --list has them", name);
+            fail(ErrorCode::usage, "no group and no suite '{}'{}; --list has them", name, why_missing(name));
     if (!names.empty())
         std::erase_if(all, [&](const auto& suite) {
             return std::ranges::none_of(names, [&](const auto& name) { return is_named(suite, name); });
@@ -37,7 +48,9 @@ std::vector<Suite> chosen_suites(const std::vector<std::string>& names) {
 
 std::string groups_text() {
     std::string text = "Groups:\n";
-    for (const auto& group : groups) text += fmt::format("  {:<11} {}\n", group.name, group.purpose);
+    for (const auto& group : groups)
+        text += fmt::format("  {:<11} {}{}\n", group.name, group.purpose,
+                            is_built(group.name) ? "" : " (not in this build)");
     return text + "A suite alone is GROUP/SUITE; --list has all.";
 }
 
@@ -80,7 +93,7 @@ int main(int argc, char** argv) {
     app.add_flag("--list", list, "print the suites' names and end");
     app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
     app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
-    app.add_flag("--quick", options.quick, "repeat less, for an overview");
+    app.add_flag("--quick", options.quick, "repeat less and leave out the slowest inputs of ladders, for an overview");
     app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
     app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");

@@ -188,8 +188,12 @@ void run_mosaic(Session& session) {
     if (session.gpu() && session.check_only())
         session.attempt("mosaic: every cell of 1 to 512 pixels", [&] { check_every_cell(session); });
 #endif
+    // Quick: each size once, with the cell that both strategies were measured with.
     for (const auto& measured : report)
-        if (!session.once() || measured.width == report[0].width) run_size(session, measured);
+        if (session.once()    ? measured.width == report[0].width
+            : session.quick() ? measured.cell_px == report[0].cell_px
+                              : true)
+            run_size(session, measured);
 }
 
 const SuiteEntry mosaic_ladder_suite{"ladders", "mosaic", run_mosaic};
