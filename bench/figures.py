@@ -1,6 +1,5 @@
-"""Rows of `framewire bench --json`, and of the ladder pages that bench/report.py wrote, for bench/plot.py and bench/report.py."""
+"""What bench/plot.py and bench/report.py read: rows of `framewire bench --json`."""
 import json
-import os
 import re
 
 STEPS = ["whole", "kernel", "HtoD", "DtoH", "memset", ""]
@@ -55,50 +54,12 @@ def input_of(row):
     return row["details"].get("size") or row["details"].get("input") or INPUTS.get(row["suite"], USUAL_INPUT)
 
 
-def microseconds(text):
-    """The median of a table's cell, such as "5,578 (5,345 to 7,733)"."""
-    return float(text.split(" ", 1)[0].replace(",", ""))
-
-
-def rows_of_page(path):
-    """The rows of a ladder's page as bench/report.py writes it, with rounded times, and the fastest row alone of each sweep."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    suite = "ladders/" + os.path.basename(path).removesuffix(".md")
-    measured = re.search(r"^Measured on (.*)\.$", text, flags=re.M)
-    machines = dict(one.rsplit(", ", 1) for one in measured.group(1).split("; ")) if measured else {}
-    rows = []
-    for line in text.split("\n"):
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("| ") else []
-        if len(cells) != 8 or cells[0] in ("variant", "---"):
-            continue
-        variant, runner, step, setting, us, _, reported, _ = cells
-        details = {"step": step} if step else {}
-        for word in filter(None, setting.split(", ")):
-            key, value = re.sub(r" \(best of \d+\)$", "", word).split(" ", 1)
-            details[key] = value
-        row = {"group": "ladders", "suite": suite, "operation": re.sub(r" \[\d+\]$", "", variant), "runner": runner,
-               "median_us": microseconds(us), "details": details}
-        of_gpu = [machine for machine in machines if not machine.endswith("threads")]
-        of_cpu = [machine for machine in machines if machine.endswith("threads")]
-        row["machine"] = (of_gpu if is_gpu(row) else of_cpu)[0]
-        row["date"] = machines[row["machine"]]
-        if told := re.match(r"([\d,.]+)(?: \(.*?\))?, (.*) \((.*)\)$", reported):
-            row["reported"] = {"us": microseconds(told.group(1)), "machine": told.group(2), "where": told.group(3)}
-        rows.append(row)
-    return rows
-
-
 class Figures:
-    """Rows of several files. If several files have a row, the first one counts."""
+    """Rows of several files, such as docs/benchmarks/recorded. A row that more than one has is the first one's."""
 
     def __init__(self, paths):
         self.files, self.rows, seen = [], [], {}
         for path in paths:
-            if path.endswith(".md"):
-                for row in rows_of_page(path):
-                    self.add(row, path, seen)
-                continue
             with open(path, encoding="utf-8") as file:
                 self.files.append(json.load(file))
             machine, options = self.files[-1]["machine"], self.files[-1]["options"]

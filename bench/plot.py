@@ -2,11 +2,10 @@
 """Plots the results of `framewire bench --json` with Debian's matplotlib.
 
     bench/plot.py FILE.json... -o DIR
-    bench/plot.py docs/benchmarks/ladders/*.md -o docs/benchmarks/plots
+    bench/plot.py docs/benchmarks/recorded/*.json -o docs/benchmarks/plots
 
 Each ladder as bars beside the report's figures, its sweeps as lines, peers as ratios, how jobs grow, the machine's limits.
-A row that several files have is the first one's. Ladders can also be drawn from their pages: times are rounded there, and a sweep
-of threads, tiles, blocks or chunks has its fastest point only, so the plots of those sweeps stay as they are.
+A row that several files have is the first one's.
 """
 import argparse
 import os
@@ -231,7 +230,7 @@ def plot_limits(figures, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder that the plots go to")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)

@@ -2,6 +2,7 @@
 """Writes docs/benchmarks.md between its markers, and the pages of docs/benchmarks, from the results of `framewire bench --json`.
 
     bench/report.py FILE.json... [--profile PROFILE.csv] [--page docs/benchmarks.md]
+    bench/report.py --pages docs/benchmarks/recorded/*.json    the pages of docs/benchmarks alone
 
 If several files have a row, the first one counts. PROFILE.csv is the output of bench/profile.sh. Plots of bench/plot.py in
 benchmarks/plots beside the page are shown above their tables. Sections without new results stay unchanged.
@@ -13,12 +14,13 @@ import re
 import sys
 
 from distance import distance_table
-from figures import REPORTS, Figures, base_name, us_text, without_sweeps
+from figures import REPORTS, TUNED, Figures, base_name, sweeps, us_text, without_sweeps
 from kernels import kernel_table, with_rows_of
 from plot import file_name
 
 MOST_UNTIMED = 12  # rows of a table without times
-MOST_OF_LIMIT = 2  # above this a step moved fewer bytes than its limit assumes
+MOST_SWEPT = 5  # rows of a table from one sweep of what the work is; of more, four are shown
+MOST_OF_LIMIT = 2  # beyond it a step moved less than the frame that its limit moves
 WHOLE = ("whole", "")
 
 
@@ -81,9 +83,20 @@ def setting(row):
     return ", ".join(words)
 
 
+def thinned(rows):
+    """`rows` with four of each sweep of what the work is, such as the number of components: the plot shows all."""
+    dropped = set()
+    for (key, _), curves in sweeps(rows).items():
+        for of in curves.values() if key not in TUNED else ():
+            if len(of) > MOST_SWEPT:
+                kept = {(len(of) - 1) * third // 3 for third in range(4)}
+                dropped |= {id(row) for index, row in enumerate(of) if index not in kept}
+    return [row for row in rows if id(row) not in dropped]
+
+
 def ladder_table(rows):
     notes, lines = {}, []
-    for row in without_sweeps(rows):
+    for row in thinned(without_sweeps(rows)):
         name = base_name(row)
         if row.get("note"):
             name += f" [{notes.setdefault(row['note'], len(notes) + 1)}]"
@@ -259,8 +272,13 @@ def main():
     parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("--profile", metavar="PROFILE.csv")
     parser.add_argument("--page", default=os.path.join(here, "..", "docs", "benchmarks.md"))
+    parser.add_argument("--pages", action="store_true", help="leave the tables of PAGE as they are")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)
+    folder = os.path.join(os.path.dirname(arguments.page), "benchmarks")
+    if arguments.pages:
+        print(f"wrote {', '.join(write_pages(figures, folder, arguments.profile))}")
+        return
     with open(os.path.join(here, "marks.json"), encoding="utf-8") as file:
         marks = json.load(file)
     parts = {"machines": machines_table(figures)}
@@ -275,7 +293,7 @@ def main():
         page = replace_part(page, name, text)
     with open(arguments.page, "w", encoding="utf-8") as file:
         file.write(page)
-    pages = write_pages(figures, os.path.join(os.path.dirname(arguments.page), "benchmarks"), arguments.profile)
+    pages = write_pages(figures, folder, arguments.profile)
     print(f"wrote {', '.join(parts)} of {arguments.page}, and {', '.join(pages)}")
 
 

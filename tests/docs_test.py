@@ -17,7 +17,9 @@ TEXTS = {page: open(page, encoding="utf-8").read() for page in PAGES if os.path.
 
 # Maximum number of words, by page or by folder.
 LENGTHS = {"README.md": 900, "docs/with/": 300, "docs/decisions/": 400, "CONTRIBUTING.md": 900}
-# Commands of other programs, and placeholders for a subcommand, have options of their own.
+# Words outside tables at most, of the pages about benchmarks together: figures belong into bench/report.py's tables.
+BENCHMARKS_PROSE = 3000
+# A command of another program, or one that stands for a subcommand, has options of its own.
 SUBCOMMANDS = ("run", "serve", "check", "view", "show", "detect", "hog", "filters", "sources", "devices")
 
 
@@ -83,6 +85,10 @@ def long_pages():
             words = len(text.split())
             if (page == name or (name.endswith("/") and page.startswith(name))) and words > most:
                 yield f"{page}: {words} words; at most {most} are allowed"
+    prose = sum(len(re.sub(r"^\|.*$", "", text, flags=re.M).split()) for page, text in TEXTS.items()
+                if page.startswith("docs/benchmarks"))
+    if prose > BENCHMARKS_PROSE:
+        yield f"docs/benchmarks*: {prose} words outside tables; at most {BENCHMARKS_PROSE} are allowed"
 
 
 def options_of(subcommand):

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Checks what bench/plot.py draws of the recorded ladders: every row, with its input and machine, under plain names.
+"""Checks what bench/plot.py draws of the recorded ladders: every row, with its input and machine, under plain names; and that
+their pages are what bench/report.py writes.
 Reports the way GoogleTest does."""
 import glob
 import os
 import sys
+import tempfile
 import traceback
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -11,9 +13,10 @@ sys.path.insert(0, os.path.join(ROOT, "bench"))
 os.chdir(ROOT)
 
 import plot  # noqa: E402
+import report  # noqa: E402
 from figures import REPORTS, Figures, base_name, input_of, key_of, us_text  # noqa: E402
 
-FIGURES = Figures(sorted(glob.glob("docs/benchmarks/ladders/*.md")))
+FIGURES = Figures(sorted(glob.glob("docs/benchmarks/recorded/*.json")))
 
 
 def drawn(suite):
@@ -89,12 +92,25 @@ def results_do_not_tell_rows_apart():
     assert key("6.3") == key("5.4")
 
 
+def pages_are_of_the_recorded_rows():
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.abspath("docs/benchmarks/plots"), os.path.join(folder, "plots"))
+        pages = report.write_pages(FIGURES, folder, None)
+        assert len(pages) == len(FIGURES.suites("ladders")), pages
+        for page in pages:
+            with open(os.path.join(folder, page), encoding="utf-8") as made, \
+                    open(os.path.join("docs/benchmarks", page), encoding="utf-8") as kept:
+                assert made.read() == kept.read(), f"docs/benchmarks/{page}: bench/report.py --pages writes another one"
+
+
 def main():
     failed = False
     for name, check in (("EveryRowIsDrawn", every_row_is_drawn), ("BarsAreAllInTheFile", bars_are_all_in_the_file),
                         ("TitlesNameInputAndReport", titles_name_input_and_report),
                         ("PanelsHaveOneMachineAndDifferentLabels", panels_have_one_machine_and_different_labels),
-                        ("NamesAreWhole", names_are_whole), ("ResultsDoNotTellRowsApart", results_do_not_tell_rows_apart)):
+                        ("NamesAreWhole", names_are_whole),
+                        ("PagesAreOfTheRecordedRows", pages_are_of_the_recorded_rows),
+                        ("ResultsDoNotTellRowsApart", results_do_not_tell_rows_apart)):
         try:
             check()
             print(f"[       OK ] Plots.{name} (0 ms)")
