@@ -1,4 +1,4 @@
-"""What bench/plot.py and bench/report.py read: rows of `framewire bench --json`."""
+"""Rows of `framewire bench --json`, as bench/plot.py and bench/report.py read them."""
 import json
 import re
 
@@ -50,7 +50,7 @@ def key_of(row):
 
 
 def input_of(row):
-    """What a ladder's row worked on: "1920x1080", or a report's "images" and "video"."""
+    """Input of a ladder row: "1920x1080", or a report's "images" and "video"."""
     return row["details"].get("size") or row["details"].get("input") or INPUTS.get(row["suite"], USUAL_INPUT)
 
 

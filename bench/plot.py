@@ -54,10 +54,10 @@ def bars(title, panels, unit, folder, name, caption="", log=True, one=False):
     for axes, (panel, entries) in zip(all_axes[:, 0], panels.items()):
         places = range(len(entries), 0, -1)
         axes.barh(places, [entry[1] for entry in entries], 0.7, color=[entry[2] for entry in entries])
-        told = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
-        if told:
-            axes.scatter([reported["us"] for _, reported in told], [place for place, _ in told], marker="D", s=22, color=REPORT, zorder=3)
-            panel += f"   \N{BLACK DIAMOND} the report's, on its {', '.join(sorted({reported['machine'] for _, reported in told}))}"
+        reported = [(place, entry[3]) for place, entry in zip(places, entries) if entry[3]]
+        if reported:
+            axes.scatter([reported["us"] for _, reported in reported], [place for place, _ in reported], marker="D", s=22, color=REPORT, zorder=3)
+            panel += f"   \N{BLACK DIAMOND} the report's, on its {', '.join(sorted({reported['machine'] for _, reported in reported}))}"
         for place, (_, value, _, reported) in zip(places, entries):
             is_covered = reported and value / 1.1 < reported["us"] < value * 2
             axes.annotate(us_text(value), (max(reported["us"], value) if is_covered else value, place), xytext=(6 if is_covered else 3, 0),
@@ -105,7 +105,7 @@ def file_name(*parts):
 
 
 def label_of(row, keys):
-    """What tells a bar from its neighbours: the operation, its step, the details named `keys`, and who ran it."""
+    """Label that distinguishes a bar from its neighbours: the operation, its step, the details named `keys`, and who ran it."""
     details = row["details"]
     step = details.get("step", "")
     words = [base_name(row), step if step != "whole" else ""]
@@ -158,10 +158,10 @@ def plot_ladder(figures, suite, folder):
         points = {f"{machines[name]}: {name}" if several else name: [(number(row["details"][key]), row["median_us"]) for row in of]
                   for name, of in curves.items()}
         for name, of in curves.items():
-            told = [row for row in of if "reported" in row]
-            if len(told) >= 3:
-                points[f"{told[0]['reported']['machine']}, the report: {name}"] = [
-                    (number(row["details"][key]), row["reported"]["us"]) for row in told]
+            reported = [row for row in of if "reported" in row]
+            if len(reported) >= 3:
+                points[f"{reported[0]['reported']['machine']}, the report: {name}"] = [
+                    (number(row["details"][key]), row["reported"]["us"]) for row in reported]
         on = "" if several else f", on {next(iter(machines.values()))}"
         one_input = input_of(next(iter(curves.values()))[0])
         lines(f"{name_of(suite)}: time by {SWEPT[key]}, input {one_input}{on}", points, SWEPT[key], "microseconds per frame", folder,

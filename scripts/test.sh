@@ -39,6 +39,6 @@ if [ "$preset" = dev ]; then
     # uses it, and what runs in browsers.
     first+=(tests/benches_test.sh)
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh)
-    last+=(tests/format_test.sh tests/layering_test.sh tests/count_tests_test.sh tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
+    last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
 fi
 scripts/count-tests.sh "$build/logs" "${first[@]}" "${next[@]}" "${last[@]}"

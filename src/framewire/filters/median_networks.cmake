@@ -18,8 +18,8 @@ add_custom_command(
 add_custom_target(framewire_median_networks_written DEPENDS ${FRAMEWIRE_MEDIAN_NETWORKS})
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # What these passes look for, long straight code does not have; nor is its memory worth walking far for values that
-    # are there already. Together they take nearly half of the time.
+    # Long straight-line code gives these passes nothing to find, and its memory is not worth searching far for values that are
+    # already loaded. Together they take nearly half of the compile time.
     set(options -fno-tree-dse -fno-tree-loop-im -fno-tree-pta --param=sccvn-max-alias-queries-per-access=20)
     if(FRAMEWIRE_SANITIZE MATCHES address)
         # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still
