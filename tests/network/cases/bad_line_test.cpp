@@ -59,18 +59,20 @@ TEST(BadLine, RecoversWithinASecondFromAMinuteOfTooLittleBandwidth) {
     tell("states in the bad time", static_cast<double>(during.size()), "");
     tell("latency in the bad time, p50", percentile(during, 0.5), "ms");
     tell("latency in the bad time, largest", percentile(during, 1), "ms");
+    // A sanitizer slows the server and the viewer so much that a frame takes longer than that on any line.
+    const auto soon_ms = kit::brief() ? std::max(200.0, 4 * percentile(before, 0.99)) : 200.0;
     double recovered_ms = full_ms + after_ms;
     for (const auto& arrival : viewer["arrivals"])
-        if (arrival[0] > full_ms && arrival[1] < 200) {
+        if (arrival[0] > full_ms && arrival[1] < soon_ms) {
             recovered_ms = arrival[0];
             break;
         }
-    tell("first state below 200 ms after", recovered_ms - full_ms, "ms");
+    tell("first state in time after", recovered_ms - full_ms, "ms");
     const auto begin_ms = std::max(full_ms + 1'000, scaled(recovered_ms, 0.0));
     const auto after = latencies(viewer, begin_ms, full_ms + after_ms);
     tell("latency from a second after it, largest", percentile(after, 1), "ms");
-    EXPECT_GT(after.size(), 20u);
-    EXPECT_LT(percentile(after, scaled(0.9, 1.0)), 200);
+    EXPECT_GT(after.size(), kit::brief() ? 2u : 20u);
+    EXPECT_LT(percentile(after, scaled(0.9, 1.0)), soon_ms);
 }
 
 // Returns the minimum over several viewers of the time from a late viewer's hello to the last byte of its first
@@ -112,8 +114,8 @@ TEST(BadLine, PicturesStayWithinTheBoundAndOneSecond) {
     auto line = line_settings("delay=50:rate=2M:queue=200");
     line.loss = link->can_lose() ? 0.05 : 0;
     link->set(line);
-    const auto seen = Crowd({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=2500",
-                             fmt::format("seconds={}", scaled(6, 60))},
+    const auto seen = Crowd({served.url() + "," + camera.log(), "viewers=0", "checking=1",
+                             kit::brief() ? "window=30000" : "window=2500", fmt::format("seconds={}", scaled(6, 60))},
                             link.get())
                           .result();
     const auto& viewer = seen["viewers"][0];
