@@ -41,7 +41,7 @@ if(FRAMEWIRE_LLD)
     target_link_options(framewire_options INTERFACE $<$<CONFIG:Dev>:-fuse-ld=lld>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # Baseline of the SIMD sources' dispatch at run time (core/simd/simd.hpp): any x86-64 since 2009.
+    # Baseline of the SIMD sources' dispatch at run time (core/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
 endif()
 if(FRAMEWIRE_SANITIZE)
@@ -66,7 +66,8 @@ function(framewire_join_cuda target)
 endfunction()
 
 # Joins what CMAKE_UNITY_BUILD would join: CMake's own units include sources by absolute paths, so that ccache would
-# only find them in one folder. As with CMake's, sources with their own properties, and generated ones, are not joined.
+# only find them in one folder. As with CMake's, sources with their own properties, and generated ones, are not joined, nor are
+# SIMD sources.
 function(framewire_join_cpp target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
