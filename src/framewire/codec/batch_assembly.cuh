@@ -151,7 +151,7 @@ private:
 }  // namespace framewire::codec
 
 // Contexts and symbols of a pixel on the device, from the steps of its block in shared memory. For .cu files only. The
-// formulas are those of format.md, "A pixel"; blocks/step_contexts.hpp has them for the CPU.
+// formulas are those of format.md, "A pixel"; sub_block_contexts.hpp has them for the CPU.
 
 namespace framewire::codec {
 

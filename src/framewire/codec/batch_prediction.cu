@@ -265,7 +265,7 @@ __device__ void find_vectors(const NearParts& near, int height, VectorSearch<cha
 }  // namespace framewire::codec
 
 // Candidate predictions for a sub-block, their steps and their cost. For .cu files only. The CPU does the same in
-// prediction_encoder.cpp.
+// prediction.cpp.
 
 namespace framewire::codec {
 

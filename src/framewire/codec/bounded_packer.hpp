@@ -13,7 +13,7 @@
 namespace framewire::codec {
 
 /// Encoder for the mode `bounded`: finds a cheap picture within the threshold of the camera's, updates R to it, and
-/// packs the change as delta/format.md specifies. Blocks in which no byte is off by more than the threshold keep R.
+/// packs the change as codec/format.md specifies. Blocks in which no byte is off by more than the threshold keep R.
 /// Errors never accumulate: each byte of the new R is within the threshold of the current frame. Move-only; not
 /// thread-safe.
 class BoundedPacker {

@@ -18,8 +18,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Vectors of one or two rows of a sub-block: types, loads and stores. Include it inside a Highway target namespace,
-// after <hwy/highway.h>.
+// Vectors of one or two rows of a sub-block: types, loads and stores.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -131,7 +130,7 @@ HWY_INLINE void for_some_rows(const PartDifferences& of, Body&& body) {
 HWY_AFTER_NAMESPACE();
 
 // SIMD encoder for the rows of a sub-block, one or two rows at a time: finds their steps, their neighbourhoods and the
-// expected magnitudes. Include it inside a Highway target namespace, after <hwy/highway.h>.
+// expected magnitudes.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -395,7 +394,7 @@ HWY_INLINE Steps fold_around(Steps off, Steps both) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// SIMD encoder for sub-blocks of blocks of changes. Steps and neighbourhoods come from found_rows-inl.hpp; here they
+// SIMD encoder for sub-blocks of blocks of changes. Steps and neighbourhoods come from find_rows(); here they
 // become symbols, which are reordered from vectors per kind of symbol to the order pixel by pixel, and compacted.
 
 // Shared by all targets. The guard keeps it from being compiled once per target.
@@ -606,7 +605,7 @@ void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace
 
 #endif
 
-// SIMD encoder for sub-blocks of blocks in runs. Steps and neighbourhoods come from found_rows-inl.hpp; here rows
+// SIMD encoder for sub-blocks of blocks in runs. Steps and neighbourhoods come from find_rows(); here rows
 // become one symbol each where possible, and magnitudes are folded and appended per channel.
 
 // Shared by all targets. The guard keeps it from being compiled once per target.

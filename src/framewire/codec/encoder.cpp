@@ -17,8 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// Comparison of a frame with the reference picture R. Include it inside a Highway target namespace, after
-// <hwy/highway.h>.
+// Comparison of a frame with the reference picture R.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {

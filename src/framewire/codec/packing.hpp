@@ -188,7 +188,7 @@ void validate_one_frame(const Shape& shape, const char* what);
 /// Throws Error{usage} unless `threshold` is in 0..254, the range that a head can have.
 void validate_packed_threshold(int threshold);
 
-/// Encoder that turns a list of changes, or a picture, into a packed frame as delta/format.md specifies. Servers
+/// Encoder that turns a list of changes, or a picture, into a packed frame as codec/format.md specifies. Servers
 /// and recordings read the directory of these frames, too. Keeps its memory between frames. Move-only; not thread-safe.
 class Packer {
 public:

@@ -93,8 +93,8 @@ Summary block_distance(HostView<const std::uint8_t> camera, HostView<const std::
 #endif
 
 // Motion search for a sub-block in SIMD. It examines many vectors with a cheap estimate of the cost; PredictionEncoder
-// then computes the exact cost of the few best ones. The estimates must be those of motion.cuh, so that both backends
-// choose the same vectors.
+// then computes the exact cost of the few best ones. The estimates must be those of batch_prediction.cu, so that both
+// backends choose the same vectors.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {

@@ -113,8 +113,8 @@ void RefinementBudget::took(const SharperStep& step, std::int64_t bytes) {
 
 }  // namespace framewire::codec
 
-// Constructor and host variants of Refiner. The device variants are in gpu/rest_on_gpu.cpp, which only builds
-// with CUDA contain.
+// Constructor and host variants of Refiner. The device variants are in refinement_gpu.cpp, which belongs to builds
+// with CUDA.
 
 namespace framewire::codec {
 

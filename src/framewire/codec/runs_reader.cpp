@@ -17,8 +17,7 @@
 #include <span>
 #include <utility>
 
-// Magnitudes of sub-blocks in runs, reconstructed in SIMD lanes. Include it inside a Highway target namespace, after
-// <hwy/highway.h>.
+// Magnitudes of sub-blocks in runs, reconstructed in SIMD lanes.
 //
 // A magnitude depends on those to its left and above and on the previous channel. Each row of each channel is a lane,
 // and the lanes are skewed: a row is one pixel behind the row above it, and a channel one pixel behind the previous
@@ -338,7 +337,7 @@ HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& 
 HWY_AFTER_NAMESPACE();
 
 // Reconstruction of blocks in runs: schedules their sub-blocks so that several independent ones are computed together,
-// and converts between rows of pixels and the skewed lanes of run_lanes-inl.hpp.
+// and converts between rows of pixels and skewed lanes.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -587,7 +586,7 @@ bool RunPartMaker::make(const BlockPlace& block, std::span<const RunPart> parts,
 
 #if HWY_ONCE
 
-// Construction of the lookup tables of changes_reading.hpp from the frequencies of the models.
+// Construction of the lookup tables (ReadingTables) from the frequencies of the models.
 
 namespace framewire::codec {
 namespace {

@@ -286,7 +286,7 @@ public:
 }  // namespace framewire::codec
 
 // Memory layout of sub-blocks in runs before and after their magnitudes are computed, and the state that passes from
-// one sub-block to the next. run_lanes-inl.hpp explains the skewed lanes.
+// one sub-block to the next. runs_reader.cpp explains the skewed lanes.
 
 namespace framewire::codec {
 namespace run_layout {

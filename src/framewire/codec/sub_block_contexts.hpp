@@ -280,8 +280,7 @@ inline int pattern_model(const CodedPixels::Neighbours& near) {
     return left + 4 * above + 16 * (traits.extent[near.left] == 2 || traits.extent[near.above] == 2);
 }
 
-/// Returns the context for the magnitude of a channel of the pixel (x, y); see magnitude_context() in
-/// step_formulas.hpp.
+/// Returns the context for the magnitude of a channel of the pixel (x, y); see magnitude_context() above.
 [[gnu::always_inline]] inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel,
                                                                  int sign, int before, int steps_before, bool first,
                                                                  bool fine) {

@@ -299,7 +299,7 @@ void read_magnitudes(Runs& runs, std::vector<From>& symbols, int threshold, Pict
 
 }  // namespace framewire::codec::plain
 
-/// Reference decoder: delta/format.md as code, section by section, with no regard for speed. Tests compare the Unpacker
+/// Reference decoder: codec/format.md as code, section by section, with no regard for speed. Tests compare the Unpacker
 /// with it. The two share only the trained tables, so a mistake in either of them or in the specification shows up as a
 /// difference.
 namespace framewire::codec::plain {

@@ -19,7 +19,7 @@ struct WarpResults {
     std::vector<std::uint64_t> wide_sums, wide_up_to_lane;
     std::vector<float> float_sums;
 };
-/// Runs the collectives of warp.cuh and scan.cuh in one warp.
+/// Runs the collectives of kernel.cuh in one warp.
 WarpResults join_in_warp(const std::vector<std::uint32_t>& values, Executor& executor);
 
 /// Prefix sums of a block's threads: two scans in the same shared memory, one of the values and one of their

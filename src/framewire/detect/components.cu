@@ -689,11 +689,11 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
 
 // Connected components on the GPU in four launches per batch, and a fifth for label images:
 //
-//     label_tiles      component_tiles.cuh  each tile on its own, in shared memory
-//     join_tiles       component_joins.cuh  unites components across tile edges
-//     gather_at_roots  component_joins.cuh  adds statistics up at the roots
-//     number_roots     component_lists.cuh  numbers and lists the components
-//     write_labels     here                 optional
+//     label_tiles      each tile on its own, in shared memory
+//     join_tiles       unites components across tile edges
+//     gather_at_roots  adds statistics up at the roots
+//     number_roots     numbers and lists the components
+//     write_labels     optional
 
 namespace framewire {
 namespace labelling {

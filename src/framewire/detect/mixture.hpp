@@ -186,7 +186,7 @@ struct MixtureClock {
 /// image pixel", Pattern Recognition Letters 27, 2006), with shadow detection (Prati et al., PAMI 25, 2003).
 /// The parameters are those of OpenCV's BackgroundSubtractorMOG2, and so is the method, with these exceptions:
 /// - The model of a pixel is stored in 16-bit numbers. A dithering offset that cycles with the frame number is added
-///   before rounding, so that the small changes of a low learning rate are kept on average (mixture_model.hpp).
+///   before rounding, so that the small changes of a low learning rate are kept on average (MixtureStep).
 /// - A pixel that has no Gaussian yet is background: nothing moves in the first frame.
 /// - After the first frames a row learns from one of `learn_every` frames, rows alternating, with the weight of all of
 ///   them. In the other frames its pixels are only compared with their background Gaussians, in whole levels.

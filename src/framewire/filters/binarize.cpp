@@ -358,7 +358,7 @@ void Binarize::run(const FilterImages<MemorySpace::host>& images) {
 
 #endif
 
-// Compiled with -ffp-contract=off: see sauvola.hpp.
+// Compiled with -ffp-contract=off: see sauvola_threshold().
 
 // Sauvola's threshold on the CPU, in bands of rows. Per row of a band:
 //
@@ -550,7 +550,7 @@ void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
 
 #if HWY_ONCE
 
-// Compiled with -ffp-contract=off: see otsu.hpp.
+// Compiled with -ffp-contract=off: see otsu_sequence().
 
 namespace framewire {
 namespace {
@@ -805,7 +805,7 @@ FilterInfo binarize_info() {
 
 }  // namespace framewire
 
-// The steps of Document, each of which is a filter of its own or divide(). See document.hpp for the method.
+// The steps of Document, each of which is a filter of its own or divide(). The comment of Document explains the method.
 
 namespace framewire {
 namespace {

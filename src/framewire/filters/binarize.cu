@@ -263,7 +263,7 @@ __device__ int valley(uint2 slope, int lane) {
     return (bottom + rise - 1) / 2;
 }
 
-// One smoothing pass, as smoothed() in threshold.cpp.
+// One smoothing pass, as smoothed() in binarize.cpp.
 __device__ void smooth(LaneBins& own, int lane) {
     auto left = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
     auto right = __shfl_down_sync(~0u, own.bin[0], 1);

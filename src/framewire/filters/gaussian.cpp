@@ -16,8 +16,7 @@
 #include <cmath>
 #include <cstring>
 
-// Gaussian for few taps with everything in registers. Compiled once per instruction set: include it inside a SIMD
-// source, after <hwy/highway.h>; the include guard toggles accordingly.
+// Gaussian for few taps with everything in registers.
 //
 // A column of vectors is processed top to bottom. Each image row is filtered along the row when it is loaded; its
 // result and its difference from the previous one move through `taps` registers, from which the column pass takes a row
@@ -353,8 +352,8 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
 }  // namespace framewire::HWY_NAMESPACE::gaussian_short
 HWY_AFTER_NAMESPACE();
 
-// Gaussian on the CPU, in tiles. The loops are in two headers, gaussian-inl.hpp for any window and
-// gaussian_short-inl.hpp for few taps; this file instantiates them for common sizes and chooses between them.
+// Gaussian on the CPU, in tiles. The loops for any window are in gaussian-inl.hpp, those for few taps above;
+// this part instantiates them for common sizes and chooses between them.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-// Gray on the CPU: runs of pixels in vectors. For BGR the loop of gray_vectors-inl.hpp does the work; this file stores
+// Gray on the CPU: runs of pixels in vectors. For BGR the loop of gray_input-inl.hpp does the work; this file stores
 // its results with one or three channels.
 
 HWY_BEFORE_NAMESPACE();

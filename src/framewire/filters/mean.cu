@@ -376,7 +376,7 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }  // namespace
 }  // namespace mean_kernels
 
-// Small windows are added up directly (mean_direct.cu); the others use the kernel of this file.
+// Small windows are added up directly (mean_direct_kernels); the others use the kernel above.
 FilterOnDevice Mean::plan_for_cuda() const {
     using namespace mean_kernels;
     const int size = parameters_.size;

@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-// The order of bytes in vectors for the median's networks. Compiled once per instruction set: include it inside a SIMD
-// source, after <hwy/highway.h>; the include guard toggles accordingly.
+// The order of bytes in vectors for the median's networks.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

@@ -352,8 +352,8 @@ void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 
 #if HWY_ONCE
 
-// Parameters, buffers and statistics of Mosaic, which do not depend on the backend. The cells are filled in
-// mosaic_cpu.cpp and mosaic.cu.
+// Parameters, buffers and statistics of Mosaic, which do not depend on the backend. The cells are filled
+// by the code above and in mosaic.cu.
 
 namespace framewire {
 namespace {

@@ -19,7 +19,7 @@ struct Zone {
     friend bool operator==(const Zone&, const Zone&) = default;
 };
 
-/// The cells of a zone; see mosaic_cells.hpp.
+/// The cells of a zone.
 struct CellGrid;
 
 /// Largest side of a cell.

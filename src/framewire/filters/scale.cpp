@@ -17,7 +17,7 @@
 //   combine_rows()   rows of the image -> one line of 16-bit numbers (column pass)
 //   scale_row()      line -> row of the result (row pass)
 //
-// Scale factors of about one half or more use scale_planes_cpu.cpp instead, which is faster.
+// Scale factors of about one half or more use scale_rows_in_planes() instead, which is faster.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -676,7 +676,7 @@ FilterInfo scale_info() {
 
 }  // namespace framewire
 
-// Arrangement of an axis's weights for vectors of blocks; see scale_blocks.hpp for the layout.
+// Arrangement of an axis's weights for vectors of blocks; see ScaleBlocks for the layout.
 
 namespace framewire {
 namespace {

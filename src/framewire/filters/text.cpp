@@ -461,7 +461,7 @@ std::u32string_view TextTemplate::fill(const FrameValues& values) {
 
 }  // namespace framewire
 
-// Parameters and plan of Text; drawing is in text_cpu.cpp and text.cu.
+// Parameters and plan of Text.
 
 namespace framewire {
 namespace {

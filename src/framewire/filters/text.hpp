@@ -51,7 +51,7 @@ public:
     std::u32string_view fill(const FrameValues& values);
 
 private:
-    /// In the order of the names in template.cpp.
+    /// In the order of `tokens` in text.cpp.
     enum class Token { fps, process_ms, bandwidth, changed, frame, time, source, read_ms, send_ms };
     /// One strftime conversion of a clock.
     struct ClockPart {

@@ -196,8 +196,7 @@ HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// Histograms of a row of cells whose side is a multiple of 8. Include it inside a SIMD source, after
-// gradients-inl.hpp.
+// Histograms of a row of cells whose side is a multiple of 8. They use the gradients above.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

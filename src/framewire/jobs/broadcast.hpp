@@ -315,7 +315,7 @@ struct BroadcastFound {
     void wait();
 };
 
-/// State of a running broadcast. The functions that work on single frames are in broadcast_frames.cpp.
+/// State of a running broadcast.
 ///
 /// Three threads and a pool share it. start() runs on the processing thread and send() on the thread that called run(),
 /// both in frame order; BroadcastFound::wait() runs on the worker pool. Every frame's data move from one to the next

@@ -115,8 +115,8 @@ struct SourceKind {
 /// SourceKind::reads for kinds that read the file at their path.
 std::vector<std::string> reads_path(const SourceCall& call);
 
-/// All kinds of sources, in the order in which they are matched against a text. To add a kind, add its folder, its
-/// line in a CMakeLists.txt and its line in source_registry.cpp.
+/// All kinds of sources, in the order in which they are matched against a text. To add a kind, add its
+/// files to CMakeLists.txt and its name to FRAMEWIRE_SOURCES in sources.cpp.
 const std::vector<SourceKind>& source_registry();
 
 /// Finds the kind of a text and parses its parameters. Opens nothing, but checks what exists at a path. Throws

@@ -249,7 +249,7 @@ std::string to_text(const Bytes16& address) {
     return text.data();
 }
 
-// The peer is an IPv6 /64 network or a single IPv4 address, the same rule as in tcp/peer.cpp.
+// The peer is an IPv6 /64 network or a single IPv4 address, the same rule as peer_of() in tcp.cpp.
 TrustedProxies::Client client_at(Bytes16 address) {
     TrustedProxies::Client client{to_text(address), {}};
     if (!is_mapped(address)) std::fill(address.begin() + 8, address.end(), std::uint8_t{0});

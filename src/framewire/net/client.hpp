@@ -94,7 +94,7 @@ public:
     /// Returns true if the previous picture and packed() alone produce picture(). Otherwise a recording needs a
     /// keyframe here.
     bool follows() const;
-    /// The packed frame received last, in the format of delta/format.md. Valid until the next call of next().
+    /// The packed frame received last, in the format of codec/format.md. Valid until the next call of next().
     ByteSpan packed() const;
     /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
     std::span<const Component> objects() const;

@@ -201,7 +201,7 @@ public:
     void stop_handlers() { handlers_.stop(); }
 
 private:
-    // Reading requests and deadlines (visitors.cpp).
+    // Reading requests and deadlines.
     void await_request(const VisitorPointer& visitor);
     void make_place(const VisitorPointer& visitor);
     void read_on(HttpConnection& visitor);
@@ -214,7 +214,7 @@ private:
     void close(const VisitorPointer& visitor);
     void check_deadline(const VisitorPointer& visitor, Clock::time_point now);
 
-    // Handling requests (visitors_handling.cpp).
+    // Handling requests.
     void handle(const VisitorPointer& visitor);
     void identify(HttpConnection& visitor) const;
     bool redirect_to_base_path(const VisitorPointer& visitor);
@@ -226,7 +226,7 @@ private:
     void take_first_message(const VisitorPointer& visitor, std::size_t bytes);
     void take_response(const VisitorPointer& visitor, const Response& response);
 
-    // Responses and feeds (visitors_answering.cpp).
+    // Responses and feeds.
     void refuse(const VisitorPointer& visitor, const Refused& why, bool last);
     void answer(const VisitorPointer& visitor, const Response& response);
     void trouble(const HttpConnection& visitor, std::string_view what);

@@ -49,8 +49,7 @@ double Viewer::pace(Clock::time_point now) const {
 
 }  // namespace framewire::net
 
-// Viewers: accepting, reading acknowledgements and control requests, dropping and deadlines. Sending is in
-// viewers_sending.cpp.
+// Viewers: accepting, reading acknowledgements and control requests, dropping and deadlines.
 
 namespace framewire::net {
 

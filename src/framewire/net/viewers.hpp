@@ -266,7 +266,7 @@ private:
         }
     }
 
-    // Sending (viewers_sending.cpp).
+    // Sending.
     void send(Viewer& viewer, Answer answer);
     void written(const ViewerPointer& viewer, const std::error_code& error);
     void make_room_for(const Viewer& viewer, const SharedMessages& messages);

@@ -24,7 +24,7 @@ std::string clean_text(std::string_view text, std::size_t max_bytes);
 }  // namespace framewire::net
 
 // The stream protocol between server and viewer, see docs/protocol.md. All integers are little-endian, and every length
-// is checked. The content of keyframes and delta frames is defined by the codec, see delta/format.md.
+// is checked. The content of keyframes and delta frames is defined by the codec, see codec/format.md.
 //
 //   preamble   "FWIR" u16 version                       once per direction, before the hello
 //   message    u8 type  u32 length  payload[length]

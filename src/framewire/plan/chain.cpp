@@ -17,7 +17,7 @@
 #include <utility>
 
 // The grammar of a chain: filters separated by commas, each a name with an optional parameter list (see
-// core/parameters/text.cpp):
+// core/parameters.cpp):
 //
 //     chain  = [ filter { "," filter } ]
 //     filter = name [ ( "=" | ":" ) list ]
@@ -179,7 +179,7 @@ Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry) {
 
 namespace framewire {
 
-// The folder of each filter defines NAME_info().
+// The source of each filter defines NAME_info().
 #define FRAMEWIRE_DECLARE(name) FilterInfo name##_info();
 FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
 #undef FRAMEWIRE_DECLARE

@@ -23,7 +23,7 @@ struct MosquittoLibrary {
     template <class Function>
     using Pointer = std::add_pointer_t<Function>;
 
-    // Named for what they do here; mosquitto_library.cpp lists their original names.
+    // Named for what they do here; mqtt.cpp lists their original names.
     Pointer<decltype(mosquitto_new)> create;
     Pointer<decltype(mosquitto_destroy)> destroy;
     // Set up a client before it connects.

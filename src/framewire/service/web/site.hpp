@@ -69,7 +69,7 @@ public:
 private:
     struct Wanted;
     void run(const std::stop_token& stop);
-    // Publishes the newest picture; see mjpeg.cpp.
+    // Publishes the newest picture.
     void show(std::uint64_t version);
 
     const LiveCamera* camera_;
