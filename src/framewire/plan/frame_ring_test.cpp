@@ -547,9 +547,6 @@ TEST(FrameRing, RejectsTooFewSlotsAndFrames) {
     numbers.options.waiting = 1;
     numbers.options.workers = -1;
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);
-    numbers.options.workers = 0;
-    numbers.options.drop_when_late = true;
-    EXPECT_EQ(numbers.failure(), ErrorCode::usage);
 }
 
 }  // namespace frame_ring_test
