@@ -23,7 +23,8 @@ guard='__CUDA_ARCH__ >= 800$'
 {
     grep -rnE '__CUDA_ARCH__' src --include='*.cu' --include='*.cuh' --include='*.hpp' |
         grep -vE "#ifn?def __CUDA_ARCH__\$|#if !defined\(__CUDA_ARCH__\) \|\| $guard"
-    grep -rlE "$guard" src | while read -r file; do
+    # A .cu file is compiled for every architecture itself; a header only where something calls it.
+    grep -rlE "$guard" src --include='*.cuh' --include='*.hpp' | while read -r file; do
         # Prints the name before the last opening parenthesis of the __device__ line before each guard.
         awk -v guard="$guard" '/__device__/ { line = $0 } $0 ~ guard { print line }' "$file" |
             grep -oE '[a-z_]+\(' | grep -v '^__' | while read -r called; do
