@@ -18,9 +18,10 @@ const char* name_of(ThresholdMethod method) {
     switch (method) {
         case ThresholdMethod::two_max: return "two-max";
         case ThresholdMethod::otsu: return "otsu";
-        case ThresholdMethod::two_peaks: break;
+        case ThresholdMethod::two_peaks: return "two-peaks";
+        case ThresholdMethod::ink: break;
     }
-    return "two-peaks";
+    return "ink";
 }
 
 double fewest_bytes(int channels, int reads) {

@@ -32,14 +32,17 @@ constexpr struct Tile {
              {9, 4, 4, 2, 2}, {11, 4, 4, 2, 2}, {13, 4, 4, 2, 2}, {15, 4, 4, 2, 2}};
 
 constexpr const char* introduction =
-    R"(// Written by print_networks.cpp. To be included where MEDIAN_NETWORK says what kind of functions these are, MEDIAN_LOOP
-// what is to be said of their loops, and MEDIAN_SIZES_FROM and MEDIAN_SIZES_UP_TO which of them there are. `load` gives the
-// value at x, y of the tile's footprint, `store` takes the median of pixel x, y of the tile; order.lower(a, b) and
-// order.upper(a, b) are the smaller and the larger value, order.upper(a, b, lower) is given the smaller one too.
+    R"(// Written by print_networks.cpp. Include it with these macros defined: MEDIAN_NETWORK, the specifiers of these functions,
+// MEDIAN_LOOP, the pragma before their loops, and MEDIAN_SIZES_FROM and MEDIAN_SIZES_UP_TO, the window sizes to define.
 //
-// Rows and columns where tiles share sorted strips, median_strip() sorts one, whose pixels `load` gives: `keep_column` takes the rank-th
-// smallest of its column x, `keep_strip` of all. `column` gives the rank-th smallest of the strips' column x of the
-// footprint, `strip` of the strip that begins at column x.
+// median_network() calls `load` for the value at (x, y) of the tile's footprint and `store` with the median of pixel (x, y) of
+// the tile. order.lower(a, b) and order.upper(a, b) return the smaller and the larger value; order.upper(a, b, lower) gets
+// the smaller one as well.
+//
+// If tiles share sorted strips, median_strip() sorts one strip, whose pixels `load` returns: it calls `keep_column` with the
+// rank-th smallest value of column x and `keep_strip` with that of the whole strip. median_network() then reads both: `column`
+// returns the rank-th smallest value of the strips' column x of the footprint, `strip` that of the strip that starts at
+// column x.
 
 )";
 
