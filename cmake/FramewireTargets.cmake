@@ -50,104 +50,16 @@ if(FRAMEWIRE_SANITIZE)
     target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
 endif()
 
-# If CMAKE_UNITY_BUILD joins other sources, this function joins up to nine CUDA sources, which CMake before 3.31 does
-# not join. It joins those with their own namespace, NAME_kernels for NAME.cu, as sources share short names.
-function(framewire_join_cuda target)
-    get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "\\.cu$")
-    set(joined)
-    foreach(source IN LISTS sources)
-        file(STRINGS ${source} own_namespace REGEX "^namespace [a-z_]+_kernels {" LIMIT_COUNT 1)
-        if(own_namespace)
-            list(APPEND joined ${source})
-        endif()
-    endforeach()
-    framewire_join(${target} cu 9 "${joined}")
-endfunction()
-
-# Joins what CMAKE_UNITY_BUILD would join: CMake's own units include sources by absolute paths, so that ccache would
-# only find them in one folder. As with CMake's, sources with their own properties, and generated ones, are not joined, nor are
-# SIMD sources.
-function(framewire_join_cpp target)
+# Keeps sources out of CMAKE_UNITY_BUILD that Highway compiles once for each instruction set, by including them again.
+function(framewire_keep_simd_alone target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
-    set(joined)
     foreach(source IN LISTS sources)
-        cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" alone)
-        # Highway compiles such a source once for each instruction set, by including it.
-        set(includes_itself)
-        if(NOT alone)
-            file(STRINGS ${source} includes_itself REGEX "^#define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
-        endif()
+        file(STRINGS ${source} includes_itself REGEX "^#define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
         if(includes_itself)
-            set(alone ON)
-        endif()
-        foreach(property IN ITEMS
-                SKIP_UNITY_BUILD_INCLUSION COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
-            get_source_file_property(value ${source} ${property})
-            if(value)
-                set(alone ON)
-            endif()
-        endforeach()
-        if(NOT alone)
-            list(APPEND joined ${source})
+            set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         endif()
     endforeach()
-    get_target_property(most ${target} UNITY_BUILD_BATCH_SIZE)
-    framewire_join(${target} cpp ${most} "${joined}")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-endfunction()
-
-# framewire_joined(TARGET): joins the sources of TARGET if CMAKE_UNITY_BUILD is on. The functions below call it.
-function(framewire_joined target)
-    if(CMAKE_UNITY_BUILD)
-        cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cpp ${target})")  # options of sources are set later
-    endif()
-endfunction()
-
-# Makes units of up to `most` of `sources`, with about the same number in each, named joined/TARGET_0.ENDING. Sources
-# with their own compile options are joined with those that have the same. Units include sources relative to the root of
-# their include path.
-function(framewire_join target ending most sources)
-    set(kinds)
-    foreach(source IN LISTS sources)
-        get_source_file_property(options ${source} COMPILE_OPTIONS)
-        string(MAKE_C_IDENTIFIER "${options}" kind)
-        set(${kind}_options "${options}")
-        list(APPEND ${kind}_sources ${source})
-        list(APPEND kinds ${kind})
-    endforeach()
-    list(REMOVE_DUPLICATES kinds)
-    get_target_property(all ${target} SOURCES)  # another target may compile one of them by itself
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/joined)
-    set(number 0)
-    foreach(kind IN LISTS kinds)
-        list(LENGTH ${kind}_sources left)
-        math(EXPR units "(${left} + ${most} - 1) / ${most}")
-        while(left GREATER 1)
-            math(EXPR count "(${left} + ${units} - 1) / ${units}")
-            set(name ${target}_${number}.${ending})
-            set(includes)
-            foreach(index RANGE 1 ${count})
-                list(POP_FRONT ${kind}_sources source)
-                cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE path)
-                cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-                string(REGEX REPLACE "^(src|tests|bench|lab|apps/framewire)/" "" path "${path}")
-                string(APPEND includes "#include \"${path}\"\n")
-                list(REMOVE_ITEM all ${source})
-            endforeach()
-            file(CONFIGURE OUTPUT ${folder}/${name} CONTENT "${includes}")
-            set_source_files_properties(${folder}/${name} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-            if(${kind}_options)
-                set_source_files_properties(${folder}/${name} PROPERTIES COMPILE_OPTIONS "${${kind}_options}")
-            endif()
-            list(APPEND all ${folder}/${name})
-            math(EXPR number "${number} + 1")
-            math(EXPR units "${units} - 1")
-            math(EXPR left "${left} - ${count}")
-        endwhile()
-    endforeach()
-    set_property(TARGET ${target} PROPERTY SOURCES ${all})
 endfunction()
 
 # framewire_library(NAME [TALK] SOURCES ... [CUDA_SOURCES ...] [HEADERS ...] [DEPENDS ...] [PRIVATE ...])
@@ -164,9 +76,6 @@ function(framewire_library name)
         set_target_properties(${target} PROPERTIES
             CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
         target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
-        if(CMAKE_UNITY_BUILD)
-            cmake_language(EVAL CODE "cmake_language(DEFER CALL framewire_join_cuda ${target})")  # options of sources are set later
-        endif()
     endif()
     # Without a symbol for "being built": static and shared libraries use the same objects.
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
@@ -180,14 +89,14 @@ function(framewire_library name)
     if(arg_TALK)
         target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Dev>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-O1>)
     endif()
-    framewire_joined(${target})
+    framewire_keep_simd_alone(${target})
     set_property(GLOBAL APPEND PROPERTY FRAMEWIRE_LIBRARIES ${target})
 endfunction()
 
 # framewire_tests(NAME [FORMULAS] SOURCES ... [CUDA_SOURCES ...] [OPTIONS ...] [DEPENDS ...])
 # Defines the tests of one folder as executable NAME_tests, run by ctest; does nothing in a build without tests. FORMULAS is for
 # tests that compute references over whole images, which need -O1. CUDA_SOURCES are ignored in a build without CUDA. OPTIONS are
-# compiler options for all of them: a source with its own options would not be joined with others.
+# compiler options for all of them.
 function(framewire_tests name)
     if(NOT FRAMEWIRE_TESTS)
         return()
@@ -204,9 +113,9 @@ function(framewire_tests name)
     # The libraries under test keep their -O2. -O0 compiles in 0.6 of -O1's time, and that in 0.7 of -O2's.
     set(optimisation -O$<BOOL:${arg_FORMULAS}>)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:${optimisation}>
-        $<$<COMPILE_LANGUAGE:CXX>:${FRAMEWIRE_TEST_FLAGS};${arg_OPTIONS}>)
-    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    framewire_joined(${target})
+        $<$<COMPILE_LANGUAGE:CXX>:${arg_OPTIONS}>)
+    # Each test file is compiled on its own, so that files need not agree about names.
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD OFF)
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()

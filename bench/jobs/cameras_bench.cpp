@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace framewire::bench {
-namespace cameras_bench {
+namespace {
 
 constexpr int fps = 30;
 constexpr int most_cameras = 512;
@@ -129,5 +129,5 @@ void bench_cameras(Session& session) {
 
 const SuiteEntry cameras_suite{"jobs", "cameras", bench_cameras};
 
-}  // namespace cameras_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace decode_bench {
+namespace {
 
 constexpr int turns = 5, quick_turns = 3;
 constexpr int compared_frames = 12;
@@ -141,5 +141,5 @@ void bench_decode(Session& session) {
 
 const SuiteEntry decode_suite{"jobs", "decode", bench_decode};
 
-}  // namespace decode_bench
+}  // namespace
 }  // namespace framewire::bench

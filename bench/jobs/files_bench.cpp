@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace files_bench {
+namespace {
 
 constexpr int turns = 5, quick_turns = 2;
 constexpr int made_frames = 240, quick_made_frames = 32;
@@ -190,5 +190,5 @@ void bench_files_mp4(Session& session) { bench_all(session, "jobs/files-mp4", mp
 const SuiteEntry files_suite{"jobs", "files", bench_files};
 const SuiteEntry files_mp4_suite{"jobs", "files-mp4", bench_files_mp4};
 
-}  // namespace files_bench
+}  // namespace
 }  // namespace framewire::bench

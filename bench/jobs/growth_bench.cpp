@@ -10,7 +10,7 @@
 #include <utility>
 
 namespace framewire::bench {
-namespace growth_bench {
+namespace {
 
 constexpr const char* small = "596x336";  // from the moving-object report
 constexpr int slow_fps = 5, fps = 15;
@@ -57,5 +57,5 @@ void bench_growth(Session& session) {
 
 const SuiteEntry growth_suite{"jobs", "growth", bench_growth};
 
-}  // namespace growth_bench
+}  // namespace
 }  // namespace framewire::bench

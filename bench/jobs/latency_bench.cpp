@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace latency_bench {
+namespace {
 
 constexpr int camera_fps = 30, threshold = 20;
 constexpr double settling_seconds = 1;  // excluded from the results: the first frame is a keyframe
@@ -183,5 +183,5 @@ void bench_latency(Session& session) {
 
 const SuiteEntry latency_suite{"jobs", "latency", bench_latency};
 
-}  // namespace latency_bench
+}  // namespace
 }  // namespace framewire::bench

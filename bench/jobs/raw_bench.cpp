@@ -23,7 +23,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace raw_bench {
+namespace {
 
 constexpr int scenes = 16;             // different frames, then repeated
 constexpr double memory_share = 0.15;  // share of the folder's free bytes that the frames may use
@@ -232,5 +232,5 @@ void bench_raw(Session& session) {
 
 const SuiteEntry raw_suite{"jobs", "raw", bench_raw};
 
-}  // namespace raw_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace frame_bench {
+namespace {
 
 struct Scene {
     HostImage in, previous;
@@ -85,11 +85,11 @@ void bench_gpu(Session& session, const FrameBench& bench) {
                  {}});
 }
 
-}  // namespace frame_bench
+}  // namespace
 
 void bench_frames(Session& session, const FrameBench& bench) {
-    frame_bench::bench_cpu(session, bench);
-    if (session.gpu()) frame_bench::bench_gpu(session, bench);
+    bench_cpu(session, bench);
+    if (session.gpu()) bench_gpu(session, bench);
 }
 
 }  // namespace framewire::bench

@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace framewire::bench {
-namespace cpu_limits_bench {
+namespace {
 
 // More frames than a last-level cache holds, used in turn.
 constexpr int frames = 24;
@@ -69,7 +69,7 @@ Timing measure(Session& session, int threads, Loop loop) {
     return timing;
 }
 
-}  // namespace cpu_limits_bench
+}  // namespace
 
 std::vector<Limit> cpu_limits(const Session& session) {
     namespace own = cpu_limits_bench;

@@ -15,7 +15,7 @@
 #include <set>
 
 namespace framewire::bench {
-namespace file_limits_bench {
+namespace {
 
 constexpr int frames = 16;
 
@@ -71,7 +71,7 @@ Timing measure(Session& session, int threads, bool writes) {
     return divided(timing[0], threads);
 }
 
-}  // namespace file_limits_bench
+}  // namespace
 
 std::vector<Limit> file_limits(const Session& session) {
     std::vector<Limit> all;
@@ -81,7 +81,7 @@ std::vector<Limit> file_limits(const Session& session) {
             all.push_back({name,
                            "cpu",
                            static_cast<double>(2 * bench_frame.bytes()),
-                           [threads, writes](Session& in) { return file_limits_bench::measure(in, threads, writes); },
+                           [threads, writes](Session& in) { return measure(in, threads, writes); },
                            {{"threads", std::to_string(threads)}}});
         }
     return all;

@@ -4,7 +4,7 @@
 #include "limits/limits_kernels.hpp"
 
 namespace framewire::bench {
-namespace gpu_costs_bench {
+namespace {
 
 constexpr int many = 1000;
 
@@ -71,7 +71,7 @@ Timing small(Session& session, bool up) {
     });
 }
 
-}  // namespace gpu_costs_bench
+}  // namespace
 
 std::vector<Limit> gpu_costs() {
     namespace own = gpu_costs_bench;

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 namespace framewire::bench {
-namespace gpu_limits_bench {
+namespace {
 
 constexpr auto frame_bytes = static_cast<std::size_t>(bench_frame.bytes());
 constexpr auto batch_bytes = frame_bytes * gpu_batch;
@@ -119,7 +119,7 @@ Timing both_ways(Session& session) {
                    transfers);
 }
 
-}  // namespace gpu_limits_bench
+}  // namespace
 
 std::vector<Limit> gpu_limits() {
     namespace own = gpu_limits_bench;

@@ -23,7 +23,7 @@ std::vector<Limit> limits(const Session& session) {
     return all;
 }
 
-namespace limits_bench {
+namespace {
 
 void bench_limits(Session& session) {
     for (const auto& limit : limits(session))
@@ -41,5 +41,5 @@ void bench_limits(Session& session) {
 
 const SuiteEntry limits_suite{"limits", "machine", bench_limits};
 
-}  // namespace limits_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -3,7 +3,6 @@
 #include "framewire/cuda/kernel.cuh"
 
 namespace framewire::bench {
-namespace limits_kernels {
 namespace {
 
 constexpr int threads = 512, words_each = 4;
@@ -41,20 +40,17 @@ unsigned blocks_for(std::int64_t words) {
 }
 
 }  // namespace
-}  // namespace limits_kernels
 
-void limit_launch(const cuda::Stream& stream) { cuda::Launch(stream, 1, 1)(limits_kernels::limit_empty); }
+void limit_launch(const cuda::Stream& stream) { cuda::Launch(stream, 1, 1)(limit_empty); }
 
 void limit_read(const void* from, std::uint32_t* sink, std::int64_t bytes, const cuda::Stream& stream) {
     const auto words = bytes / 16;
-    cuda::Launch(stream, limits_kernels::blocks_for(words), limits_kernels::threads)(
-        limits_kernels::limit_read_only, static_cast<const uint4*>(from), sink, words);
+    cuda::Launch(stream, blocks_for(words), threads)(limit_read_only, static_cast<const uint4*>(from), sink, words);
 }
 
 void limit_write(void* to, std::int64_t bytes, const cuda::Stream& stream) {
     const auto words = bytes / 16;
-    cuda::Launch(stream, limits_kernels::blocks_for(words), limits_kernels::threads)(limits_kernels::limit_write_only,
-                                                                                     static_cast<uint4*>(to), words);
+    cuda::Launch(stream, blocks_for(words), threads)(limit_write_only, static_cast<uint4*>(to), words);
 }
 
 }  // namespace framewire::bench

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace operations_bench {
+namespace {
 
 constexpr Shape sizes[] = {{1, 336, 596, 3}, {1, 720, 1280, 3}, bench_frame, {1, 2160, 3840, 3}};
 
@@ -92,5 +92,5 @@ void bench_operations(Session& session) {
 
 const SuiteEntry operations_suite{"peers", "operations", bench_operations};
 
-}  // namespace operations_bench
+}  // namespace
 }  // namespace framewire::bench

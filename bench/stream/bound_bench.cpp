@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace bound_bench {
+namespace {
 
 using codec::Mode;
 
@@ -132,5 +132,5 @@ void bench_bound(Session& session) {
 
 const SuiteEntry bound_suite{"proofs", "bound", bench_bound};
 
-}  // namespace bound_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace stream_bench {
+namespace {
 
 constexpr const char* made_scene = "synth:size=640x360:fps=30:noise=4:objects=3:seed=7";
 constexpr int quick_frames = 12, checked_frames = 3;
@@ -189,5 +189,5 @@ void bench_stream(Session& session) {
 
 const SuiteEntry stream_suite{"peers", "stream", bench_stream};
 
-}  // namespace stream_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace framewire::e2e {
-namespace detect_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -274,5 +274,5 @@ INSTANTIATE_TEST_SUITE_P(
                     DetectRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace detect_test
+}  // namespace
 }  // namespace framewire::e2e

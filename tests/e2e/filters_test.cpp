@@ -8,7 +8,7 @@
 #include <filesystem>
 
 namespace framewire::e2e {
-namespace filters_test {
+namespace {
 
 const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 
@@ -92,5 +92,5 @@ TEST(Pictures, AreRotatedLikeImageMagick) {
     }
 }
 
-}  // namespace filters_test
+}  // namespace
 }  // namespace framewire::e2e

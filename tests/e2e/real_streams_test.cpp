@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace real_streams_test {
+namespace {
 
 namespace fs = std::filesystem;
 using codec::Mode;
@@ -111,5 +111,5 @@ TEST_F(RealStreams, StayWithinTheBound) {
               << " frames within their thresholds\n";
 }
 
-}  // namespace real_streams_test
+}  // namespace
 }  // namespace framewire::e2e

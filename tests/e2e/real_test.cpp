@@ -10,7 +10,7 @@
 #include <filesystem>
 
 namespace framewire::e2e {
-namespace real_test {
+namespace {
 
 namespace fs = std::filesystem;
 
@@ -132,5 +132,5 @@ TEST(RealScenes, MovingObjectsAreFound) {
     EXPECT_GT(score.f(), .95);
 }
 
-}  // namespace real_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -9,7 +9,7 @@
 #include <fstream>
 
 namespace framewire::e2e {
-namespace run_test {
+namespace {
 
 using Json = nlohmann::json;
 using testing::Values;
@@ -289,5 +289,5 @@ TEST(Run, AClosedPipeIsAnOutputError) {
     EXPECT_NE(result.err.find("standard output"), std::string::npos) << result.err;
 }
 
-}  // namespace run_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -21,7 +21,7 @@ FRAMEWIRE_FUZZERS
 #undef FRAMEWIRE_FUZZER
 
 namespace framewire::fuzz {
-namespace replay_test {
+namespace {
 
 namespace fs = std::filesystem;
 
@@ -83,5 +83,5 @@ INSTANTIATE_TEST_SUITE_P(All, Replay, testing::ValuesIn(all_cases()), [](const a
     return name;
 });
 
-}  // namespace replay_test
+}  // namespace
 }  // namespace framewire::fuzz

@@ -9,7 +9,7 @@
 #include <random>
 
 namespace framewire {
-namespace binarize_test {
+namespace {
 
 // Gray images with histograms of every kind: one value, two, few, hills, noise, and hills with gaps.
 void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
@@ -60,5 +60,5 @@ TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameForOnePixelInEightMillion) {
     }
 }
 
-}  // namespace binarize_test
+}  // namespace
 }  // namespace framewire

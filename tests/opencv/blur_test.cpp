@@ -8,7 +8,7 @@
 #include <string>
 
 namespace framewire {
-namespace blur_test {
+namespace {
 
 struct BorderPair {
     Border ours;
@@ -117,5 +117,5 @@ TEST(GaussianAndOpenCv, OpenCvRoundingEqualsGaussianBlurForEveryShapeAndBorder) 
                                     0);
 }
 
-}  // namespace blur_test
+}  // namespace
 }  // namespace framewire

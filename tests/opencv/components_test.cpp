@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace components_test {
+namespace {
 
 // Labels are equal up to numbering, boxes and areas are exact, and centroids equal OpenCV's doubles.
 void compare(const std::string& name, int connectivity, HostImage& image) {
@@ -88,5 +88,5 @@ TEST(ComponentsAndOpenCv, AgreeOnDiscsAtHd) {
     }
 }
 
-}  // namespace components_test
+}  // namespace
 }  // namespace framewire

@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace framewire {
-namespace detector_test {
+namespace {
 
 using Box = std::array<int, 5>;  // x, y, width, height, area
 
@@ -90,5 +90,5 @@ TEST(DetectorAndOpenCv, ReportMethodFindsTheSameBoxesInARealClip) {
     expect_the_same_boxes(clip, {.background = FirstFrame{}}, 1000);
 }
 
-}  // namespace detector_test
+}  // namespace
 }  // namespace framewire

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace grouping_test {
+namespace {
 
 std::vector<Detection> by_opencv(const std::vector<Detection>& boxes, int neighbours) {
     std::vector<cv::Rect> rectangles;
@@ -61,5 +61,5 @@ TEST(GroupingAndOpenCv, GroupsAreTheSame) {
     EXPECT_LT(groups, windows / 4);
 }
 
-}  // namespace grouping_test
+}  // namespace
 }  // namespace framewire

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace hog_test {
+namespace {
 
 // Nearly all pixels have one gray value, which the gamma does not change, and the border, which the two treat
 // differently, is flat. A few pixels are darker or brighter.
@@ -109,5 +109,5 @@ TEST(HogAndOpenCv, CentralGradientsMatchItsDescriptor) {
     expect_opencvs(12, 2, 9, false);
 }
 
-}  // namespace hog_test
+}  // namespace
 }  // namespace framewire

@@ -9,7 +9,7 @@
 #include <utility>
 
 namespace framewire {
-namespace mask_median_test {
+namespace {
 
 TEST(MaskMedianAndOpenCv, AreEqual) {
     std::mt19937 random(5);
@@ -32,5 +32,5 @@ TEST(MaskMedianAndOpenCv, AreEqual) {
         }
 }
 
-}  // namespace mask_median_test
+}  // namespace
 }  // namespace framewire

@@ -10,7 +10,7 @@
 #include <random>
 
 namespace framewire {
-namespace median_test {
+namespace {
 
 // Smooth shading, hard edges and sensor noise, as from a camera.
 void fill_scene(HostView<std::uint8_t> image) {
@@ -50,5 +50,5 @@ TEST(MedianAndOpenCv, FramesLargerThanABlockGiveTheSameBytes) {
     for (const int size : {5, 11, 13}) expect_same({1, 300, 4099, 1}, size, true);
 }
 
-}  // namespace median_test
+}  // namespace
 }  // namespace framewire

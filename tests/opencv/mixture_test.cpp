@@ -11,7 +11,7 @@
 #include <random>
 
 namespace framewire {
-namespace mixture_test {
+namespace {
 
 // A static room with sensor noise in slowly changing light, in which objects pass with their shadows, and a part that
 // flickers between two colours.
@@ -74,5 +74,5 @@ TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
     }
 }
 
-}  // namespace mixture_test
+}  // namespace
 }  // namespace framewire

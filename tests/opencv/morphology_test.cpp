@@ -9,7 +9,7 @@
 #include <utility>
 
 namespace framewire {
-namespace morphology_test {
+namespace {
 
 using enum MorphologyOperation;
 
@@ -59,5 +59,5 @@ TEST(MorphologyAndOpenCv, ImagesSmallerThanTheElementGiveTheSameBytes) {
                          shape);
 }
 
-}  // namespace morphology_test
+}  // namespace
 }  // namespace framewire

@@ -9,7 +9,7 @@
 #include <cmath>
 
 namespace framewire {
-namespace mosaic_test {
+namespace {
 
 // cv::mean of a cell is a double computed from the exact sum: rounded half up it equals the cell's colour.
 TEST(MosaicAndOpenCv, CellsEqualTheMeansOfOpenCv) {
@@ -33,5 +33,5 @@ TEST(MosaicAndOpenCv, CellsEqualTheMeansOfOpenCv) {
     }
 }
 
-}  // namespace mosaic_test
+}  // namespace
 }  // namespace framewire

@@ -14,7 +14,7 @@
 #include <numeric>
 
 namespace framewire {
-namespace window_model_file_test {
+namespace {
 
 using testing::TemporaryFolder;
 
@@ -105,5 +105,5 @@ INSTANTIATE_TEST_SUITE_P(All, OpenCvSvm,
                                            Trained{"Regression", cv::ml::SVM::EPS_SVR, 1, -1}),
                          [](const auto& trained) { return trained.param.name; });
 
-}  // namespace window_model_file_test
+}  // namespace
 }  // namespace framewire

@@ -4,7 +4,6 @@
 #include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
-namespace binarize_ladder_kernels {
 namespace {
 
 constexpr int bins = 256;
@@ -98,33 +97,27 @@ void launch(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream)
 }
 
 }  // namespace
-}  // namespace binarize_ladder_kernels
 
 void histogram_in_global_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
-    using namespace binarize_ladder_kernels;
     cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
         histogram_global_atomics, job.gray, job.pixels, each(job.pixels, grid), job.histogram);
 }
 
 void histogram_in_shared_memory(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
-    using namespace binarize_ladder_kernels;
     cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
         histogram_shared_atomics, job.gray, job.pixels, each(job.pixels, grid), job.histogram);
 }
 
 void two_max_by_reduction(const BinarizeJob& job, const cuda::Stream& stream) {
-    using namespace binarize_ladder_kernels;
     cuda::Launch(stream, 1, bins)(two_max_reduction, job.histogram, job.threshold);
 }
 
 void binarize_by_bytes(const BinarizeJob& job, LadderGrid grid, const cuda::Stream& stream) {
-    using namespace binarize_ladder_kernels;
     cuda::Launch(stream, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads))(
         binarize_bytes, job.gray, job.out, 3 * job.pixels, each(3 * job.pixels, grid), job.threshold);
 }
 
 void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid, const cuda::Stream& stream) {
-    using namespace binarize_ladder_kernels;
     switch (chunk_bytes) {
         case 4: launch<std::uint32_t>(job, grid, stream); break;
         case 16: launch<uint4>(job, grid, stream); break;

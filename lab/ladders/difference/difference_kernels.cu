@@ -6,7 +6,6 @@
 // report, these reads are not coalesced, because neighbouring threads read far from each other.
 
 namespace framewire::bench {
-namespace difference_kernels {
 namespace {
 
 // Increments one by one, as in the report: the compiler would merge the additions of a warp.
@@ -124,11 +123,10 @@ Choice choice_of(DifferenceKernel kernel) {
 }
 
 }  // namespace
-}  // namespace difference_kernels
 
 void launch_difference(DifferenceKernel kernel, const DifferenceBuffers& buffers, std::int64_t bytes, int threads,
                        const cuda::Stream& stream) {
-    const auto choice = difference_kernels::choice_of(kernel);
+    const auto choice = choice_of(kernel);
     const int chunks = static_cast<int>(bytes / choice.chunk);
     const int chunks_each = (chunks + threads - 1) / threads;
     cuda::Launch(stream, 1, static_cast<unsigned>(threads))(choice.kernel, buffers, chunks, chunks_each);

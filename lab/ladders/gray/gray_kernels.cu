@@ -4,7 +4,6 @@
 #include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
-namespace gray_ladder_kernels {
 namespace {
 
 // Every thread processes whole pixels. The report divides bytes: a range that starts inside a pixel sums only a part of
@@ -98,16 +97,13 @@ void launch_way(const GrayJob& job, int chunk_bytes, const cuda::Stream& stream)
 }
 
 }  // namespace
-}  // namespace gray_ladder_kernels
 
 void gray_by_bytes(const GrayJob& job, const cuda::Stream& stream) {
-    using namespace gray_ladder_kernels;
     cuda::Launch(stream, 1, static_cast<unsigned>(job.threads))(gray_bytes_one_block, job.in, job.out, job.pixels,
                                                                 static_cast<int>(cuda::parts(job.pixels, job.threads)));
 }
 
 void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, const cuda::Stream& stream) {
-    using namespace gray_ladder_kernels;
     switch (way) {
         case LadderGray::average: return launch_way<LadderGray::average>(job, chunk_bytes, stream);
         case LadderGray::weighted_doubles: return launch_way<LadderGray::weighted_doubles>(job, chunk_bytes, stream);

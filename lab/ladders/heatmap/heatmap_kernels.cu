@@ -3,7 +3,6 @@
 #include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
-namespace heatmap_kernels {
 namespace {
 
 // Stores the colour of a pixel whose bytes differ by `sum`. Uses the report's sines: three per pixel, with double
@@ -50,24 +49,21 @@ __global__ void __launch_bounds__(1024) heatmap_chunks_32(PictureBuffers at, int
 }
 
 }  // namespace
-}  // namespace heatmap_kernels
 
 void launch_heatmap_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
     const int pixels = static_cast<int>(buffers.bytes / 3);
-    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_bytes, buffers, pixels,
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_bytes, buffers, pixels,
                                                             (pixels + threads - 1) / threads);
 }
 
 void launch_heatmap_chunks_4(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_chunks_4, buffers,
-                                                            static_cast<int>(buffers.bytes / 4),
-                                                            chunks_each(buffers.bytes, 4, threads));
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(
+        heatmap_chunks_4, buffers, static_cast<int>(buffers.bytes / 4), chunks_each(buffers.bytes, 4, threads));
 }
 
 void launch_heatmap_chunks_32(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(heatmap_kernels::heatmap_chunks_32, buffers,
-                                                            static_cast<int>(buffers.bytes / 32),
-                                                            chunks_each(buffers.bytes, 32, threads));
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(
+        heatmap_chunks_32, buffers, static_cast<int>(buffers.bytes / 32), chunks_each(buffers.bytes, 32, threads));
 }
 
 }  // namespace framewire::bench

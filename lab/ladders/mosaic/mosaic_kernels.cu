@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace framewire::bench {
-namespace mosaic_ladder_kernels {
 namespace {
 
 // Parameters of the kernels that add and average.
@@ -75,16 +74,13 @@ __global__ void mosaic_average(Frame frame) {
 unsigned blocks_of_pixels(const MosaicJob& job, int threads) { return cuda::blocks(job.width * job.height, threads); }
 
 }  // namespace
-}  // namespace mosaic_ladder_kernels
 
 void mosaic_add_in_global_memory(const MosaicJob& job, int threads, const cuda::Stream& stream) {
-    using namespace mosaic_ladder_kernels;
     cuda::Launch(stream, blocks_of_pixels(job, threads), static_cast<unsigned>(threads))(mosaic_add_global_atomics,
                                                                                          frame_of(job));
 }
 
 void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, const cuda::Stream& stream) {
-    using namespace mosaic_ladder_kernels;
     const dim3 grid(static_cast<unsigned>(job.columns()), static_cast<unsigned>(job.rows()));
     // At most as many threads as the cell has pixels.
     const int wanted = cuda::parts(job.cell_px * job.cell_px, 32) * 32;
@@ -93,7 +89,6 @@ void mosaic_add_in_shared_memory(const MosaicJob& job, int threads, const cuda::
 }
 
 void mosaic_write_means(const MosaicJob& job, int threads, const cuda::Stream& stream) {
-    using namespace mosaic_ladder_kernels;
     cuda::Launch(stream, blocks_of_pixels(job, threads), static_cast<unsigned>(threads))(mosaic_average, frame_of(job));
 }
 

@@ -9,7 +9,6 @@
 // picture do nothing; the report's initCCL, mergeCCL and compressCCL have no such guard and read past the image's end.
 
 namespace framewire::bench::moving_objects {
-namespace moving_objects_kernels {
 namespace {
 
 constexpr int matrix_cells = matrix_px * matrix_px;
@@ -215,9 +214,6 @@ std::size_t tile_size_bytes(const BlockLaunch& launch) {
 }
 
 }  // namespace
-}  // namespace moving_objects_kernels
-
-using namespace moving_objects_kernels;
 
 void queue_grayscale(const BlockLaunch& launch, const std::uint8_t* bgr, std::uint8_t* gray) {
     queue_kernel(grayscale_each_pixel, launch, 0, bgr, gray);

@@ -4,7 +4,6 @@
 #include "ladders/pictures/chunk_loop.cuh"
 
 namespace framewire::bench {
-namespace noise_kernels {
 namespace {
 
 // Calls of_byte(place, is_noisy) for each byte; is_noisy covers the pixel's bytes up to this one. The report's threads
@@ -60,30 +59,28 @@ void launch(void (*kernel)(PictureBuffers, int, int), const PictureBuffers& buff
 }
 
 }  // namespace
-}  // namespace noise_kernels
 
 void launch_noise_all_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    noise_kernels::launch(noise_kernels::noise_all_bytes, buffers, threads, stream);
+    launch(noise_all_bytes, buffers, threads, stream);
 }
 
 void launch_noise_red_bytes(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    noise_kernels::launch(noise_kernels::noise_red_bytes, buffers, threads, stream);
+    launch(noise_red_bytes, buffers, threads, stream);
 }
 
 void launch_noise_red_where_noisy(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    noise_kernels::launch(noise_kernels::noise_red_where_noisy, buffers, threads, stream);
+    launch(noise_red_where_noisy, buffers, threads, stream);
 }
 
 void launch_noise_over_previous(const PictureBuffers& buffers, int threads, const cuda::Stream& stream) {
-    noise_kernels::launch(noise_kernels::noise_over_previous, buffers, threads, stream);
+    launch(noise_over_previous, buffers, threads, stream);
 }
 
 void launch_noise_from_positions(const std::uint32_t* positions, std::uint32_t count, std::uint8_t* picture,
                                  int threads, const cuda::Stream& stream) {
     if (count == 0) return;
     const auto each = (count + static_cast<std::uint32_t>(threads) - 1) / static_cast<std::uint32_t>(threads);
-    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(noise_kernels::noise_from_positions, positions, count, each,
-                                                            picture);
+    cuda::Launch(stream, 1, static_cast<unsigned>(threads))(noise_from_positions, positions, count, each, picture);
 }
 
 }  // namespace framewire::bench

@@ -4,7 +4,6 @@
 #include "ladders/text/text_kernels.hpp"
 
 namespace framewire::bench {
-namespace text_kernels {
 namespace {
 
 constexpr int chunk_bytes = sizeof(Chunk32);
@@ -53,11 +52,9 @@ __global__ void text_constant_memory(TextPlaceOnFrame place, int character, int 
 }
 
 }  // namespace
-}  // namespace text_kernels
 
 void launch_text(TextKernel kernel, const TextPlaceOnFrame& place, const std::uint8_t* atlas, int character,
                  int threads, const cuda::Stream& stream) {
-    using namespace text_kernels;
     const auto block = static_cast<unsigned>(threads);
     const auto each = [&](int units) { return (units + threads - 1) / threads; };
     const auto* cell = atlas + character * text_cell_bytes;
@@ -73,7 +70,6 @@ void launch_text(TextKernel kernel, const TextPlaceOnFrame& place, const std::ui
 }
 
 const std::uint8_t* store_in_constant_memory(const std::uint8_t* atlas, const cuda::Stream& stream) {
-    using namespace text_kernels;
     stream.queue([&](cudaStream_t handle) {
         cuda::check(
             cudaMemcpyToSymbolAsync(constant_atlas, atlas, sizeof(constant_atlas), 0, cudaMemcpyHostToDevice, handle));

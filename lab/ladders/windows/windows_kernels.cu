@@ -5,7 +5,6 @@
 #include <cstddef>
 
 namespace framewire::bench {
-namespace windows_ladder_kernels {
 namespace {
 
 __constant__ float weights[most_ladder_window * most_ladder_window];
@@ -93,19 +92,16 @@ void launch(Kernel* kernel, const WindowsJob& job, const cuda::Stream& stream) {
 }
 
 }  // namespace
-}  // namespace windows_ladder_kernels
 
 void set_window_weights(const float* weights, int size, const cuda::Stream& stream) {
     stream.queue([&](cudaStream_t handle) {
-        cuda::check(cudaMemcpyToSymbolAsync(windows_ladder_kernels::weights, weights,
-                                            static_cast<std::size_t>(size * size) * sizeof(float), 0,
+        cuda::check(cudaMemcpyToSymbolAsync(weights, weights, static_cast<std::size_t>(size * size) * sizeof(float), 0,
                                             cudaMemcpyHostToDevice, handle));
     });
     stream.synchronize();
 }
 
 void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
-    using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<int>(convolution_tiles<3>, job, stream);
         case 4: return launch<int>(convolution_tiles<4>, job, stream);
@@ -118,7 +114,6 @@ void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
 }
 
 void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
-    using namespace windows_ladder_kernels;
     switch (job.size) {
         case 3: return launch<std::uint8_t>(median_tiles_bubble_sort<3>, job, stream);
         case 5: return launch<std::uint8_t>(median_tiles_bubble_sort<5>, job, stream);

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::codec {
-namespace bounded_batch_packer_test {
+namespace {
 
 using batch_testing::all_scenes;
 using batch_testing::fill_scene;
@@ -119,5 +119,5 @@ TEST_P(BoundedBatchPackerTest, PacksLargeFrames) {
     }
 }
 
-}  // namespace bounded_batch_packer_test
+}  // namespace
 }  // namespace framewire::codec

@@ -14,7 +14,7 @@
 #include <utility>
 
 namespace framewire::codec {
-namespace bounded_packer_test {
+namespace {
 
 using kit::GuardedImage;
 using Bytes = std::vector<std::uint8_t>;
@@ -236,5 +236,5 @@ TEST(BoundedPacker, RejectsInvalidArguments) {
     }
 }
 
-}  // namespace bounded_packer_test
+}  // namespace
 }  // namespace framewire::codec

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 namespace framewire::codec {
-namespace decoder_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -35,10 +34,8 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace decoder_kernels
 
 void Decoder::decode(const ChangesView<MemorySpace::device>& changes, DeviceView<std::uint8_t> reference) const {
-    using namespace decoder_kernels;
     validate(reference, shape_, "the decoder's reference");
     validate(changes, shape_, "the decoder's changes");
     const auto blocks = std::clamp<std::int64_t>(shape_.frame_bytes() / (threads_per_block * 16), 1, 512);

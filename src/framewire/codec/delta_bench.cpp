@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace delta_bench {
+namespace {
 
 using codec::HostChanges;
 
@@ -289,5 +289,5 @@ void bench_delta(Session& session) {
 
 const SuiteEntry delta_suite{"operations", "delta", bench_delta};
 
-}  // namespace delta_bench
+}  // namespace
 }  // namespace framewire::bench

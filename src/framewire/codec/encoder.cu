@@ -21,7 +21,6 @@
 // wait for each other.
 
 namespace framewire::codec {
-namespace encoder_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -308,11 +307,9 @@ void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, c
 }
 
 }  // namespace
-}  // namespace encoder_kernels
 
 void Encoder::encode(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
                      const ChangesView<MemorySpace::device>& changes, std::optional<int> of_frame) {
-    using namespace encoder_kernels;
     validate(current, shape_, "the encoder's frame");
     validate(reference, shape_, "the encoder's reference");
     validate(changes, shape_, "the encoder's changes");

@@ -12,7 +12,7 @@
 #include <random>
 
 namespace framewire::codec {
-namespace encoder_test {
+namespace {
 
 using kit::DeviceTwin;
 using kit::GuardedImage;
@@ -293,5 +293,5 @@ TEST(Delta, DecoderRejectsInvalidPositions) {
     EXPECT_EQ(reference.view().data()[15], 1);
 }
 
-}  // namespace encoder_test
+}  // namespace
 }  // namespace framewire::codec

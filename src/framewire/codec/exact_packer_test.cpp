@@ -13,7 +13,7 @@
 #include <utility>
 
 namespace framewire::codec {
-namespace exact_packer_test {
+namespace {
 
 using kit::GuardedImage;
 using Bytes = std::vector<std::uint8_t>;
@@ -114,5 +114,5 @@ TEST(ExactPacker, RejectsInvalidArguments) {
     EXPECT_TRUE(bytes.empty());
 }
 
-}  // namespace exact_packer_test
+}  // namespace
 }  // namespace framewire::codec

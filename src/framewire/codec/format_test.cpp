@@ -18,7 +18,7 @@
 // codec_tests --gtest_filter='*/Vectors.*' with FRAMEWIRE_WRITE_VECTORS=1 in the environment.
 
 namespace framewire::codec {
-namespace vectors_test {
+namespace {
 
 using namespace plain;
 namespace fs = std::filesystem;
@@ -217,5 +217,5 @@ TEST(VectorFiles, AreExactlyTheTestedOnes) {
     EXPECT_EQ(found, wanted);
 }
 
-}  // namespace vectors_test
+}  // namespace
 }  // namespace framewire::codec

@@ -12,7 +12,7 @@
 #include <random>
 
 namespace framewire::codec {
-namespace packing_test {
+namespace {
 
 using kit::GuardedImage;
 
@@ -336,5 +336,5 @@ TEST(Packing, FrameWithoutChangesIsSmall) {
     EXPECT_LT(packed.size(), 40u);
 }
 
-}  // namespace packing_test
+}  // namespace
 }  // namespace framewire::codec

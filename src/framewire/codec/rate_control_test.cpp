@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::codec {
-namespace rate_control_test {
+namespace {
 
 // A camera's frame of few bytes and the reference of its viewer. A delta frame takes 2 bytes for each byte that is off
 // by more than the threshold. Changes that a threshold withholds stay withheld until a lower one sends them.
@@ -300,5 +300,5 @@ TEST(RateControl, ReportsTheRemainingRoom) {
     EXPECT_EQ(control.room_bytes(), 0);
 }
 
-}  // namespace rate_control_test
+}  // namespace
 }  // namespace framewire::codec

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace refresh_bench {
+namespace {
 
 constexpr int threshold = 20, frames_each = 30;
 constexpr std::size_t steps_under_way = 4;
@@ -112,5 +112,5 @@ void bench_refresh(Session& session) {
 
 const SuiteEntry refresh_suite{"operations", "refresh", bench_refresh};
 
-}  // namespace refresh_bench
+}  // namespace
 }  // namespace framewire::bench

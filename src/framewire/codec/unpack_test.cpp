@@ -12,7 +12,7 @@
 #include <string>
 
 namespace framewire::codec {
-namespace unpack_ref_test {
+namespace {
 
 using namespace plain;
 
@@ -171,5 +171,5 @@ TEST(UnpackReference, DecodesTheLargestMagnitudes) {
     }
 }
 
-}  // namespace unpack_ref_test
+}  // namespace
 }  // namespace framewire::codec

@@ -20,7 +20,7 @@ extern "C" {
 #include <vector>
 
 namespace framewire::bench {
-namespace colour_bench {
+namespace {
 
 struct Case {
     const char* name;
@@ -224,5 +224,5 @@ void bench_colour(Session& session) {
 
 const SuiteEntry colour_suite{"operations", "colour", bench_colour};
 
-}  // namespace colour_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -16,7 +16,6 @@
 // In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
 
 namespace framewire {
-namespace image_to_yuv_kernels {
 namespace {
 
 enum class Chroma { none, halved, each };
@@ -268,12 +267,10 @@ void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::S
 }
 
 }  // namespace
-}  // namespace image_to_yuv_kernels
 
 // Prepares the coefficients for 15-bit inputs, and packs the weights of the chroma taps into bytes for
 // __dp4a().
 void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const {
-    using namespace image_to_yuv_kernels;
     validate(image, image_shape(), "the image to make YUV from");
     validate(picture, picture_, "the YUV picture");
     const auto by = to_yuv_coefficients(picture_.coding);

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace image_to_yuv_test {
+namespace {
 
 using namespace colour_testing;
 
@@ -253,5 +253,5 @@ TEST(ImageToYuv, RejectsMismatchedShapes) {
     EXPECT_THROW(to_yuv.run(image.view(), picture), Error);
 }
 
-}  // namespace image_to_yuv_test
+}  // namespace
 }  // namespace framewire

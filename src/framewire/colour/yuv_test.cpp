@@ -10,7 +10,7 @@
 #include <utility>
 
 namespace framewire {
-namespace yuv_test {
+namespace {
 
 using namespace colour_testing;
 
@@ -84,9 +84,9 @@ TEST(Coefficients, MatchTheDocumentation) {
     }
 }
 
-}  // namespace yuv_test
+}  // namespace
 
-namespace yuv_picture_test {
+namespace {
 
 constexpr YuvInfo info{yuv_420, {}, {}, 1, 35, 101};
 
@@ -121,9 +121,9 @@ TEST(YuvPicturePool, ReusesReturnedPictures) {
     first.reset();  // after the pool has been destroyed
 }
 
-}  // namespace yuv_picture_test
+}  // namespace
 
-namespace bgr0_test {
+namespace {
 
 // An image of one channel and four times the width represents pixels of four bytes, with its guards.
 Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }
@@ -157,5 +157,5 @@ TEST(Bgr0, RoundTripsWithoutLoss) {
     });
 }
 
-}  // namespace bgr0_test
+}  // namespace
 }  // namespace framewire

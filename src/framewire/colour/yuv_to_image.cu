@@ -16,7 +16,6 @@
 // In columns a lane needs 8 samples of chroma and one more on each side.
 
 namespace framewire {
-namespace yuv_to_image_kernels {
 namespace {
 
 enum class Samples { bytes, lower_words, upper_words };
@@ -310,12 +309,10 @@ std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
 }
 
 }  // namespace
-}  // namespace yuv_to_image_kernels
 
 // Folds rounding and offsets into the products, and packs the weights of the chroma taps into bytes for
 // __dp4a().
 void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
-    using namespace yuv_to_image_kernels;
     validate(picture, picture_, "the YUV picture");
     validate(image, image_shape(), "the image made from YUV");
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);

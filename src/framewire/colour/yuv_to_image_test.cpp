@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace yuv_to_image_test {
+namespace {
 
 using namespace colour_testing;
 
@@ -349,5 +349,5 @@ TEST(YuvToImage, RejectsMismatchedShapes) {
     EXPECT_THROW(from_words.run(words, image.view()), Error);
 }
 
-}  // namespace yuv_to_image_test
+}  // namespace
 }  // namespace framewire

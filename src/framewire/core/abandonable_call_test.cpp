@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace framewire {
-namespace abandonable_call_test {
+namespace {
 
 TEST(AbandonableCall, ReturnsTrueWhenTheCallIsDone) {
     const auto ran = std::make_shared<bool>(false);
@@ -46,5 +46,5 @@ TEST(AbandonableCall, DoesNotStartAfterAStopRequest) {
     EXPECT_FALSE(run_abandonable([] { ADD_FAILURE() << "it began"; }, stop.get_token()));
 }
 
-}  // namespace abandonable_call_test
+}  // namespace
 }  // namespace framewire

@@ -21,7 +21,7 @@
 #endif
 
 namespace framewire {
-namespace core_test {
+namespace {
 
 // A device view must not reach host code, and a read-only view must not reach code that writes.
 static_assert(!std::is_convertible_v<DeviceView<std::uint8_t>, HostView<std::uint8_t>>);
@@ -162,5 +162,5 @@ TEST(ThreadPool, RejectsAnInvalidNumberOfThreads) {
     EXPECT_GE(ThreadPool(0).threads(), 1);
 }
 
-}  // namespace core_test
+}  // namespace
 }  // namespace framewire

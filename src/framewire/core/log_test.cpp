@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace log_test {
+namespace {
 
 using kit::CapturedLog;
 
@@ -88,5 +88,5 @@ TEST(Log, NamesItsLevels) {
     EXPECT_THROW(parse_log_level("warn"), Error);
 }
 
-}  // namespace log_test
+}  // namespace
 }  // namespace framewire

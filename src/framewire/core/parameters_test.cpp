@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace parameters_test {
+namespace {
 
 using Type = ParameterInfo::Type;
 
@@ -296,5 +296,5 @@ TEST(ParameterFields, ValidateAnAggregateMadeInCode) {
               "basket: weight 'inf' is no number; allowed is a number above 0");
 }
 
-}  // namespace parameters_test
+}  // namespace
 }  // namespace framewire

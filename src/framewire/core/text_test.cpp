@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire {
-namespace credentials_test {
+namespace {
 
 TEST(Credentials, HidesUserNamesAndPasswords) {
     const std::pair<const char*, const char*> cases[] = {
@@ -96,9 +96,9 @@ TEST(Credentials, LeavesOtherTextUnchanged) {
         EXPECT_EQ(without_credentials(text), text);
 }
 
-}  // namespace credentials_test
+}  // namespace
 
-namespace nearest_name_test {
+namespace {
 
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
@@ -124,9 +124,9 @@ TEST(NearestName, IsEmptyWhenNoCandidateIsNear) {
     EXPECT_EQ(did_you_mean("grey", names), "; did you mean 'gray'?");
 }
 
-}  // namespace nearest_name_test
+}  // namespace
 
-namespace paths_test {
+namespace {
 
 TEST(WithoutPaths, KeepsFileNames) {
     const std::pair<const char*, const char*> cases[] = {
@@ -154,9 +154,9 @@ TEST(WithoutPaths, LeavesOtherTextAlone) {
     EXPECT_EQ(without_paths(once), once);
 }
 
-}  // namespace paths_test
+}  // namespace
 
-namespace printable_test {
+namespace {
 
 using namespace std::string_literals;
 
@@ -213,9 +213,9 @@ TEST(Printable, KeepsLineBreaksOfLines) {
     EXPECT_EQ(printable_lines(""), "");
 }
 
-}  // namespace printable_test
+}  // namespace
 
-namespace shell_quoted_test {
+namespace {
 
 TEST(ShellQuoted, QuotesAsOneWord) {
     EXPECT_EQ(shell_word("gaussian=5:sigma=1.5,flip=both"), "gaussian=5:sigma=1.5,flip=both");
@@ -224,5 +224,5 @@ TEST(ShellQuoted, QuotesAsOneWord) {
     EXPECT_EQ(shell_quoted("a"), "'a'");
 }
 
-}  // namespace shell_quoted_test
+}  // namespace
 }  // namespace framewire

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace frame_rate_test {
+namespace {
 
 TEST(Rate, ParsesThreeForms) {
     const auto is = [](const char* text, std::int64_t numerator, std::int64_t denominator) {
@@ -20,9 +20,9 @@ TEST(Rate, ParsesThreeForms) {
         EXPECT_FALSE(parse_rate(text)) << text;
 }
 
-}  // namespace frame_rate_test
+}  // namespace
 
-namespace seconds_test {
+namespace {
 
 TEST(Seconds, ParseFromText) {
     EXPECT_EQ(parse_seconds("0"), 0);
@@ -44,5 +44,5 @@ TEST(Seconds, FormatAsClockTime) {
     EXPECT_EQ(to_clock_text(-1), "0:00.00");
 }
 
-}  // namespace seconds_test
+}  // namespace
 }  // namespace framewire

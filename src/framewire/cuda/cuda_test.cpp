@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace cuda_test {
+namespace {
 
 class CudaTest : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, CudaTest, testing::Values(Backend::cuda), kit::backend_name);
@@ -301,5 +301,5 @@ TEST_P(CudaTest, SharedMemoryCanOnlyBeLowered) {
     EXPECT_EQ(executor.shared_memory().multiprocessor_bytes, 64 * 1024);
 }
 
-}  // namespace cuda_test
+}  // namespace
 }  // namespace framewire

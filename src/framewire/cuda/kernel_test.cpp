@@ -13,7 +13,7 @@
 #include <string>
 
 namespace framewire {
-namespace kernel_test {
+namespace {
 
 namespace kernels = cuda::test_kernels;
 
@@ -169,5 +169,5 @@ TEST_P(KernelTest, RecordingsDetectWorkOnOtherStreams) {
     executor().synchronize();
 }
 
-}  // namespace kernel_test
+}  // namespace
 }  // namespace framewire

@@ -13,7 +13,7 @@
 #endif
 
 namespace framewire::bench {
-namespace foreground_bench {
+namespace {
 
 constexpr auto gray_frame = bench_frame.with_channels(1);
 constexpr int cpu_frames = 16;
@@ -128,5 +128,5 @@ void bench_foreground(Session& session) {
 
 const SuiteEntry foreground_suite{"operations", "foreground", bench_foreground};
 
-}  // namespace foreground_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace background_test {
+namespace {
 
 std::string message(std::string_view text) {
     try {
@@ -75,9 +75,9 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_NE(message("mixture::").find("'' is no key=value"), std::string::npos);
 }
 
-}  // namespace background_test
+}  // namespace
 
-namespace mean_background_test {
+namespace {
 
 // The formula in double precision, which represents all its numbers exactly.
 HostImage reference(double rate, HostView<const std::uint8_t> frames) {
@@ -177,9 +177,9 @@ TEST(MeanBackground, RejectsInvalidArguments) {
     EXPECT_THROW(mean.run(frame.view(), wide.view()), Error);
 }
 
-}  // namespace mean_background_test
+}  // namespace
 
-namespace foreground_test {
+namespace {
 
 using ForegroundTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ForegroundTest);
@@ -318,5 +318,5 @@ TEST(Foreground, RejectsInvalidArguments) {
     EXPECT_THROW(foreground.blur(frames.view(), three.view()), Error);
 }
 
-}  // namespace foreground_test
+}  // namespace
 }  // namespace framewire

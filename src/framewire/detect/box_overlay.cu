@@ -6,7 +6,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace box_overlay_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -117,12 +116,10 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace box_overlay_kernels
 
 // Copies the image, then draws outlines, or marks cells and averages them, frames in groups that fit a grid.
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
                      DeviceView<std::uint8_t> out, int whole_frames) {
-    using namespace box_overlay_kernels;
     validate(in, shape_, "the boxes' image");
     validate(out, shape_, "the boxes' result");
     const auto& stream = executor_->stream();

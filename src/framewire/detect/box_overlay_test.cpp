@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace box_overlay_test {
+namespace {
 
 using BoxOverlayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BoxOverlayTest);
@@ -159,5 +159,5 @@ TEST(BoxOverlay, RejectsInvalidStyles) {
     EXPECT_THROW(BoxOverlay({}, {1, 4, 4, 2}, executor), Error);
 }
 
-}  // namespace box_overlay_test
+}  // namespace
 }  // namespace framewire

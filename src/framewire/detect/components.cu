@@ -697,7 +697,6 @@ __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, List
 
 namespace framewire {
 namespace labelling {
-namespace components_kernels {
 namespace {
 
 // One block per tile. First each lane looks up the ids of the runs in its word, then each thread writes four
@@ -770,7 +769,6 @@ void run_all(const TileJob& job, const ListJob& list, std::uint32_t frames, std:
 }
 
 }  // namespace
-}  // namespace components_kernels
 }  // namespace labelling
 
 void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
@@ -778,7 +776,6 @@ void ComponentLabelling::run(DeviceBitMaskView<const std::uint32_t> mask,
                              LabelImages<MemorySpace::device> images) {
     require(mask.data(), mask.shape(), lists.capacity, images.labels);
     using namespace labelling;
-    using namespace components_kernels;
     const bool eight = parameters_.connectivity == 8;
     const TileJob job{mask.data(), static_cast<std::uint32_t>(shape_.width), static_cast<std::uint32_t>(shape_.height),
                       TileGrid(shape_), TileWorkspace(workspace_.data(), shape_, eight)};

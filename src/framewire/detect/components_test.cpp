@@ -13,7 +13,7 @@
 #include <functional>
 
 namespace framewire {
-namespace components_test {
+namespace {
 
 // Result of a run on the host.
 struct Labelled {
@@ -257,5 +257,5 @@ TEST(Components, RejectsInvalidArguments) {
     EXPECT_THROW(labels.run(mask.view(), lists.lists()), Error);
 }
 
-}  // namespace components_test
+}  // namespace
 }  // namespace framewire

@@ -17,7 +17,7 @@
 #endif
 
 namespace framewire::bench {
-namespace detector_bench {
+namespace {
 
 using Objects = std::vector<Component>;
 
@@ -169,5 +169,5 @@ void bench_detector(Session& session) {
 
 const SuiteEntry detector_suite{"operations", "detector", bench_detector};
 
-}  // namespace detector_bench
+}  // namespace
 }  // namespace framewire::bench

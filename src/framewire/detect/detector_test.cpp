@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire {
-namespace detector_test {
+namespace {
 
 using DetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DetectorTest);
@@ -355,9 +355,9 @@ TEST(BoxesFilter, RejectsInvalidBackgroundsAndColours) {
         EXPECT_THROW(info.output_shape(with_defaults(info, {{key, value}}), shape), Error) << value;
 }
 
-}  // namespace detector_test
+}  // namespace
 
-namespace detector_steps_test {
+namespace {
 
 constexpr Shape shape{1, 60, 90, 3};
 
@@ -456,5 +456,5 @@ TEST(DetectorSteps, ShowBackgroundAndMasksOfAMixture) {
     EXPECT_EQ(kit::first_difference(step(steps, "morphology").picture.view(), median.view()), std::nullopt);
 }
 
-}  // namespace detector_steps_test
+}  // namespace
 }  // namespace framewire

@@ -13,7 +13,6 @@
 //                                 1 word of mask     1 word of mask     by __ballot_sync(), bit = lane
 
 namespace framewire {
-namespace mixture_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -313,11 +312,9 @@ __global__ void __launch_bounds__(threads_per_block)
 unsigned grid_of(const MixtureLayout& layout) { return cuda::blocks(layout.blocks, warps_per_block); }
 
 }  // namespace
-}  // namespace mixture_kernels
 
 void MixtureBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
                             DeviceBitMaskView<std::uint32_t> shadows) {
-    using namespace mixture_kernels;
     check(frames, foreground, shadows);
     const auto kernel = shape_.channels == 3 ? mixture_kernel<3> : mixture_kernel<1>;
     cuda::Launch(executor_->stream(), grid_of(layout_), threads_per_block)(
@@ -327,7 +324,6 @@ void MixtureBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMask
 }
 
 void MixtureBackground::draw_background(DeviceView<std::uint8_t> picture) const {
-    using namespace mixture_kernels;
     validate(picture, shape_, "the mixture's background");
     const auto kernel = shape_.channels == 3 ? background_kernel<3> : background_kernel<1>;
     cuda::Launch(executor_->stream(), grid_of(layout_), threads_per_block)(

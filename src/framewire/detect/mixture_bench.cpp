@@ -14,7 +14,7 @@
 #endif
 
 namespace framewire::bench {
-namespace mixture_bench {
+namespace {
 
 constexpr double moving_share = 0.02;
 
@@ -135,5 +135,5 @@ void bench_mixture(Session& session) {
 
 const SuiteEntry mixture_suite{"operations", "mixture", bench_mixture};
 
-}  // namespace mixture_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace framewire {
-namespace mixture_test {
+namespace {
 
 // Each pixel shows one of its three colours, rarely another one, sometimes at seven tenths of its light, always
 // with noise: modes appear, gain weight, change places and disappear.
@@ -301,5 +301,5 @@ TEST(Mixture, RejectsInvalidArguments) {
     EXPECT_THROW(mixture.draw_background(gray.view()), Error);
 }
 
-}  // namespace mixture_test
+}  // namespace
 }  // namespace framewire

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace framewire {
-namespace object_records_test {
+namespace {
 
 constexpr Component objects[] = {
     {.id = 1, .x = 3, .y = 4, .width = 10, .height = 20, .area = 150, .sum_x = 1200, .sum_y = 2025},
@@ -73,5 +73,5 @@ TEST(ObjectRecords, RejectsOtherFormats) {
     EXPECT_THROW(parse_record_format("xml"), Error);
 }
 
-}  // namespace object_records_test
+}  // namespace
 }  // namespace framewire

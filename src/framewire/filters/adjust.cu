@@ -2,7 +2,6 @@
 #include "framewire/filters/pointwise.cuh"
 
 namespace framewire {
-namespace adjust_kernels {
 namespace {
 
 using namespace pointwise;
@@ -16,11 +15,9 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace adjust_kernels
 
 // Reads the terms once, so that a change by another thread takes effect with the next batch.
 void Adjust::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace adjust_kernels;
     validate(images.in, shape_, "adjust's image");
     validate(images.out, output_shape(), "adjust's result");
     const bool dense = images.in.dense() && images.out.dense();

@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace framewire {
-namespace adjust_test {
+namespace {
 
 using AdjustTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(AdjustTest);
@@ -132,5 +132,5 @@ TEST(Adjust, ChangesSettingsOnlyBetweenFrames) {
     }
 }
 
-}  // namespace adjust_test
+}  // namespace
 }  // namespace framewire

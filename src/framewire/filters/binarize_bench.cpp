@@ -9,7 +9,7 @@
 #endif
 
 namespace framewire::bench {
-namespace binarize_bench {
+namespace {
 
 // Different frames in turn, so that they come from memory and not from the cache of the previous run.
 constexpr int cpu_frames = 16;
@@ -155,5 +155,5 @@ void bench_binarize(Session& session) {
 
 const SuiteEntry binarize_suite{"operations", "binarize", bench_binarize};
 
-}  // namespace binarize_bench
+}  // namespace
 }  // namespace framewire::bench

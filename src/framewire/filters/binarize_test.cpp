@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire {
-namespace threshold_test {
+namespace {
 
 // A group's count is the sum of its four values' counts, and the largest value is the same.
 TEST(GrayGroups, MatchTheHistogram) {
@@ -178,13 +178,13 @@ TEST(Threshold, OtsuCandidatesMatchTheSequenceWhenTheyDecide) {
     EXPECT_GT(decided, hills * 3 / 4) << "the parallel way must serve most histograms";
 }
 
-}  // namespace threshold_test
+}  // namespace
 }  // namespace framewire
 
 // Compiled with -ffp-contract=off for sauvola's reference.
 
 namespace framewire {
-namespace binarize_test {
+namespace {
 
 using BinarizeTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BinarizeTest);
@@ -350,13 +350,13 @@ TEST(Binarize, RejectsWrongParametersAndShapes) {
     EXPECT_THROW(binarize.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace binarize_test
+}  // namespace
 }  // namespace framewire
 
 // Compiled with -ffp-contract=off because of the references' header.
 
 namespace framewire {
-namespace document_test {
+namespace {
 
 using DocumentTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DocumentTest);
@@ -494,5 +494,5 @@ TEST(Document, RejectsWrongWindows) {
     info.output_shape(with_defaults(info, {{"method", "document"}, {"window", "31"}}), shape);
 }
 
-}  // namespace document_test
+}  // namespace
 }  // namespace framewire

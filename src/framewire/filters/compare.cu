@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace compare_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -39,11 +38,9 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace compare_kernels
 
 // As many frames per launch as fit a grid.
 void Compare::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace compare_kernels;
     validate_images(images);
     const auto placed = [&](const JoinPart& part, int first) {
         const auto& image = part.original ? images.original : images.in;

@@ -4,7 +4,7 @@
 #include "suites.hpp"
 
 namespace framewire::bench {
-namespace compare_bench {
+namespace {
 
 void bench_compare(Session& session) {
     const auto info = compare_info();
@@ -21,5 +21,5 @@ void bench_compare(Session& session) {
 
 const SuiteEntry compare_suite{"operations", "compare", bench_compare};
 
-}  // namespace compare_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace compare_test {
+namespace {
 
 using CompareTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(CompareTest);
@@ -71,5 +71,5 @@ TEST(Compare, RejectsWrongParametersAndShapes) {
     EXPECT_THROW(Compare({}, {1, 4, max_side_px, 3}, shape, executor), Error);
 }
 
-}  // namespace compare_test
+}  // namespace
 }  // namespace framewire

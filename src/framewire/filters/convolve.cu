@@ -15,7 +15,6 @@
 // so that one dp4a multiplies four bytes of a row by their weights.
 
 namespace framewire {
-namespace convolve_kernels {
 namespace {
 
 constexpr int block_width = 32, block_height = 8;
@@ -143,11 +142,9 @@ Kernel kernel_for(int words, int parts) {
 }
 
 }  // namespace
-}  // namespace convolve_kernels
 
 // Arranges the weights for every pixel of a quad, in as many words per row as a quad's windows read.
 FilterOnDevice Convolve::plan_for_cuda() const {
-    using namespace convolve_kernels;
     Job job{.in = {shape_, border_},
             .out = {},
             .aligned = false,

@@ -13,7 +13,7 @@
 #endif
 
 namespace framewire::bench {
-namespace convolve_bench {
+namespace {
 
 // Numbers without a pattern, none of them 0.
 ConvolveParameters parameters_of(int size) {
@@ -58,5 +58,5 @@ void bench_convolve(Session& session) {
 
 const SuiteEntry convolve_suite{"operations", "convolve", bench_convolve};
 
-}  // namespace convolve_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace convolve_test {
+namespace {
 
 using kit::borders;
 using ConvolveTest = kit::BackendTest;
@@ -115,5 +115,5 @@ TEST(Convolve, RejectsWrongParameters) {
     EXPECT_THROW(Convolve({}, shape.with_channels(2), executor), Error);
 }
 
-}  // namespace convolve_test
+}  // namespace
 }  // namespace framewire

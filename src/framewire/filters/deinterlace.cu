@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace deinterlace_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -48,11 +47,9 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace deinterlace_kernels
 
 // Lines of the field that is kept are copied by the same kernel.
 void Deinterlace::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace deinterlace_kernels;
     const auto method = method_for(images);
     cuda::for_frames(shape_.frames, 1, [&](int first, int frames) {
         const dim3 grid(cuda::blocks(shape_.width * shape_.channels, threads_per_block),

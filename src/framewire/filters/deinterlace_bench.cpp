@@ -4,7 +4,7 @@
 #include "suites.hpp"
 
 namespace framewire::bench {
-namespace deinterlace_bench {
+namespace {
 
 void bench_deinterlace(Session& session) {
     const auto info = deinterlace_info();
@@ -22,5 +22,5 @@ void bench_deinterlace(Session& session) {
 
 const SuiteEntry deinterlace_suite{"operations", "deinterlace", bench_deinterlace};
 
-}  // namespace deinterlace_bench
+}  // namespace
 }  // namespace framewire::bench

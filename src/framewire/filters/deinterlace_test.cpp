@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace deinterlace_test {
+namespace {
 
 using DeinterlaceTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DeinterlaceTest);
@@ -65,5 +65,5 @@ TEST(Deinterlace, RejectsWrongThresholdsAndShapes) {
     EXPECT_THROW(Deinterlace({}, {1, 4, 4, 2}, executor), Error);
 }
 
-}  // namespace deinterlace_test
+}  // namespace
 }  // namespace framewire

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace framewire {
-namespace fps_test {
+namespace {
 
 // Counts for each of `frames` frames at the rate `from`, converted to the rate `to`.
 std::vector<std::int64_t> counts(Rational from, Rational to, int frames) {
@@ -56,5 +56,5 @@ TEST(Fps, HasNoPlan) {
     EXPECT_THROW(fps_info().make(with_defaults(fps_info(), {}), {1, 4, 4, 3}, executor), Error);
 }
 
-}  // namespace fps_test
+}  // namespace
 }  // namespace framewire

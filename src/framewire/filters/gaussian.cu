@@ -18,7 +18,6 @@
 // results have 14 bits, it does so for two pixels at once.
 
 namespace framewire {
-namespace gaussian_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -328,12 +327,10 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }
 
 }  // namespace
-}  // namespace gaussian_kernels
 
 // Chooses among three kernels: short weights (gaussian_short.cu), tensor cores (gaussian_matrix.cu), and the general
 // one.
 FilterOnDevice Gaussian::plan_for_cuda() const {
-    using namespace gaussian_kernels;
     if (short_on_cuda(weights_)) return gaussian_of_short_weights(weights_, border_, shape_, *executor_);
     if (gaussian_fits_matrices(weights_)) return gaussian_by_matrices(weights_, border_, shape_, *executor_);
     Job job{.in = QuadSource(shape_, border_),

@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace gaussian_bench {
+namespace {
 
 void bench_gaussian(Session& session) {
     const auto info = gaussian_info();
@@ -43,5 +43,5 @@ void bench_gaussian(Session& session) {
 
 const SuiteEntry gaussian_suite{"operations", "gaussian", bench_gaussian};
 
-}  // namespace gaussian_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -18,7 +18,6 @@
 // registers. The 16-bit weights and the row results are split into two bytes each.
 
 namespace framewire {
-namespace gaussian_matrix_kernels {
 namespace {
 
 // Exact products of matrices of bytes on tensor cores, for GPUs of compute capability 8.0 and later.
@@ -369,10 +368,8 @@ int units_of(const GaussianWeights& weights) {
 }
 
 }  // namespace
-}  // namespace gaussian_matrix_kernels
 
 bool gaussian_fits_matrices(const GaussianWeights& weights) {
-    using namespace gaussian_matrix_kernels;
     return weights.taps >= 2 && units_of(weights) <= most_units &&
            cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
 }
@@ -380,7 +377,6 @@ bool gaussian_fits_matrices(const GaussianWeights& weights) {
 // Doubles the weights, whose sum is then 2^16, so that the results land in whole bytes of the sums.
 FilterOnDevice gaussian_by_matrices(const GaussianWeights& weights, Border border, const Shape& shape,
                                     Executor& executor) {
-    using namespace gaussian_matrix_kernels;
     Job job{};
     job.reach = weights.reach;
     const bool fine = weights.rounding == GaussianRounding::fine;

@@ -10,7 +10,6 @@
 // upper row in the lower half, where the column pass weighs both with one dp2a.
 
 namespace framewire {
-namespace gaussian_short_kernels {
 namespace {
 
 constexpr int warps_per_block = 4;
@@ -229,16 +228,13 @@ FilterOnDevice plan(const Job& job, int taps, const Shape& shape, Border border,
 }
 
 }  // namespace
-}  // namespace gaussian_short_kernels
 
 bool short_on_cuda(const GaussianWeights& weights) {
-    using namespace gaussian_short_kernels;
     return weights.is_short && weights.taps >= least_taps && weights.taps <= most_taps;
 }
 
 FilterOnDevice gaussian_of_short_weights(const GaussianWeights& weights, Border border, const Shape& shape,
                                          Executor& executor) {
-    using namespace gaussian_short_kernels;
     Job job{};
     set_weights(job, weights);
     return shape.channels == 3 ? plan<3>(job, weights.taps, shape, border, executor)

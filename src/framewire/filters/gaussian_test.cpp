@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace gaussian_test {
+namespace {
 
 using kit::borders;
 using kit::NamedBorder;
@@ -183,5 +183,5 @@ TEST(Gaussian, RejectsWrongSizesSigmasAndShapes) {
     EXPECT_THROW(gaussian.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace gaussian_test
+}  // namespace
 }  // namespace framewire

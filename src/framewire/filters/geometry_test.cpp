@@ -8,7 +8,7 @@
 #include <string>
 
 namespace framewire {
-namespace measure_test {
+namespace {
 
 constexpr MeasureNames of_input{640, 481};
 constexpr MeasureNames of_both{640, 481, 100, 51};
@@ -78,9 +78,9 @@ TEST(Measure, RejectsDeepNesting) {
     EXPECT_NE(refusal(std::string(100'000, '-')).find("lies too deep"), std::string::npos);
 }
 
-}  // namespace measure_test
+}  // namespace
 
-namespace crop_test {
+namespace {
 
 using CropTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(CropTest);
@@ -140,9 +140,9 @@ TEST(Crop, RejectsPartsThatAreNotInside) {
     EXPECT_THROW(crop({0, 0, 1, 1}, shape.with_channels(2), kit::executor(Backend::cpu)), Error);
 }
 
-}  // namespace crop_test
+}  // namespace
 
-namespace flip_test {
+namespace {
 
 using FlipTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FlipTest);
@@ -170,9 +170,9 @@ TEST(Flip, RejectsWrongShapes) {
     EXPECT_THROW(plan.run(FilterImages<MemorySpace::host>{in.view(), {}, narrow.view()}), Error);
 }
 
-}  // namespace flip_test
+}  // namespace
 
-namespace pad_test {
+namespace {
 
 using PadTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PadTest);
@@ -233,5 +233,5 @@ TEST(Pad, RejectsWhatDoesNotFit) {
     EXPECT_NE(refusal({{"color", "rde"}}), "taken");
 }
 
-}  // namespace pad_test
+}  // namespace
 }  // namespace framewire

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace gray_kernels {
 namespace {
 
 constexpr int threads_per_block = warp_store_threads;
@@ -54,11 +53,9 @@ void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool a
 }
 
 }  // namespace
-}  // namespace gray_kernels
 
 // A dense batch is one launch with one long row; otherwise as many rows per launch as fit a grid.
 void Gray::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace gray_kernels;
     validate(images.in, shape_, "gray's image");
     validate(images.out, output_shape(), "gray's result");
     const bool dense = images.in.dense() && images.out.dense();

@@ -9,7 +9,7 @@
 #endif
 
 namespace framewire::bench {
-namespace gray_bench {
+namespace {
 
 void bench_cpu(Session& session, int channels) {
     // Different frames in turn, so that they come from memory and not from the cache of the previous run.
@@ -102,5 +102,5 @@ void bench_gray(Session& session) {
 
 const SuiteEntry gray_suite{"operations", "gray", bench_gray};
 
-}  // namespace gray_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace gray_test {
+namespace {
 
 using GrayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(GrayTest);
@@ -65,5 +65,5 @@ TEST(Gray, RejectsWrongShapes) {
     EXPECT_THROW(gray.run(FilterImages<MemorySpace::host>{in.view(), {}, colour.view()}), Error);
 }
 
-}  // namespace gray_test
+}  // namespace
 }  // namespace framewire

@@ -5,7 +5,6 @@
 // unchanged pixels, a second one draws the changed ones.
 
 namespace framewire {
-namespace heatmap_kernels {
 namespace {
 
 using namespace pointwise;
@@ -61,10 +60,8 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace heatmap_kernels
 
 void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace heatmap_kernels;
     validate(images.in, shape_, "heatmap's image");
     validate(images.previous, shape_, "heatmap's previous image");
     validate(images.out, output_shape(), "heatmap's result");
@@ -79,7 +76,6 @@ void Heatmap::run(const FilterImages<MemorySpace::device>& images) const {
 // The launches are ordered by the stream, so the second one overwrites the first one's pixels.
 void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
                              DeviceView<std::uint8_t> out) const {
-    using namespace heatmap_kernels;
     validate(reference, shape_, "heatmap's reference");
     validate(out, output_shape(), "heatmap's result");
     const auto& stream = executor_->stream();

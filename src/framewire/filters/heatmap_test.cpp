@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace heatmap_test {
+namespace {
 
 using HeatmapTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HeatmapTest);
@@ -51,5 +51,5 @@ TEST(Heatmap, RejectsWrongShapes) {
     EXPECT_THROW(heatmap.run(FilterImages<MemorySpace::host>{gray.view(), {}, colour.view()}), Error);
 }
 
-}  // namespace heatmap_test
+}  // namespace
 }  // namespace framewire

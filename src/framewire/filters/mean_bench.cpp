@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace mean_bench {
+namespace {
 
 void bench_mean(Session& session) {
     const auto info = mean_info();
@@ -41,5 +41,5 @@ void bench_mean(Session& session) {
 
 const SuiteEntry mean_suite{"operations", "mean", bench_mean};
 
-}  // namespace mean_bench
+}  // namespace
 }  // namespace framewire::bench

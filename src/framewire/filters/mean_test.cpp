@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire {
-namespace mean_test {
+namespace {
 
 using kit::borders;
 using MeanTest = kit::BackendTest;
@@ -87,5 +87,5 @@ TEST(Mean, RejectsWrongSizesAndShapes) {
     EXPECT_THROW(mean.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
 }
 
-}  // namespace mean_test
+}  // namespace
 }  // namespace framewire

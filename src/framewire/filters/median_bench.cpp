@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace median_bench {
+namespace {
 
 void bench_median(Session& session) {
     const auto info = median_info();
@@ -40,5 +40,5 @@ void bench_median(Session& session) {
 
 const SuiteEntry median_suite{"operations", "median", bench_median};
 
-}  // namespace median_bench
+}  // namespace
 }  // namespace framewire::bench

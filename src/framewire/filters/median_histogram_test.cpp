@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace framewire {
-namespace median_histogram_blocks_test {
+namespace {
 
 constexpr cuda::SharedMemory of(int block_kib, int multiprocessor_kib) {
     return {block_kib * 1024, multiprocessor_kib * 1024};
@@ -115,5 +115,5 @@ TEST_P(MedianWithLittleMemory, EqualsTheCpu) {
     }
 }
 
-}  // namespace median_histogram_blocks_test
+}  // namespace
 }  // namespace framewire

@@ -1,7 +1,6 @@
 # The median's sorting networks are lists of thousands of steps, written as source by a program at build time.
 add_executable(framewire_median_networks
     ${CMAKE_CURRENT_LIST_DIR}/print_networks.cpp ${CMAKE_CURRENT_LIST_DIR}/tile_network.cpp)
-framewire_joined(framewire_median_networks)
 target_include_directories(framewire_median_networks PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(framewire_median_networks PRIVATE framewire::options)
 
@@ -27,11 +26,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
         list(APPEND options
             --param=asan-stack=0 -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment)
     endif()
-    set_source_files_properties(median/networks/median_middle_cpu.cpp PROPERTIES COMPILE_OPTIONS "${options}")
+    set_source_files_properties(median_networks.cpp PROPERTIES COMPILE_OPTIONS "${options}")
 endif()
 
 if(FRAMEWIRE_GPUS STREQUAL "CHECK")
     # Unoptimised, a network takes minutes a size; nothing in it is for one architecture.
-    set_source_files_properties(median/networks/median_network.cu median/networks/median_strips.cu
-        PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
+    set_source_files_properties(median_networks.cu PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
 endif()

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire {
-namespace median_test {
+namespace {
 
 using kit::borders;
 using MedianTest = kit::BackendTest;
@@ -79,5 +79,5 @@ TEST(Median, AsksForOddSizes) {
     EXPECT_TRUE(info.parameters.front().odd_only);
 }
 
-}  // namespace median_test
+}  // namespace
 }  // namespace framewire

@@ -21,7 +21,6 @@
 // word's odd bytes are used in place, its even bytes are shifted up.
 
 namespace framewire {
-namespace morphology_kernels {
 namespace {
 
 constexpr int warp_threads = 32;
@@ -248,11 +247,9 @@ __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid
 }
 
 }  // namespace
-}  // namespace morphology_kernels
 
 // Divides images into strips and bands and chooses the kernel; the disc of the report has its own instance.
 Morphology::Phase Morphology::plan_for_cuda() const {
-    using namespace morphology_kernels;
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
     job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
     job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);

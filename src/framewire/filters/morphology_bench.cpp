@@ -10,7 +10,7 @@
 #endif
 
 namespace framewire::bench {
-namespace morphology_bench {
+namespace {
 
 void bench_morphology(Session& session) {
     struct Case {
@@ -53,5 +53,5 @@ void bench_morphology(Session& session) {
 
 const SuiteEntry morphology_suite{"operations", "morphology", bench_morphology};
 
-}  // namespace morphology_bench
+}  // namespace
 }  // namespace framewire::bench

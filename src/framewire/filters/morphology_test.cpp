@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire {
-namespace morphology_test {
+namespace {
 
 using MorphologyTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MorphologyTest);
@@ -78,5 +78,5 @@ TEST(Morphology, RejectsWrongSizesAndShapes) {
     EXPECT_THROW(dilate.run(FilterImages<MemorySpace::host>{gray.view(), {}, in.view()}), Error);
 }
 
-}  // namespace morphology_test
+}  // namespace
 }  // namespace framewire

@@ -19,7 +19,6 @@
 // launch and filled in a second one. Either way, each byte is read once and written once.
 
 namespace framewire {
-namespace mosaic_kernels {
 namespace {
 
 constexpr int group_px = 16;
@@ -437,12 +436,10 @@ void for_frames(const Job& job, int frames, int channels, Work&& work) {
 }
 
 }  // namespace
-}  // namespace mosaic_kernels
 
 // Without zones, all cells are filled directly. With zones, or with cells of one pixel, the image is copied first,
 // which also yields the totals.
 void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
-    using namespace mosaic_kernels;
     validate(images.in, shape_, "mosaic's image");
     validate(images.out, shape_, "mosaic's result");
     const auto& stream = executor_->stream();

@@ -9,7 +9,7 @@
 #endif
 
 namespace framewire::bench {
-namespace mosaic_bench {
+namespace {
 
 constexpr double fewest_bytes = 2.0 * static_cast<double>(bench_frame.bytes());
 
@@ -87,5 +87,5 @@ void bench_mosaic(Session& session) {
 
 const SuiteEntry mosaic_suite{"operations", "mosaic", bench_mosaic};
 
-}  // namespace mosaic_bench
+}  // namespace
 }  // namespace framewire::bench

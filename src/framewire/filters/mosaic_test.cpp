@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire {
-namespace mosaic_test {
+namespace {
 
 using MosaicTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MosaicTest);
@@ -141,5 +141,5 @@ TEST(Mosaic, RejectsWrongParameters) {
     EXPECT_EQ(info.output_shape(with_defaults(info, {{"zone", "1,1,5,5"}, {"zone", "2,2,9,9"}}), shape), shape);
 }
 
-}  // namespace mosaic_test
+}  // namespace
 }  // namespace framewire

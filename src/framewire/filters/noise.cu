@@ -6,7 +6,6 @@
 // changed pixels in red.
 
 namespace framewire {
-namespace noise_kernels {
 namespace {
 
 using namespace pointwise;
@@ -46,10 +45,8 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace noise_kernels
 
 void Noise::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace noise_kernels;
     validate(images.in, shape_, "noise's image");
     validate(images.previous, shape_, "noise's previous image");
     validate(images.out, output_shape(), "noise's result");
@@ -64,7 +61,6 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
 // The mask's background is black, so it needs no image.
 void NoiseFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
                            DeviceView<std::uint8_t> out) const {
-    using namespace noise_kernels;
     validate(out, output_shape(), "noise's result");
     const bool overlay = mode_ == NoiseMode::overlay;
     if (overlay) validate(in, shape_, "noise's image");

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire {
-namespace noise_test {
+namespace {
 
 using NoiseTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(NoiseTest);
@@ -165,5 +165,5 @@ TEST(Noise, RejectsWrongParametersAndShapes) {
         Error);
 }
 
-}  // namespace noise_test
+}  // namespace
 }  // namespace framewire

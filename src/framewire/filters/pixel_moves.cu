@@ -8,7 +8,6 @@
 // Moves on the GPU: one kernel reads and writes quads of pixels, forwards or mirrored; a second one transposes tiles.
 
 namespace framewire {
-namespace pixel_moves_kernels {
 namespace {
 
 constexpr int block_width = 32, block_height = 8;
@@ -132,11 +131,9 @@ void launch(const MoveJob& job, int frames, const cuda::Stream& stream) {
 }
 
 }  // namespace
-}  // namespace pixel_moves_kernels
 
 // As many frames per launch as fit a grid.
 void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace pixel_moves_kernels;
     validate(images.in, from_, "the image");
     validate(images.out, to_, "the result");
     const cuda::KernelImage in(images.in);

@@ -14,7 +14,6 @@
 // CMakeLists.txt of the filters defines the headers, names and classes of all pointwise filters.
 
 namespace framewire {
-namespace pointwise_kernels {
 namespace {
 
 using namespace pointwise;
@@ -94,11 +93,9 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 }  // namespace
-}  // namespace pointwise_kernels
 
 // Position of the filter's code in FRAMEWIRE_POINTWISE_CODES.
 int PointwisePass::number_on_device(std::string_view filter) {
-    using namespace pointwise_kernels;
     const auto* name = std::find(std::begin(code_names), std::end(code_names), filter);
     return name == std::end(code_names) ? -1 : static_cast<int>(name - code_names);
 }
@@ -106,7 +103,6 @@ int PointwisePass::number_on_device(std::string_view filter) {
 // Copies operations, states and settings into the kernel's arguments.
 void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
                         std::span<const DeviceView<std::uint8_t>> states, bool first) const {
-    using namespace pointwise_kernels;
     validate_images(in, out, states);
     const bool dense = in.dense() && out.dense() &&
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace pointwise_bench {
+namespace {
 
 PointwiseOp op_of(const FilterInfo& info) { return info.pointwise(with_defaults(info, {})).value(); }
 
@@ -96,5 +96,5 @@ void bench_pointwise(Session& session) {
 
 const SuiteEntry pointwise_suite{"operations", "pointwise", bench_pointwise};
 
-}  // namespace pointwise_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -7,7 +7,6 @@
 // Rotation by any angle on the GPU: every thread interpolates one pixel from the four around its source.
 
 namespace framewire {
-namespace rotate_kernels {
 namespace {
 
 // Nearly square blocks of the result read the smallest part of the image.
@@ -47,11 +46,9 @@ __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJ
 }
 
 }  // namespace
-}  // namespace rotate_kernels
 
 // As many frames per launch as fit a grid.
 void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
-    using namespace rotate_kernels;
     const cuda::KernelImage in(images.in);
     const cuda::KernelImage out(images.out);
     const auto& stream = executor_->stream();

@@ -11,7 +11,7 @@
 #include <utility>
 
 namespace framewire::bench {
-namespace rotate_bench {
+namespace {
 
 using Reference = std::function<void(HostView<const std::uint8_t>, HostView<std::uint8_t>)>;
 
@@ -54,5 +54,5 @@ void bench_geometry(Session& session) {
 
 const SuiteEntry geometry_suite{"operations", "geometry", bench_geometry};
 
-}  // namespace rotate_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace rotate_test {
+namespace {
 
 using RotateTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(RotateTest);
@@ -111,5 +111,5 @@ TEST(Rotate, RejectsWrongAnglesAndShapes) {
     EXPECT_THROW(rotate.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()}), Error);
 }
 
-}  // namespace rotate_test
+}  // namespace
 }  // namespace framewire

@@ -14,7 +14,6 @@
 //   rows_kernel      lines (16 bits)     -> result (8 bits)
 
 namespace framewire {
-namespace scale_kernels {
 namespace {
 
 constexpr int threads_per_block = 128;
@@ -139,11 +138,9 @@ AxisOnDevice upload_axis(const ScaleAxis& axis, bool transposed, cuda::DeviceBuf
 }
 
 }  // namespace
-}  // namespace scale_kernels
 
 // Uploads the weights and allocates the lines; launches use them in turn for groups of frames.
 FilterOnDevice Scale::plan_for_cuda() const {
-    using namespace scale_kernels;
     const auto& stream = executor_->stream();
     const auto memory = std::make_shared<Memory>();
     Job job{};
@@ -180,7 +177,6 @@ FilterOnDevice Scale::plan_for_cuda() const {
 }
 
 void Scale::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace scale_kernels;
     validate(images.in, from_, "scale's image");
     validate(images.out, to_, "scale's result");
     on_device_(images);

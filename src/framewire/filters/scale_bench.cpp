@@ -12,7 +12,7 @@ extern "C" {
 }
 
 namespace framewire::bench {
-namespace scale_bench {
+namespace {
 
 struct Case {
     ScaleMethod method;
@@ -61,5 +61,5 @@ void bench_scale(Session& session) {
 
 const SuiteEntry scale_suite{"operations", "scale", bench_scale};
 
-}  // namespace scale_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace scale_test {
+namespace {
 
 using ScaleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ScaleTest);
@@ -213,5 +213,5 @@ TEST(Scale, RejectsWrongSizes) {
     EXPECT_THROW(scale.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()}), Error);
 }
 
-}  // namespace scale_test
+}  // namespace
 }  // namespace framewire

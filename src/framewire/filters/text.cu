@@ -10,7 +10,6 @@
 // draws it. Both are ordered by the stream, so every frame shows the layout set before it.
 
 namespace framewire {
-namespace text_kernels {
 namespace {
 
 constexpr int tile_width = 32, tile_height = 8;
@@ -121,11 +120,9 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
 }
 
 }  // namespace
-}  // namespace text_kernels
 
 // As many launches as the glyphs need.
 void Text::store_layout() const {
-    using namespace text_kernels;
     LayoutPiece piece;
     piece.place = layout_.place();
     auto* place = device_layout_.as<TextPlace>();
@@ -141,7 +138,6 @@ void Text::store_layout() const {
 
 // Copies the image and draws over it.
 void Text::run(const FilterImages<MemorySpace::device>& images) const {
-    using namespace text_kernels;
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
     const auto& in = images.in;

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire::bench {
-namespace text_bench {
+namespace {
 
 constexpr double fewest_bytes = 2.0 * static_cast<double>(bench_frame.bytes());
 constexpr FrameValues values{
@@ -77,5 +77,5 @@ void bench_text(Session& session) {
 
 const SuiteEntry text_suite{"operations", "text", bench_text};
 
-}  // namespace text_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -15,7 +15,7 @@
 #include <string>
 
 namespace framewire {
-namespace text_test {
+namespace {
 
 // The font of these tests. FRAMEWIRE_TEST_FONT names its file if fontconfig does not know it.
 const std::string& font() {
@@ -390,5 +390,5 @@ TEST(Font, ReportsAMachineWithoutFonts) {
     std::filesystem::remove_all(folder);
 }
 
-}  // namespace text_test
+}  // namespace
 }  // namespace framewire

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace framewire {
-namespace tile_network_test {
+namespace {
 
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
@@ -178,5 +178,5 @@ TEST(TileNetwork, ReadsOnlyEarlierValues) {
     }
 }
 
-}  // namespace tile_network_test
+}  // namespace
 }  // namespace framewire

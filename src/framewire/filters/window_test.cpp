@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace framewire {
-namespace border_test {
+namespace {
 
 std::vector<int> indices(int begin, int end, int size, Border border) {
     std::vector<int> found;
@@ -65,5 +65,5 @@ TEST(Border, ReadsEveryName) {
     EXPECT_EQ(with_defaults(mean_info(), {}).text("border"), "reflect101");
 }
 
-}  // namespace border_test
+}  // namespace
 }  // namespace framewire

@@ -12,7 +12,7 @@
 #endif
 
 namespace framewire::bench {
-namespace hog_bench {
+namespace {
 
 // Frames alternate, so that they come from memory and not from the cache of the previous run.
 constexpr int cpu_frames = 16;
@@ -118,5 +118,5 @@ void bench_hog(Session& session) {
 
 const SuiteEntry hog_suite{"operations", "hog", bench_hog};
 
-}  // namespace hog_bench
+}  // namespace
 }  // namespace framewire::bench

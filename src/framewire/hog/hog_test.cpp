@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire {
-namespace hog_test {
+namespace {
 
 using HogTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HogTest);
@@ -374,5 +374,5 @@ TEST(Hog, RejectsInvalidArguments) {
     EXPECT_THROW(hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), HogShape{1, 8, 8, 8})), Error);
 }
 
-}  // namespace hog_test
+}  // namespace
 }  // namespace framewire

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire {
-namespace near_levels_test {
+namespace {
 
 // Returns an image with `range` gray values, starting with `darkest`.
 HostImage gray_image(const Shape& shape, int darkest, int range, std::uint64_t seed) {
@@ -83,5 +83,5 @@ TEST(NearLevels, DoNotChangeDescriptors) {
     }
 }
 
-}  // namespace near_levels_test
+}  // namespace
 }  // namespace framewire

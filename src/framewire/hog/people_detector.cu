@@ -3,7 +3,6 @@
 #include "framewire/hog/people_detector.hpp"
 
 namespace framewire {
-namespace candidates_kernels {
 namespace {
 
 constexpr int collect_threads = 256;
@@ -18,12 +17,10 @@ __global__ void collect_kernel(const float* scores, std::int32_t windows, float 
 }
 
 }  // namespace
-}  // namespace candidates_kernels
 
 // The count is cleared on the same stream first.
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream) {
-    using namespace candidates_kernels;
     cuda::fill(count, 0, sizeof *count, stream);
     const auto blocks = cuda::blocks(windows, collect_threads);
     cuda::Launch(stream, blocks, collect_threads)(collect_kernel, scores, windows, threshold, candidates, count);

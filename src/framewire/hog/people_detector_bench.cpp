@@ -17,7 +17,7 @@
 #endif
 
 namespace framewire::bench {
-namespace people_bench {
+namespace {
 
 constexpr int cpu_frames = 4;
 constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as in a typical picture
@@ -138,5 +138,5 @@ void bench_people(Session& session) {
 
 const SuiteEntry people_suite{"operations", "people", bench_people};
 
-}  // namespace people_bench
+}  // namespace
 }  // namespace framewire::bench

@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire {
-namespace people_detector_test {
+namespace {
 
 using PeopleDetectorTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PeopleDetectorTest);
@@ -352,9 +352,9 @@ TEST(PeopleDetector, RejectsInvalidArguments) {
     EXPECT_THROW(detector.run(std::as_const(other).view(), people), Error);
 }
 
-}  // namespace people_detector_test
+}  // namespace
 
-namespace neighbours_test {
+namespace {
 
 std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours) {
     detections.resize(NeighbourGroups(detections.size())(detections, neighbours));
@@ -445,9 +445,9 @@ TEST(Neighbours, EmptyInputGivesNoGroups) {
     EXPECT_THROW(NeighbourGroups(2)(boxes, 0), Error);
 }
 
-}  // namespace neighbours_test
+}  // namespace
 
-namespace suppression_test {
+namespace {
 
 std::vector<Detection> suppressed(std::vector<Detection> detections, double overlap) {
     detections.resize(suppress_overlapping(detections, overlap));
@@ -513,5 +513,5 @@ TEST(Suppression, IgnoresTheOrderOfTheInput) {
 
 TEST(Suppression, EmptyInputGivesNoDetections) { EXPECT_TRUE(suppressed({}, 0.3).empty()); }
 
-}  // namespace suppression_test
+}  // namespace
 }  // namespace framewire

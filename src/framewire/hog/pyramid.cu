@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace pyramid_kernels {
 namespace {
 
 constexpr int threads_across = 32, threads_down = 8;  // per block; one thread per pixel
@@ -55,11 +54,9 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 }
 
 }  // namespace
-}  // namespace pyramid_kernels
 
 // Each octave waits for the one before on the same stream.
 void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
-    using namespace pyramid_kernels;
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     gray_.run({frame, {}, device(octaves_[0])});
     for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
@@ -69,7 +66,6 @@ void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
 }
 
 void GrayPyramid::run_level(int number) {
-    using namespace pyramid_kernels;
     const auto& level = levels_.at(static_cast<std::size_t>(number));
     if (level.step == pyramid_pixel) return;  // an octave
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };

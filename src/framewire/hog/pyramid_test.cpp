@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire {
-namespace pyramid_test {
+namespace {
 
 using PyramidTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PyramidTest);
@@ -119,5 +119,5 @@ TEST(Pyramid, RejectsInvalidArguments) {
     EXPECT_THROW(make(0.5, {1, 16, 10000, 1}), Error);
 }
 
-}  // namespace pyramid_test
+}  // namespace
 }  // namespace framewire

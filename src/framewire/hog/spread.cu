@@ -7,7 +7,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace spread_kernels {
 namespace {
 
 using hog_kernels::vote_of;
@@ -110,11 +109,9 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
 }
 
 }  // namespace
-}  // namespace spread_kernels
 
 // Queues launches for as many frames at a time as fit a grid.
 void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images, const cuda::Stream& stream) {
-    using namespace spread_kernels;
     const auto& axis = spread.axis;
     SpreadJob job{images, spread.weights.as<float>(), axis.before, axis.cells, axis.targets, spread.strip,
                   {},     axis.spans.front()};

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire {
-namespace pictures_test {
+namespace {
 
 // An image that is half black, half 200: gradients of 4 x 200 at the two columns beside the edge, at 0 degrees.
 std::vector<HogPicture> pictures_of_an_edge(bool signed_gradients) {
@@ -57,5 +57,5 @@ TEST(HogPictures, EnlargeSmallCells) {
     EXPECT_EQ(hog_strokes({cells.data(), {1, 2, 3, 9}}, {.cell = 20}).shape(), (Shape{1, 40, 60, 1}));
 }
 
-}  // namespace pictures_test
+}  // namespace
 }  // namespace framewire

@@ -13,7 +13,7 @@
 #include <random>
 
 namespace framewire {
-namespace linear_svm_test {
+namespace {
 
 struct Sample {
     bool positive;
@@ -203,9 +203,9 @@ TEST(LinearSvm, RejectsInvalidSamples) {
     EXPECT_TRUE(refused(good, {.most_passes = 0}));
 }
 
-}  // namespace linear_svm_test
+}  // namespace
 
-namespace window_trainer_test {
+namespace {
 
 Executor& executor() { return kit::executor(Backend::cpu); }
 
@@ -526,5 +526,5 @@ TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
     EXPECT_EQ(curve->detection_rate_at(0), 0);
 }
 
-}  // namespace window_trainer_test
+}  // namespace
 }  // namespace framewire

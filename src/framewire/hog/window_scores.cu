@@ -5,7 +5,6 @@
 #include <cstdint>
 
 namespace framewire {
-namespace window_scores_kernels {
 namespace {
 
 // Scores of windows on the GPU. A block scores a tile of windows, WindowTiles::columns x rows. Its shared
@@ -130,17 +129,14 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
 }
 
 }  // namespace
-}  // namespace window_scores_kernels
 
 void WindowScores::allow_memory() {
-    using namespace window_scores_kernels;
     cuda::allow_shared_memory(score_kernel<true>);
     cuda::allow_shared_memory(score_kernel<false>);
 }
 
 // Descriptors whose values are a multiple of four, at an aligned address, are copied asynchronously.
 void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, float* scores) const {
-    using namespace window_scores_kernels;
     const auto& shape = descriptors.shape();
     const auto windows = grid(shape);
     if (windows.count() == 0) return;

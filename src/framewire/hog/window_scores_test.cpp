@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire {
-namespace window_scores_test {
+namespace {
 
 using WindowScoresTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(WindowScoresTest);
@@ -177,5 +177,5 @@ TEST(WindowScores, RejectMismatchedModels) {
     EXPECT_THROW(WindowScores(model, executor), Error);
 }
 
-}  // namespace window_scores_test
+}  // namespace
 }  // namespace framewire

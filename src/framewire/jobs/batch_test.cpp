@@ -10,7 +10,7 @@
 #include <filesystem>
 
 namespace framewire::session {
-namespace batch_test {
+namespace {
 
 using End = PieceOutcome::End;
 
@@ -91,9 +91,9 @@ TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
         EXPECT_LE(batch_bar(figures, columns).size(), static_cast<std::size_t>(columns));
 }
 
-}  // namespace batch_test
+}  // namespace
 
-namespace cut_video_test {
+namespace {
 
 using End = PieceOutcome::End;
 
@@ -165,9 +165,9 @@ TEST_P(CutVideo, RejectsOutputsThatCannotBeJoined) {
     EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .mask = "a%03d.png"}), ErrorCode::usage);
 }
 
-}  // namespace cut_video_test
+}  // namespace
 
-namespace stretches_test {
+namespace {
 
 // Returns the times of this many frames at 10 frames/s; every fifth is a key frame.
 FrameTimes ten_a_second(std::size_t frames) {
@@ -304,5 +304,5 @@ TEST_P(CutJobs, RejectASourceThatDiffersFromThePlan) {
     EXPECT_EQ(failure({6, 18, 7, std::nullopt, 17.0 / 3, 17}), ErrorCode::config);
 }
 
-}  // namespace stretches_test
+}  // namespace
 }  // namespace framewire::session

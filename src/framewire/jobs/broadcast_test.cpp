@@ -12,7 +12,7 @@
 #include <stop_token>
 
 namespace framewire::session {
-namespace broadcast_test {
+namespace {
 
 constexpr int threshold = 10;
 // Generous timeout for servers and viewers: on a busy machine with ThreadSanitizer, threads may not run for a long
@@ -471,5 +471,5 @@ TEST_P(Receive, LeavesNoFileIfTheStreamIsRefused) {
     running_.get();
 }
 
-}  // namespace broadcast_test
+}  // namespace
 }  // namespace framewire::session

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace camera_text_test {
+namespace {
 
 TEST(CameraText, SplitsAtTheFirstEqualsSign) {
     const auto expect = [](const char* text, const char* name, const char* rest) {
@@ -59,9 +59,9 @@ TEST(CameraText, ReplacesThePlaceholder) {
     EXPECT_EQ(with_camera_name("", "door"), "");
 }
 
-}  // namespace camera_text_test
+}  // namespace
 
-namespace cameras_test {
+namespace {
 
 class Cameras : public JobTest {
 protected:
@@ -202,5 +202,5 @@ TEST(CameraRecordings, NumberFurtherParts) {
     EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
 }
 
-}  // namespace cameras_test
+}  // namespace
 }  // namespace framewire::session

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace configuration_test {
+namespace {
 
 using testing::error_of;
 
@@ -185,5 +185,5 @@ TEST(Configuration, ReadsAFile) {
     EXPECT_EQ(error_of([&] { read_configuration("/dev/zero"); }), ErrorCode::config);
 }
 
-}  // namespace configuration_test
+}  // namespace
 }  // namespace framewire::session

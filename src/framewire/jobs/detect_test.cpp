@@ -8,7 +8,7 @@
 #include <string_view>
 
 namespace framewire::session {
-namespace detect_test {
+namespace {
 
 class Detect : public JobTest {
 protected:
@@ -159,5 +159,5 @@ TEST_P(Detect, RejectsTwoOutputsOnStandardOutput) {
     EXPECT_EQ(error_of([&] { DetectJob detect(two); }), ErrorCode::usage);
 }
 
-}  // namespace detect_test
+}  // namespace
 }  // namespace framewire::session

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace describe_test {
+namespace {
 
 class Describe : public JobTest {
 protected:
@@ -166,9 +166,9 @@ TEST_P(PeopleInFolder, KeepsRecordsBeforeABrokenImage) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "seen/4.png"));
 }
 
-}  // namespace describe_test
+}  // namespace
 
-namespace step_frames_test {
+namespace {
 
 TEST(StepFrames, ParsesNumbersAndRanges) {
     const StepFrames frames("20-22,0,10");
@@ -189,5 +189,5 @@ TEST(StepFrames, RejectsInvalidTexts) {
         EXPECT_THROW(StepFrames{text}, Error) << text;
 }
 
-}  // namespace step_frames_test
+}  // namespace
 }  // namespace framewire::session

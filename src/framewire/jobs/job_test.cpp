@@ -5,7 +5,7 @@
 #include <string>
 
 namespace framewire::session {
-namespace pixel_aspect_test {
+namespace {
 
 // Returns the aspect as "16:15", or "none".
 std::string after(const PlaneMap& placement, Rational aspect) {
@@ -41,5 +41,5 @@ TEST(PixelAspect, IsEmptyForOtherAngles) {
     EXPECT_EQ(after(scaled(16384, 1, 1, 16384), {16, 15}), "none");
 }
 
-}  // namespace pixel_aspect_test
+}  // namespace
 }  // namespace framewire::session

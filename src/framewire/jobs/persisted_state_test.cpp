@@ -12,7 +12,7 @@
 // Persisted settings are in force after a restart.
 
 namespace framewire::session {
-namespace kept_orders_test {
+namespace {
 
 using KeptOrders = LiveTest;
 
@@ -100,9 +100,9 @@ TEST_P(KeptOrders, RejectAMissingFolderOrAnInvalidFile) {
     EXPECT_NE(refusal([&] { CamerasJob job(kept); }, ErrorCode::config).find("missing"), std::string::npos);
 }
 
-}  // namespace kept_orders_test
+}  // namespace
 
-namespace state_file_test {
+namespace {
 
 OrderedOfCameras some_orders() {
     OrderedOfCameras cameras;
@@ -172,5 +172,5 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     expect(zones("[64,48]", R"({"kind":"mosaic","x":2147483647,"y":0,"width":2147483647,"height":1})"), "64x48");
 }
 
-}  // namespace state_file_test
+}  // namespace
 }  // namespace framewire::session

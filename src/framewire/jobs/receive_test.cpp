@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::session {
-namespace recording_time_test {
+namespace {
 
 TEST(RecordingTime, StartsAtZeroAndFollowsTheStream) {
     RecordingTime time({25, 1});
@@ -23,5 +23,5 @@ TEST(RecordingTime, ContinuesByOneFrameIfTheStreamJumps) {
     EXPECT_NEAR(time.next(1e9).seconds, 1.12, 1e-6) << "a clock that stands";
 }
 
-}  // namespace recording_time_test
+}  // namespace
 }  // namespace framewire::session

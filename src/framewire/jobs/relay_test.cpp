@@ -6,7 +6,7 @@
 #include <stop_token>
 
 namespace framewire::session {
-namespace relay_test {
+namespace {
 
 class Relay : public JobTest {
 protected:
@@ -84,5 +84,5 @@ TEST(RelayedStream, RecognisesFramewireAddresses) {
     EXPECT_THROW(relayed_stream("tcp://host:port"), Error);
 }
 
-}  // namespace relay_test
+}  // namespace
 }  // namespace framewire::session

@@ -12,7 +12,7 @@
 #include <utility>
 
 namespace framewire::session {
-namespace run_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -254,5 +254,5 @@ TEST_P(Run, RejectsAnOutputThatIsAnInput) {
     EXPECT_EQ(read_file(folder_ / "broken.bgr"), before);
 }
 
-}  // namespace run_test
+}  // namespace
 }  // namespace framewire::session

@@ -26,7 +26,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace command_test {
+namespace {
 
 BroadcastOptions camera(const std::string& source) {
     BroadcastOptions options{.input = {.source = source}};
@@ -79,13 +79,13 @@ TEST(ServeCommand, ListsZonesInAComment) {
     EXPECT_NE(command.find("  # no option sets zones: privacy 1,2,30,40 (of 128x96)"), std::string::npos) << command;
 }
 
-}  // namespace command_test
+}  // namespace
 }  // namespace framewire::session
 
 // Control requests that hide or change parts of the picture must be visible in the next state, exact to the last byte.
 
 namespace framewire::session {
-namespace hidden_at_once_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -491,9 +491,9 @@ TEST_P(RandomRequests, ContinueAfterAFullDisk) {
     running.join();
 }
 
-}  // namespace hidden_at_once_test
+}  // namespace
 
-namespace live_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Live = LiveTest;
@@ -826,5 +826,5 @@ TEST_P(Live, RejectsRequestsToRelays) {
     EXPECT_NE(refusal([&] { camera.set_chain("gray"); }, ErrorCode::config).find("forwarded"), std::string::npos);
 }
 
-}  // namespace live_test
+}  // namespace
 }  // namespace framewire::session

@@ -6,7 +6,7 @@
 #include <map>
 
 namespace framewire::session {
-namespace shard_test {
+namespace {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -73,9 +73,9 @@ TEST(Shard, ComesFromAnIndexedJob) {
     EXPECT_FALSE(shard_in({{"FRAMEWIRE_SHARDS", "4"}, {"JOB_COMPLETION_INDEX", ""}}));
 }
 
-}  // namespace shard_test
+}  // namespace
 
-namespace done_mark_test {
+namespace {
 
 using Is = PieceState::Is;
 
@@ -176,5 +176,5 @@ TEST_F(DoneMark, RequiresItsInput) {
     EXPECT_EQ(error_of([&] { state(); }), ErrorCode::no_input);
 }
 
-}  // namespace done_mark_test
+}  // namespace
 }  // namespace framewire::session

@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace framewire::session {
-namespace show_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -218,5 +218,5 @@ TEST_P(Show, StopsDuringAPause) {
     EXPECT_NO_THROW(showing.rethrow());
 }
 
-}  // namespace show_test
+}  // namespace
 }  // namespace framewire::session

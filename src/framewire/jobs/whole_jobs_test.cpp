@@ -33,7 +33,7 @@
 // chain is replayed as a recorded graph only from the second use of its images.
 
 namespace framewire::session {
-namespace whole_jobs_test {
+namespace {
 
 using namespace std::string_literals;
 
@@ -417,5 +417,5 @@ TEST_P(ServedChains, LosslessViewersSeeTheCpusPictures) { expect_cpus_pictures(c
 TEST_P(ServedChains, ExactViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::exact, 6); }
 TEST_P(ServedChains, BoundedViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::bounded, 6); }
 
-}  // namespace whole_jobs_test
+}  // namespace
 }  // namespace framewire::session

@@ -15,7 +15,7 @@ extern "C" {
 #include <cstring>
 
 namespace framewire {
-namespace colour_test {
+namespace {
 
 using namespace testing;
 
@@ -299,9 +299,9 @@ TEST(Converter, WritesOnlyInsideTheImage) {
                 }
 }
 
-}  // namespace colour_test
+}  // namespace
 
-namespace decoded_picture_test {
+namespace {
 
 using namespace testing;
 
@@ -385,5 +385,5 @@ TEST(DecodedPicture, IsNotMovedIfChromaDoesNotFit) {
         picture().moved({.map = {.x = 0, .y = 0, .transposed = true}, .to = {1, width, height, 3}}, threads()));
 }
 
-}  // namespace decoded_picture_test
+}  // namespace
 }  // namespace framewire

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace framewire {
-namespace exif_test {
+namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -58,5 +58,5 @@ TEST(ExifOrientation, HandlesTruncatedData) {
     }
 }
 
-}  // namespace exif_test
+}  // namespace
 }  // namespace framewire

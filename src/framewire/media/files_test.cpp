@@ -9,7 +9,7 @@
 #include <fstream>
 
 namespace framewire {
-namespace network_address_test {
+namespace {
 
 using namespace testing;
 
@@ -48,9 +48,9 @@ TEST(NetworkAddress, RejectsInvalidValuesWithoutShowingThem) {
     EXPECT_EQ(error_of([] { network_address("rtsp://me:{env:FRAMEWIRE_NO_SUCH@h"); }), ErrorCode::usage);
 }
 
-}  // namespace network_address_test
+}  // namespace
 
-namespace run_files_test {
+namespace {
 
 using namespace framewire::testing;
 
@@ -116,5 +116,5 @@ TEST(RunFiles, ListsFilesOfSourcesAndSinks) {
     EXPECT_EQ(files_of_sink(folder / "s%d.png"), (Paths{folder / "s1.png", folder / "s2.png", folder / "s0.png"}));
 }
 
-}  // namespace run_files_test
+}  // namespace
 }  // namespace framewire

@@ -22,7 +22,7 @@
 // Damaged recordings: the damage is reported, and everything else is unchanged.
 
 namespace framewire {
-namespace fwd_damage_test {
+namespace {
 
 using namespace testing;
 
@@ -249,13 +249,13 @@ TEST(FwdDamage, SeekingAvoidsADamagedKeyframe) {
     }
 }
 
-}  // namespace fwd_damage_test
+}  // namespace
 }  // namespace framewire
 
 // Round trips of recordings of the difference stream.
 
 namespace framewire {
-namespace fwd_test {
+namespace {
 
 using namespace testing;
 
@@ -533,13 +533,13 @@ TEST(Fwd, ReadsCommittedFiles) {
     }
 }
 
-}  // namespace fwd_test
+}  // namespace
 }  // namespace framewire
 
 // Recording a stream while it is sent.
 
 namespace framewire {
-namespace recorder_test {
+namespace {
 
 using namespace testing;
 
@@ -648,5 +648,5 @@ TEST(FwdRecorder, ASlowDiskDropsFramesUpToAKeyframe) {
     EXPECT_NEAR(reading.times[lost_from].seconds, static_cast<double>(again_from) / 25, 1e-5);
 }
 
-}  // namespace recorder_test
+}  // namespace
 }  // namespace framewire

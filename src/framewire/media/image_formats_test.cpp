@@ -15,7 +15,7 @@
 // Transparency is composited on black for every file format.
 
 namespace framewire {
-namespace alpha_test {
+namespace {
 
 using namespace testing;
 
@@ -164,9 +164,9 @@ TEST(Alpha, IsIgnoredIn32BitAvi) {
 
 #endif
 
-}  // namespace alpha_test
+}  // namespace
 
-namespace jpeg_test {
+namespace {
 
 HostImage ramp(const Shape& shape) {
     HostImage image(shape);
@@ -201,9 +201,9 @@ TEST(Jpeg, RoundTripIsSimilar) {
     }
 }
 
-}  // namespace jpeg_test
+}  // namespace
 
-namespace png_test {
+namespace {
 
 TEST(Png, Gray16KeepsItsValuesWithoutGammaChunks) {
     constexpr int width = 7, height = 3;
@@ -226,5 +226,5 @@ TEST(Png, Gray16KeepsItsValuesWithoutGammaChunks) {
     EXPECT_EQ(read, values);
 }
 
-}  // namespace png_test
+}  // namespace
 }  // namespace framewire

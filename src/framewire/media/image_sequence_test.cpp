@@ -5,7 +5,7 @@
 #include <filesystem>
 
 namespace framewire {
-namespace image_folder_test {
+namespace {
 
 using namespace testing;
 
@@ -85,9 +85,9 @@ TEST(ImageFolder, ACorruptImageLosesTheSource) {
     }
 }
 
-}  // namespace image_folder_test
+}  // namespace
 
-namespace sequence_test {
+namespace {
 
 using namespace testing;
 
@@ -187,5 +187,5 @@ TEST(Loop, RepeatsWithContinuousTimes) {
     EXPECT_TRUE(read_video("raw:" + (folder / "empty.bgr") + ":size=4x3", {.loop = true}, 10).frames.empty());
 }
 
-}  // namespace sequence_test
+}  // namespace
 }  // namespace framewire

@@ -13,7 +13,7 @@
 // Round trips of every file format.
 
 namespace framewire {
-namespace media_test {
+namespace {
 
 using namespace testing;
 
@@ -365,13 +365,13 @@ TEST(Sources, ScaleFramesAfterASizeChange) {
 
 #endif
 
-}  // namespace media_test
+}  // namespace
 }  // namespace framewire
 
 // Corrupt, truncated and missing input: everything readable is read, then the source ends with a clear error.
 
 namespace framewire {
-namespace damage_test {
+namespace {
 
 using namespace testing;
 
@@ -716,5 +716,5 @@ TEST(LeanBuild, ReportsMissingFeatures) {
 
 #endif
 
-}  // namespace damage_test
+}  // namespace
 }  // namespace framewire

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire {
-namespace npy_test {
+namespace {
 
 using namespace testing;
 
@@ -90,9 +90,9 @@ TEST(Npy, RejectsOtherSizesAndTypes) {
     EXPECT_EQ(error_of([] { NpyFile("/no/such/folder/a.npy", {1}, true); }), ErrorCode::io);
 }
 
-}  // namespace npy_test
+}  // namespace
 
-namespace npy_reader_test {
+namespace {
 
 using namespace testing;
 
@@ -210,5 +210,5 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"MoreBehind", npy(header("<f4", "(1,)") + "1", "1234"), "broken"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace npy_reader_test
+}  // namespace
 }  // namespace framewire

@@ -8,7 +8,7 @@
 // Pictures whose stored orientation differs from the displayed one.
 
 namespace framewire {
-namespace orientation_test {
+namespace {
 
 using namespace testing;
 
@@ -308,5 +308,5 @@ TEST(DisplayMatrix, MayChangeBetweenPictures) {
     EXPECT_EQ(reading.frames[2], as_seen(2, reading.frames[0], shape));
 }
 
-}  // namespace orientation_test
+}  // namespace
 }  // namespace framewire

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace output_file_test {
+namespace {
 
 using namespace framewire::testing;
 using Names = std::vector<std::string>;
@@ -208,9 +208,9 @@ TEST(OutputFile, AFullDiskIsAnErrorAndKeepsTheUsablePart) {
     EXPECT_EQ(text_of(folder / "a.part"), std::string(600, 'a'));
 }
 
-}  // namespace output_file_test
+}  // namespace
 
-namespace streaming_copy_test {
+namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -253,5 +253,5 @@ TEST(StreamingCopy, CopiesFrames) {
     });
 }
 
-}  // namespace streaming_copy_test
+}  // namespace
 }  // namespace framewire

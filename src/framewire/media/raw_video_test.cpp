@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace framewire {
-namespace y4m_test {
+namespace {
 
 using namespace testing;
 
@@ -356,9 +356,9 @@ TEST(Y4m, Writes444WithoutAMedium) {
     EXPECT_EQ(error_of([&] { open_sink(folder / "b.y4m:pixels=yuv411p", shape, {30, 1}); }), ErrorCode::usage);
 }
 
-}  // namespace y4m_test
+}  // namespace
 
-namespace raw_test {
+namespace {
 
 using namespace framewire::testing;
 
@@ -475,5 +475,5 @@ TEST_P(Rows, ReportALaterTruncation) {
     }
 }
 
-}  // namespace raw_test
+}  // namespace
 }  // namespace framewire

@@ -14,7 +14,7 @@
 // Writing planes gives the same file as writing the images from which they were made.
 
 namespace framewire {
-namespace sink_planes_test {
+namespace {
 
 using namespace testing;
 
@@ -77,9 +77,9 @@ TEST(SinkPlanes, AreUnavailableForOtherFormats) {
 }
 #endif
 
-}  // namespace sink_planes_test
+}  // namespace
 
-namespace sink_registry_test {
+namespace {
 
 using namespace testing;
 
@@ -249,9 +249,9 @@ TEST(SinkRegistry, WritesRawBytesToStandardOutput) {
     EXPECT_EQ(error_of([&] { parse_sink("-:format=rgb"); }), ErrorCode::usage);
 }
 
-}  // namespace sink_registry_test
+}  // namespace
 
-namespace joined_file_test {
+namespace {
 
 using namespace testing;
 
@@ -347,9 +347,9 @@ TEST_F(JoinedFile, RejectsTruncatedArrays) {
     EXPECT_EQ(replaced("(3, 2, 3)", "(0, 0, 3)"), ErrorCode::no_input);
 }
 
-}  // namespace joined_file_test
+}  // namespace
 
-namespace piece_names_test {
+namespace {
 
 using namespace testing;
 
@@ -425,9 +425,9 @@ TEST(Amounts, AreParsedWithUnits) {
         EXPECT_FALSE(bits_per_second_of(text)) << text;
 }
 
-}  // namespace piece_names_test
+}  // namespace
 
-namespace segmented_sink_test {
+namespace {
 
 using namespace testing;
 
@@ -529,5 +529,5 @@ TEST(Segments, StartWithAKeyFrameAndPlay) {
 
 #endif
 
-}  // namespace segmented_sink_test
+}  // namespace
 }  // namespace framewire

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace framewire {
-namespace range_source_test {
+namespace {
 
 using namespace testing;
 
@@ -165,5 +165,5 @@ TEST(Range, ReportsAStartBehindTheEnd) {
     EXPECT_NE(reading.message.find("ends before 2 s"), std::string::npos) << reading.message;
 }
 
-}  // namespace range_source_test
+}  // namespace
 }  // namespace framewire

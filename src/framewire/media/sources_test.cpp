@@ -7,7 +7,7 @@
 #include <set>
 
 namespace framewire {
-namespace source_registry_test {
+namespace {
 
 using namespace testing;
 
@@ -110,5 +110,5 @@ TEST(SourceRegistry, SuggestsTheNearestName) {
     EXPECT_NE(refusal("").find("the source is empty"), std::string::npos);
 }
 
-}  // namespace source_registry_test
+}  // namespace
 }  // namespace framewire

@@ -9,7 +9,7 @@
 #include <set>
 
 namespace framewire {
-namespace synth_test {
+namespace {
 
 using namespace testing;
 
@@ -193,5 +193,5 @@ TEST(Synth, RejectsUnknownParameters) {
     EXPECT_EQ(error_of([&] { open_source("synth:size=100x100", {.max_pixels = 9'999}); }), ErrorCode::usage);
 }
 
-}  // namespace synth_test
+}  // namespace
 }  // namespace framewire

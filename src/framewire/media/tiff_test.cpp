@@ -3,7 +3,7 @@
 // Forms of TIFF made by ImageMagick, whose rendering is the reference.
 
 namespace framewire {
-namespace tiff_test {
+namespace {
 
 using namespace testing;
 
@@ -144,5 +144,5 @@ TEST_F(TiffForms, RejectsSizesBeyondTheLimit) {
     EXPECT_NE(reading.message.find("200x120"), std::string::npos) << reading.message;
 }
 
-}  // namespace tiff_test
+}  // namespace
 }  // namespace framewire

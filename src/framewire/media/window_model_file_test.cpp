@@ -11,7 +11,7 @@
 #include <utility>
 
 namespace framewire {
-namespace window_model_file_test {
+namespace {
 
 using namespace testing;
 
@@ -342,5 +342,5 @@ TEST(WindowModelFile, RejectsAliases) {
     EXPECT_EQ(parse(opencv_hog(numbers, "[ 8, 8 ]", "   note: \"*row\"\n"), WindowModel{}).weights.size(), 48U);
 }
 
-}  // namespace window_model_file_test
+}  // namespace
 }  // namespace framewire

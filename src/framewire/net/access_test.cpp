@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace gate_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -112,9 +112,9 @@ TEST(Gate, ViewerReconnectsWhenItsAddressIsLockedOut) {
     EXPECT_LT(loop.now() - closed_at, Gate::failures_window);
 }
 
-}  // namespace gate_test
+}  // namespace
 
-namespace secret_file_test {
+namespace {
 
 using testing::expect_code;
 using testing::TestFolder;
@@ -174,9 +174,9 @@ TEST(SecretFile, ReportsErrors) {
                 [&] { keep_secret(folder.file("file", "") + "/below/token", [] { return "a"; }); });
 }
 
-}  // namespace secret_file_test
+}  // namespace
 
-namespace token_test {
+namespace {
 
 using testing::expect_code;
 using testing::TestFolder;
@@ -225,9 +225,9 @@ TEST(TokenCheck, AcceptsOnlyTheRightToken) {
     EXPECT_FALSE(TokenCheck("").needed());
 }
 
-}  // namespace token_test
+}  // namespace
 
-namespace trusted_proxies_test {
+namespace {
 
 std::string address_of(const TrustedProxies& proxies, const std::vector<std::string_view>& fields) {
     const auto client = proxies.client_of(fields);
@@ -291,5 +291,5 @@ TEST(TrustedProxies, CountAnIPv6NetworkAsOnePeer) {
     EXPECT_EQ(proxies.client_of({"203.0.113.9"})->peer, "203.0.113.9");
 }
 
-}  // namespace trusted_proxies_test
+}  // namespace
 }  // namespace framewire::net

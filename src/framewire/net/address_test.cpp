@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::net {
-namespace address_test {
+namespace {
 
 template <class Call>
 ErrorCode code_of(Call call) {
@@ -76,5 +76,5 @@ TEST(StreamAddress, RejectsInvalidText) {
     EXPECT_EQ(code_of([] { parse_stream_address("tcp://host:80/" + std::string(65, 'a')); }), ErrorCode::usage);
 }
 
-}  // namespace address_test
+}  // namespace
 }  // namespace framewire::net

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace client_test {
+namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
@@ -383,5 +383,5 @@ TEST(Client, FollowsASizeChangeIfAllowed) {
     EXPECT_EQ(client.counts().reconnections, 1);
 }
 
-}  // namespace client_test
+}  // namespace
 }  // namespace framewire::net

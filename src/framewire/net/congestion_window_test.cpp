@@ -8,7 +8,7 @@
 #include <random>
 
 namespace framewire::net {
-namespace send_window_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -134,5 +134,5 @@ TEST(CongestionWindow, RejectsRepeatedAndImpossibleAcknowledgements) {
     EXPECT_TRUE(window.empty());
 }
 
-}  // namespace send_window_test
+}  // namespace
 }  // namespace framewire::net

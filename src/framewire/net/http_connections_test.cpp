@@ -26,7 +26,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace feeds_test {
+namespace {
 
 using namespace std::chrono_literals;
 using http::Access;
@@ -172,9 +172,9 @@ TEST(Feeds, GoToWebSocketsWithTheToken) {
     EXPECT_TRUE(telling.closed());
 }
 
-}  // namespace feeds_test
+}  // namespace
 
-namespace refusals_test {
+namespace {
 
 using http::Access;
 using http::Method;
@@ -452,9 +452,9 @@ TEST(HttpConnections, ReceiveSecurityHeaders) {
     EXPECT_EQ(client.ask("GET /split").status, 0);
 }
 
-}  // namespace refusals_test
+}  // namespace
 
-namespace visitors_test {
+namespace {
 
 using namespace std::chrono_literals;
 using http::Access;
@@ -722,5 +722,5 @@ TEST(HttpConnections, CanUseABasePath) {
         testing::expect_code(ErrorCode::usage, "is no path to be served below", [&] { validate_base_path(bad); });
 }
 
-}  // namespace visitors_test
+}  // namespace
 }  // namespace framewire::net

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace framewire::net::http {
-namespace target_test {
+namespace {
 
 TEST(Target, IsDecodedOnce) {
     EXPECT_EQ(parse_target("/").path, "/");
@@ -64,5 +64,5 @@ TEST(Target, RejectsUnsafePaths) {
     }
 }
 
-}  // namespace target_test
+}  // namespace
 }  // namespace framewire::net::http

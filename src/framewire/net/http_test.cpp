@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire::net::http {
-namespace site_test {
+namespace {
 
 Route route(Method method, const std::string& pattern, bool websocket = false, const std::string& query = "") {
     return {method, pattern, Access::everybody, [](const Request&) { return json_response("{}"); }, websocket, query};
@@ -70,5 +70,5 @@ TEST(Site, RejectsHiddenRoutes) {
         EXPECT_THROW(site.add(wrong), Error) << wrong.pattern;
 }
 
-}  // namespace site_test
+}  // namespace
 }  // namespace framewire::net::http

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire::net {
-namespace greeting_places_test {
+namespace {
 
 std::string peer(int number) { return "192.0.2." + std::to_string(number); }
 
@@ -39,9 +39,9 @@ TEST(HandshakeLimiter, EvictsTheOldestOfThePeerWithTheMost) {
     }
 }
 
-}  // namespace greeting_places_test
+}  // namespace
 
-namespace limited_log_test {
+namespace {
 
 using kit::CapturedLog;
 
@@ -80,9 +80,9 @@ TEST(LimitedLog, LogsTheNumberOfSuppressedLines) {
     EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "the rest is reported at the end";
 }
 
-}  // namespace limited_log_test
+}  // namespace
 
-namespace peer_attempts_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -124,9 +124,9 @@ TEST(PeerAttempts, ForgetTheOldestPeerAtTheLimit) {
     for (const char* peer : {"b", "c", "d"}) EXPECT_TRUE(attempts.exhausted(peer, start + 1s)) << peer;
 }
 
-}  // namespace peer_attempts_test
+}  // namespace
 
-namespace pinned_bytes_test {
+namespace {
 
 TEST(PinnedBytes, CountsSharedMessagesOnce) {
     const auto message = [](std::size_t bytes) { return std::make_shared<const Bytes>(bytes); };
@@ -144,5 +144,5 @@ TEST(PinnedBytes, CountsSharedMessagesOnce) {
     EXPECT_EQ(pinned.growth({a}), 100u);
 }
 
-}  // namespace pinned_bytes_test
+}  // namespace
 }  // namespace framewire::net

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace server_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -143,9 +143,9 @@ TEST(Server, FinishSendsTheFailure) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace server_test
+}  // namespace
 
-namespace listener_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -291,5 +291,5 @@ TEST(Listener, KeepsItsViewersAfterClose) {
     expect_equal(client.picture(), stream.reference());
 }
 
-}  // namespace listener_test
+}  // namespace
 }  // namespace framewire::net

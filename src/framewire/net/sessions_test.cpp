@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace pending_connections_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -247,9 +247,9 @@ TEST(Server, FinishRefusesPendingConnections) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace pending_connections_test
+}  // namespace
 
-namespace sessions_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::connection_pair;
@@ -917,5 +917,5 @@ TEST_F(SessionsTest, ClientReconnectsUntilItsTimeIsOver) {
     expect_equal(client.picture(), stream.reference());
 }
 
-}  // namespace sessions_test
+}  // namespace
 }  // namespace framewire::net

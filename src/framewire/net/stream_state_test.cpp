@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace stream_state_test {
+namespace {
 
 using testing::expect_equal;
 using testing::hello_of;
@@ -507,5 +507,5 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
     try_broken(*step.bytes, true);
 }
 
-}  // namespace stream_state_test
+}  // namespace
 }  // namespace framewire::net

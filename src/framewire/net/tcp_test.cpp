@@ -13,7 +13,7 @@
 #include <string>
 
 namespace framewire::net {
-namespace acceptor_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::expect_code;
@@ -73,9 +73,9 @@ TEST(Server, ReportsWhyItCannotListen) {
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });
 }
 
-}  // namespace acceptor_test
+}  // namespace
 
-namespace name_lookup_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::BlockedLookup;
@@ -126,9 +126,9 @@ TEST(NameLookup, DoesNotBlockOnAHangingLookup) {
     EXPECT_EQ(blocked.asked(), 2) << "names may come to stand for something else";
 }
 
-}  // namespace name_lookup_test
+}  // namespace
 
-namespace peer_test {
+namespace {
 
 using boost::asio::ip::make_address;
 
@@ -140,5 +140,5 @@ TEST(PeerOf, IsAnIpv4AddressOrAnIpv6Network) {
     EXPECT_NE(peer_of(make_address("2001:db8::1")), peer_of(make_address("2001:db8:0:1::1")));
 }
 
-}  // namespace peer_test
+}  // namespace
 }  // namespace framewire::net

@@ -23,7 +23,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace tls_connection_test {
+namespace {
 
 using testing::connection_pair;
 using testing::ManualLoop;
@@ -313,9 +313,9 @@ TEST_F(TlsTest, MayBeClosedAndDestroyedInItsCallbacks) {
     }
 }
 
-}  // namespace tls_connection_test
+}  // namespace
 
-namespace identity_test {
+namespace {
 
 using testing::expect_code;
 using testing::TestAuthority;
@@ -363,13 +363,13 @@ TEST(Fingerprint, IsParsedInTheFormatsOfOtherTools) {
         expect_code(ErrorCode::usage, "is no fingerprint", [&] { parse_fingerprint(none); });
 }
 
-}  // namespace identity_test
+}  // namespace
 }  // namespace framewire::net
 
 // Servers and viewers with TLS over sockets.
 
 namespace framewire::net {
-namespace tls_listener_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -510,5 +510,5 @@ TEST(TlsListener, LimitsConnectionsPerPeer) {
     EXPECT_TRUE(comes("somebody else"));
 }
 
-}  // namespace tls_listener_test
+}  // namespace
 }  // namespace framewire::net

@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace viewers_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::eventually;
@@ -223,5 +223,5 @@ TEST(Server, ForgetsViewersThatLeave) {
     EXPECT_EQ(server.metrics().viewers_total, 20);
 }
 
-}  // namespace viewers_test
+}  // namespace
 }  // namespace framewire::net

@@ -15,7 +15,7 @@
 #include <string>
 
 namespace framewire::net {
-namespace websocket_connection_test {
+namespace {
 
 using namespace std::chrono_literals;
 using testing::accept_browser;
@@ -233,5 +233,5 @@ TEST(WebSocket, ReportsTheProgressOfAWrite) {
     loop.run();
 }
 
-}  // namespace websocket_connection_test
+}  // namespace
 }  // namespace framewire::net

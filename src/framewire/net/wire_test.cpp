@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire::net {
-namespace wire_test {
+namespace {
 
 constexpr std::size_t max_packed_bytes = 1000;
 
@@ -415,5 +415,5 @@ TEST(CleanText, AppliesToTextsInBothDirections) {
     EXPECT_THROW(viewer_hello({"ma\x1bin"}), Error);
 }
 
-}  // namespace wire_test
+}  // namespace
 }  // namespace framewire::net

@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire {
-namespace chain_plan_test {
+namespace {
 
 // Returns the frame before, which makes the state of a plan visible.
 class Delay {
@@ -485,9 +485,9 @@ TEST(ChainPlan, RejectsMemoryOfTheOtherBackend) {
                  Error);
 }
 
-}  // namespace chain_plan_test
+}  // namespace
 
-namespace chain_cost_test {
+namespace {
 
 constexpr Shape frame{1, 720, 1280, 3};
 
@@ -548,5 +548,5 @@ TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
     }
 }
 
-}  // namespace chain_cost_test
+}  // namespace
 }  // namespace framewire

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire {
-namespace chain_test {
+namespace {
 
 using Type = ParameterInfo::Type;
 
@@ -354,9 +354,9 @@ TEST(Chain, MapsNamesOfFfmpegFilters) {
     EXPECT_EQ(filter_like_ffmpegs("scale"), "");
 }
 
-}  // namespace chain_test
+}  // namespace
 
-namespace chain_switches_test {
+namespace {
 
 constexpr Shape colour{1, 20, 30, 3};
 
@@ -416,5 +416,5 @@ TEST(ChainSwitches, AnotherChainKeepsSwitchedOffFilters) {
     EXPECT_EQ(names_of(switches.active()).size(), 1U);
 }
 
-}  // namespace chain_switches_test
+}  // namespace
 }  // namespace framewire

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace frame_detector_test {
+namespace {
 
 class FrameDetectorTest : public kit::BackendTest {
 protected:
@@ -190,9 +190,9 @@ TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-}  // namespace frame_detector_test
+}  // namespace
 
-namespace moved_objects_test {
+namespace {
 
 constexpr Shape frame{1, 60, 100, 3};
 // 8 pixels wide and 4 high, completely filled.
@@ -244,5 +244,5 @@ TEST(MovedObjects, ScaleAreasAndCentres) {
     EXPECT_EQ(moved[0].sum_y, static_cast<std::int64_t>((24 - 0.5) * 128));
 }
 
-}  // namespace moved_objects_test
+}  // namespace
 }  // namespace framewire

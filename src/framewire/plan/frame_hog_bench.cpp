@@ -15,7 +15,7 @@
 // flight.
 
 namespace framewire::bench {
-namespace frame_hog_bench {
+namespace {
 
 constexpr int video_frames = 480;
 constexpr int pictures = 16;  // at least as many as are in flight
@@ -75,5 +75,5 @@ void bench_hog_streams(Session& session) {
 
 const SuiteEntry hog_streams_suite{"operations", "hog-streams", bench_hog_streams};
 
-}  // namespace frame_hog_bench
+}  // namespace
 }  // namespace framewire::bench

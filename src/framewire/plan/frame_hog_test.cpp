@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace frame_hog_test {
+namespace {
 
 class FrameHogTest : public kit::BackendTest {
 protected:
@@ -144,9 +144,9 @@ TEST_P(FrameHogTest, RejectsInvalidArguments) {
     EXPECT_THROW(hog.start(place.frame, small), Error);
 }
 
-}  // namespace frame_hog_test
+}  // namespace
 
-namespace frame_people_test {
+namespace {
 
 using FramePeopleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
@@ -203,5 +203,5 @@ TEST_P(FramePeopleTest, FramesInFlightEqualSingleFrames) {
     for (int number = frames - slots; number < frames; ++number) check(number);
 }
 
-}  // namespace frame_people_test
+}  // namespace
 }  // namespace framewire

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace frame_ring_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -549,9 +549,9 @@ TEST(FrameRing, RejectsTooFewSlotsAndFrames) {
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);
 }
 
-}  // namespace frame_ring_test
+}  // namespace
 
-namespace pacer_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -583,5 +583,5 @@ TEST(Pacer, ToleratesImplausibleTimes) {
     EXPECT_EQ(pacer.due(4.5, start), start + Pacer::longest_gap + 500ms);
 }
 
-}  // namespace pacer_test
+}  // namespace
 }  // namespace framewire

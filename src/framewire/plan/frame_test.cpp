@@ -14,7 +14,7 @@
 #include <iterator>
 
 namespace framewire {
-namespace changed_bytes_test {
+namespace {
 
 using ChangedBytesTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ChangedBytesTest);
@@ -130,5 +130,5 @@ TEST_P(ChangedBytesTest, HeatmapIgnoresPositionsOutsideTheFrame) {
     EXPECT_EQ(pixel_of(out.view().data()[6], out.view().data()[7], out.view().data()[8]), heatmap_table()[0]);
 }
 
-}  // namespace changed_bytes_test
+}  // namespace
 }  // namespace framewire

@@ -4,7 +4,6 @@
 #include "framewire/plan/privacy_masks.hpp"
 
 namespace framewire {
-namespace hidden_zones_kernels {
 namespace {
 
 constexpr int threads_per_block = 256;
@@ -50,11 +49,9 @@ __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
 }
 
 }  // namespace
-}  // namespace hidden_zones_kernels
 
 // One launch per mask: mosaic masks first, black masks last.
 void PrivacyMasks::run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const {
-    using namespace hidden_zones_kernels;
     const auto hide = [&](const Zone& zone, bool black) {
         const Job job{cuda::KernelImage<std::uint8_t>(picture), zone, cell_px_, black};
         const dim3 grid(cuda::blocks(zone.width, cell_px_), cuda::blocks(zone.height, cell_px_),

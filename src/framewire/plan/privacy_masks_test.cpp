@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire {
-namespace hidden_zones_test {
+namespace {
 
 class HiddenParts : public kit::BackendTest {};
 
@@ -82,5 +82,5 @@ TEST(PrivacyMasks, RejectMasksOutsideThePicture) {
     EXPECT_TRUE(PrivacyMasks({}, {}, shape).empty());
 }
 
-}  // namespace hidden_zones_test
+}  // namespace
 }  // namespace framewire

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire {
-namespace source_test {
+namespace {
 
 class SourceTest : public kit::BackendTest {
 protected:
@@ -171,5 +171,5 @@ TEST_P(SourceTest, FrameHasTheImageWrittenLast) {
     }
 }
 
-}  // namespace source_test
+}  // namespace
 }  // namespace framewire

@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire {
-namespace run_values_test {
+namespace {
 
 TEST(RunValues, CombineStatisticsAndFrame) {
     StatisticsSnapshot figures;
@@ -50,9 +50,9 @@ TEST(RunValues, AreZeroBeforeAnythingWasSent) {
     EXPECT_EQ(values.changed, 0);
 }
 
-}  // namespace run_values_test
+}  // namespace
 
-namespace progress_test {
+namespace {
 
 StatisticsSnapshot figures(std::int64_t frames, double fps, std::int64_t drops = 0) {
     StatisticsSnapshot snapshot;
@@ -141,9 +141,9 @@ TEST(Progress, DrawsNoBarWithoutATerminal) {
     EXPECT_EQ(written(ProgressMode::none), "");
 }
 
-}  // namespace progress_test
+}  // namespace
 
-namespace statistics_test {
+namespace {
 
 TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
     std::mt19937_64 random(7);
@@ -389,5 +389,5 @@ TEST(Statistics, CanBeReadDuringWrites) {
     EXPECT_EQ(statistics.snapshot().frames, 6000);
 }
 
-}  // namespace statistics_test
+}  // namespace
 }  // namespace framewire

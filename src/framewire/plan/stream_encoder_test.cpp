@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire {
-namespace bounded_encoder_test {
+namespace {
 
 constexpr codec::EncoderParameters bounded{.mode = codec::Mode::bounded, .threshold = 20};
 
@@ -107,9 +107,9 @@ TEST_P(BoundedEncoderTest, RejectsOtherModesAndFrames) {
     EXPECT_THROW(encoder.encode(other, BoundedEncoder::Packs::step), Error);
 }
 
-}  // namespace bounded_encoder_test
+}  // namespace
 
-namespace stream_encoder_test {
+namespace {
 
 class StreamEncoderTest : public kit::BackendTest {
 protected:
@@ -289,5 +289,5 @@ TEST_P(StreamEncoderTest, RejectsOtherFrames) {
     EXPECT_THROW(StreamEncoder({codec::Mode::exact, 255}, {1, 16, 16, 3}, executor()), Error);
 }
 
-}  // namespace stream_encoder_test
+}  // namespace
 }  // namespace framewire

@@ -11,7 +11,7 @@
 #include <string>
 
 namespace framewire::session {
-namespace access_test {
+namespace {
 
 using net::testing::expect_code;
 using net::testing::TestFolder;
@@ -79,5 +79,5 @@ TEST_F(AccessTest, ReportsAMissingFolderForKeptFiles) {
     ::setenv("HOME", home.c_str(), 1);
 }
 
-}  // namespace access_test
+}  // namespace
 }  // namespace framewire::session

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace framewire::session {
-namespace control_test {
+namespace {
 
 TEST(Control, ParsesItsOwnText) {
     const ControlOrder orders[] = {Adjustment{}, Adjustment{.brightness = -12, .contrast = 1.25, .gain = 8},
@@ -52,5 +52,5 @@ TEST(Control, RoundTripsTheState) {
     EXPECT_THROW(parse_controls(to_json(many)), Error);
 }
 
-}  // namespace control_test
+}  // namespace
 }  // namespace framewire::session

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace event_hub_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
@@ -161,5 +161,5 @@ TEST_F(Events, CarryTheTimeOfTheFrame) {
     EXPECT_LT(time, to_utc_text(now - 59min));
 }
 
-}  // namespace event_hub_test
+}  // namespace
 }  // namespace framewire::session

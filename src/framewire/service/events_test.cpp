@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace event_test {
+namespace {
 
 const WallTime moment{std::chrono::milliseconds(1'795'460'400'123)};
 
@@ -74,9 +74,9 @@ TEST(Event, HasAUniqueIdAcrossRestarts) {
     EXPECT_EQ(second.next(), "door-1795460400124-1");
 }
 
-}  // namespace event_test
+}  // namespace
 
-namespace motion_state_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -115,5 +115,5 @@ TEST(MotionState, EndsAtOnceOnRequest) {
     EXPECT_TRUE(motion.end(start, true));
 }
 
-}  // namespace motion_state_test
+}  // namespace
 }  // namespace framewire::session

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace zones_test {
+namespace {
 
 using Kind = LiveZone::Kind;
 
@@ -44,5 +44,5 @@ TEST(LiveZones, ParseTheNamesOfKinds) {
     EXPECT_THROW(parse_zone_kind("blur"), Error);
 }
 
-}  // namespace zones_test
+}  // namespace
 }  // namespace framewire::session

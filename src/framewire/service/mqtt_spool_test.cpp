@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace event_spool_test {
+namespace {
 
 using testing::read_file;
 using testing::TemporaryFolder;
@@ -162,5 +162,5 @@ TEST(EventSpool, KeepsItsFileSmall) {
     EXPECT_EQ(again.size(), 50u);
 }
 
-}  // namespace event_spool_test
+}  // namespace
 }  // namespace framewire::session

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace framewire::session {
-namespace mqtt_address_test {
+namespace {
 
 TEST(MqttAddress, ParsesAllParts) {
     const auto all = parse_mqtt_address("mqtts://bob:p%40ss%2Fw%25rd@broker.lan:8884/home/cams");
@@ -71,5 +71,5 @@ TEST(MqttAddress, RejectsInvalidTextsWithoutThePassword) {
     EXPECT_THROW(parse_mqtt_address("mqtt://" + std::string(1025, 'a') + "@broker"), Error);
 }
 
-}  // namespace mqtt_address_test
+}  // namespace
 }  // namespace framewire::session

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace filter_docs_test {
+namespace {
 
 const std::filesystem::path docs = std::string(kit::sources_path) + "/docs/filters";
 constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages again";
@@ -58,5 +58,5 @@ TEST(FilterDocs, ExamplesUseTheFilterOfTheirPage) {
         }
 }
 
-}  // namespace filter_docs_test
+}  // namespace
 }  // namespace framewire::e2e

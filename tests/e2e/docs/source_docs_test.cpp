@@ -9,7 +9,7 @@
 #include <string>
 
 namespace framewire::e2e {
-namespace source_docs_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -77,5 +77,5 @@ TEST(Program, ParameterOptionsStateTheAllowedValues) {
     EXPECT_NE(help.find("64x128"), std::string::npos) << help;
 }
 
-}  // namespace source_docs_test
+}  // namespace
 }  // namespace framewire::e2e

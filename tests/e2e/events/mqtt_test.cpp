@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 namespace framewire::e2e {
-namespace mqtt_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -318,5 +318,5 @@ TEST_F(Mqtt, RefusesConflictingOptions) {
     EXPECT_EQ(words.find("top-secret"), std::string::npos) << words;
 }
 
-}  // namespace mqtt_test
+}  // namespace
 }  // namespace framewire::e2e

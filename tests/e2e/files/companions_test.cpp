@@ -12,7 +12,7 @@
 #include <tuple>
 
 namespace framewire::e2e {
-namespace companions_test {
+namespace {
 
 Result run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
@@ -429,5 +429,5 @@ TEST(Properties, BlendTransparentWebmOntoBlack) {
     EXPECT_NEAR(static_cast<std::uint8_t>(pixels[3000]), 128, 4);
 }
 
-}  // namespace companions_test
+}  // namespace
 }  // namespace framewire::e2e

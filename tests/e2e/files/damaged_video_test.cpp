@@ -10,7 +10,7 @@
 #include <string>
 
 namespace framewire::e2e {
-namespace damaged_video_test {
+namespace {
 
 struct Clip {
     const char* name;
@@ -107,5 +107,5 @@ INSTANTIATE_TEST_SUITE_P(
                       Clip{"mpeg4", "a.avi", "-c:v mpeg4 -bf 2 -q:v 3", true}),
     name_of);
 
-}  // namespace damaged_video_test
+}  // namespace
 }  // namespace framewire::e2e

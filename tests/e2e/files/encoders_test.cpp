@@ -9,7 +9,7 @@
 #include <filesystem>
 
 namespace framewire::e2e {
-namespace encoders_test {
+namespace {
 
 Result run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
@@ -127,5 +127,5 @@ TEST(Encoders, KeepsOddSizes) {
     }
 }
 
-}  // namespace encoders_test
+}  // namespace
 }  // namespace framewire::e2e

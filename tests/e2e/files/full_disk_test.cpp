@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace full_disk_test {
+namespace {
 
 constexpr int disk_kib = 64;
 
@@ -131,5 +131,5 @@ INSTANTIATE_TEST_SUITE_P(
              0}),
     [](const auto& one) { return one.param.name; });
 
-}  // namespace full_disk_test
+}  // namespace
 }  // namespace framewire::e2e

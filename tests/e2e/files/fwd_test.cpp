@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace fwd_test {
+namespace {
 
 constexpr auto camera = "synth:size=160x96:fps=30:noise=3:objects=3:frames=40";
 constexpr std::size_t frame_bytes = std::size_t{160} * 96 * 3;
@@ -127,5 +127,5 @@ TEST(FwdFiles, ReportDamageInExitStatusAndStatistics) {
     EXPECT_TRUE(raw(folder, {"-i", path, "--duration", "0.2"}) == whole.substr(0, 6 * frame_bytes));
 }
 
-}  // namespace fwd_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace moved_pixels_test {
+namespace {
 
 // Returns what follows the first line of a y4m file.
 std::string pictures_in(const std::string& path) {
@@ -96,5 +96,5 @@ TEST_F(MovedPixels, ScalingIsCloseToFfmpeg) {
     }
 }
 
-}  // namespace moved_pixels_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -21,7 +21,7 @@
 #include <thread>
 
 namespace framewire::e2e {
-namespace outputs_test {
+namespace {
 
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
@@ -564,5 +564,5 @@ TEST(Outputs, ADisplayLostDuringADrawLeavesACompleteRecording) {
     EXPECT_GT(frames_in(folder / "a.mp4"), 0);
 }
 
-}  // namespace outputs_test
+}  // namespace
 }  // namespace framewire::e2e

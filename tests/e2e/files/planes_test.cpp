@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace planes_test {
+namespace {
 
 constexpr const char* nothing = "convolve='0 0 0 0 1 0 0 0 0'";
 
@@ -81,5 +81,5 @@ TEST_F(Planes, ReportTheTimeOfRotateAndScale) {
     EXPECT_EQ(names, "read rotate+scale send ");
 }
 
-}  // namespace planes_test
+}  // namespace
 }  // namespace framewire::e2e

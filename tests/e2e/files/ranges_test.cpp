@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace framewire::e2e {
-namespace ranges_test {
+namespace {
 
 struct Picture {
     double seconds;
@@ -138,5 +138,5 @@ TEST(RealRanges, EqualFfmpegsFrames) {
     expect_part(folder, part, whole, 3.3, 1.5);
 }
 
-}  // namespace ranges_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace recordings_test {
+namespace {
 
 Result run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"run", "--backend", "cpu", "--progress", "none"});
@@ -133,5 +133,5 @@ TEST(Recordings, RefusesInvalidOptions) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-}  // namespace recordings_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace hog_people_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -310,5 +310,5 @@ TEST_F(HogPeople, RefusesWhatIsNotAllowed) {
     }
 }
 
-}  // namespace hog_people_test
+}  // namespace
 }  // namespace framewire::e2e

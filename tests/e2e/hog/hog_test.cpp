@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace hog_test {
+namespace {
 
 const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
 
@@ -316,5 +316,5 @@ INSTANTIATE_TEST_SUITE_P(
                     HogRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace hog_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace hog_train_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -235,5 +235,5 @@ TEST_F(HogTrain, RefusesConflictingOptions) {
     EXPECT_EQ(unwritable.err.find("first training"), std::string::npos) << "before the work";
 }
 
-}  // namespace hog_train_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace scikit_image_test {
+namespace {
 
 constexpr int cell = 8, bins = 9, block = 3, values = block * block * bins;
 
@@ -192,5 +192,5 @@ TEST(ScikitImage, DiffersByFourPartsOfTheDefinition) {
     is_like("framewire", framewire, 0.9491, 0.709);
 }
 
-}  // namespace scikit_image_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace access_test {
+namespace {
 
 using guarded::GuardedServer;
 using guarded::small_synth;
@@ -147,5 +147,5 @@ TEST(Access, RefusesFilesWithoutAToken) {
     refused({"view", "--no-window", "--token-file", brief, "tcp://127.0.0.1:1"}, 2, "holds no token");
 }
 
-}  // namespace access_test
+}  // namespace
 }  // namespace framewire::e2e

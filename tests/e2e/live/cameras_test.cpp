@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace cameras_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
@@ -212,5 +212,5 @@ TEST(Cameras, AMissingCameraConnectsLater) {
     EXPECT_EQ(serving.wait().code, 143) << serving.err();
 }
 
-}  // namespace cameras_test
+}  // namespace
 }  // namespace framewire::e2e

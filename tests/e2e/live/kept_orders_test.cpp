@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace kept_orders_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -93,5 +93,5 @@ TEST(KeptOrders, AreRefusedIfTheFileIsInvalid) {
         << result.err;
 }
 
-}  // namespace kept_orders_test
+}  // namespace
 }  // namespace framewire::e2e

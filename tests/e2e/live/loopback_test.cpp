@@ -23,7 +23,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace loopback_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -141,5 +141,5 @@ TEST_P(Loopback, ExactViewersHoldTheReferenceWithinTheThreshold) {
 TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({codec::Mode::lossless, 20}, ""); }
 TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({codec::Mode::exact, 5}, "gray=channels=1"); }
 
-}  // namespace loopback_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace orders_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
@@ -80,5 +80,5 @@ TEST(Orders, RequireAServerThatAcceptsThem) {
     EXPECT_FALSE(client.remote_control());
 }
 
-}  // namespace orders_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace patience_test {
+namespace {
 
 // The frames of a file: the first pixel, which the box around the whole picture covers, one inside it, and the
 // brightest value.
@@ -165,5 +165,5 @@ TEST(Patience, ThePictureShowsNoPassword) {
     EXPECT_EQ(pictures[0], pictures[1]);
 }
 
-}  // namespace patience_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace serve_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
@@ -452,5 +452,5 @@ INSTANTIATE_TEST_SUITE_P(
                 "there is no stream at tcp://127.0.0.1:1/main"}),
     [](const auto& refused) { return refused.param.name; });
 
-}  // namespace serve_test
+}  // namespace
 }  // namespace framewire::e2e

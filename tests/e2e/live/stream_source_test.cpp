@@ -10,7 +10,7 @@
 #include <string_view>
 
 namespace framewire::e2e {
-namespace stream_source_test {
+namespace {
 
 using namespace guarded;
 using Words = std::vector<std::string>;
@@ -117,5 +117,5 @@ TEST(Rates, AreAcceptedByDetectAndHog) {
     }
 }
 
-}  // namespace stream_source_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace tls_test {
+namespace {
 
 using guarded::GuardedServer;
 using guarded::small_synth;
@@ -109,5 +109,5 @@ TEST(Tls, RefusesMismatchedCertificatesAtTheStart) {
     refused({"--tls", "--tls-cert", certificate, "--tls-key", key}, 2, "--tls");
 }
 
-}  // namespace tls_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace web_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -215,5 +215,5 @@ TEST(Web, PrometheusReadsMetrics) {
     prometheus.wait();
 }
 
-}  // namespace web_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -16,7 +16,7 @@
 #include <thread>
 
 namespace framewire::e2e {
-namespace batch_test {
+namespace {
 
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
@@ -380,5 +380,5 @@ TEST_F(ManyFiles, NoShardOfAMissingInputSucceeds) {
     EXPECT_TRUE(has(empty.err, "0 of 0 files made")) << empty.err;
 }
 
-}  // namespace batch_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace same_bytes_test {
+namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
@@ -112,5 +112,5 @@ INSTANTIATE_TEST_SUITE_P(Jobs, ManyFilesBytes,
                                                    "OUT"},
                                          Arguments{"hog", "-o", "OUT"}));
 
-}  // namespace same_bytes_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -18,7 +18,7 @@
 #include <thread>
 
 namespace framewire::e2e {
-namespace segments_test {
+namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
@@ -400,5 +400,5 @@ TEST_F(Segments, AreExactForARealClip) {
                  {"--segment", "20s"});
 }
 
-}  // namespace segments_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace framewire::e2e {
-namespace panel_test {
+namespace {
 
 // A 560x420 picture in the middle of the screen, with its panel on the right.
 const std::string room = "synth:size=560x420:objects=0:noise=0";
@@ -68,5 +68,5 @@ TEST_F(Panel, APressDoesNotReachTheCameraBelow) {
     EXPECT_EQ(program.wait().code, 0);
 }
 
-}  // namespace panel_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -15,7 +15,7 @@
 #include <thread>
 
 namespace framewire::e2e {
-namespace show_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -113,5 +113,5 @@ TEST(ShowRefusal, ReportsTheReason) {
     EXPECT_EQ(run_framewire({"show", "--snapshots", "/no/such/folder", "synth"}).code, 2);
 }
 
-}  // namespace show_test
+}  // namespace
 }  // namespace framewire::e2e

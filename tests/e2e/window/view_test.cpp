@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::e2e {
-namespace view_test {
+namespace {
 
 using Pixel = Screenshot::Pixel;
 
@@ -209,5 +209,5 @@ TEST(ViewWindowRefusal, ReportsTheReason) {
     EXPECT_EQ(run_framewire(many).code, 2);
 }
 
-}  // namespace view_test
+}  // namespace
 }  // namespace framewire::e2e

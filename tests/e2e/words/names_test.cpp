@@ -10,7 +10,7 @@
 #include <fstream>
 
 namespace framewire::e2e {
-namespace names_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -112,5 +112,5 @@ TEST(Passwords, AreNeverShown) {
     }
 }
 
-}  // namespace names_test
+}  // namespace
 }  // namespace framewire::e2e

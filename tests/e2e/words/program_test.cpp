@@ -6,7 +6,7 @@
 #include <algorithm>
 
 namespace framewire::e2e {
-namespace program_test {
+namespace {
 
 using Json = nlohmann::json;
 
@@ -57,5 +57,5 @@ TEST(Program, OutputThatCannotBeWrittenIsAnError) {
     EXPECT_EQ(Program(framewire({"filters"}), "/dev/null", true).wait().code, 74);
 }
 
-}  // namespace program_test
+}  // namespace
 }  // namespace framewire::e2e

@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace framewire::e2e {
-namespace words_test {
+namespace {
 
 std::string refusal(std::vector<std::string> arguments) {
     const auto result = run_framewire(std::move(arguments));
@@ -353,5 +353,5 @@ TEST(ZshCompletion, MatchesBash) {
     EXPECT_EQ(offered("framewire run -i synth:se"), (Lines{"seed"}));
 }
 
-}  // namespace words_test
+}  // namespace
 }  // namespace framewire::e2e

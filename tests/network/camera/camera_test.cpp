@@ -16,7 +16,7 @@
 #include <thread>
 
 namespace framewire::network {
-namespace camera_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -101,5 +101,5 @@ TEST(BoundCheck, FindsAByteThatBelongsToNoFrame) {
     EXPECT_GT(check.check(shown.view(), 7, 1, now + 2s).outside, shape.bytes() / 2) << "the frame is too old";
 }
 
-}  // namespace camera_test
+}  // namespace
 }  // namespace framewire::network

@@ -11,7 +11,7 @@
 #include <thread>
 
 namespace framewire::network {
-namespace bad_line_test {
+namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::duration;
@@ -133,5 +133,5 @@ TEST(BadLine, PicturesStayWithinTheBoundAndOneSecond) {
     if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
 }
 
-}  // namespace bad_line_test
+}  // namespace
 }  // namespace framewire::network

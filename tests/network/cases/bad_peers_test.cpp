@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace framewire::network {
-namespace bad_peers_test {
+namespace {
 
 using namespace std::chrono_literals;
 using net::Bytes;
@@ -179,5 +179,5 @@ TEST(BadPeers, AViewerReportsAnyInvalidServerMessage) {
     }
 }
 
-}  // namespace bad_peers_test
+}  // namespace
 }  // namespace framewire::network

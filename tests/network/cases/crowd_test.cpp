@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace framewire::network {
-namespace crowd_test {
+namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::duration;
@@ -104,5 +104,5 @@ TEST(Crowd, ConnectingAndDisconnectingLeaksNothing) {
     EXPECT_LT(grown, scaled(0.1, 0.02));
 }
 
-}  // namespace crowd_test
+}  // namespace
 }  // namespace framewire::network

@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace framewire::network {
-namespace frozen_view_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -64,5 +64,5 @@ TEST(FrozenView, ShowsOneFrameAtATime) {
         });
 }
 
-}  // namespace frozen_view_test
+}  // namespace
 }  // namespace framewire::network

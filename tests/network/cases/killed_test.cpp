@@ -10,7 +10,7 @@
 #include <memory>
 
 namespace framewire::network {
-namespace killed_test {
+namespace {
 
 using e2e::run_framewire;
 
@@ -153,5 +153,5 @@ TEST(Killed, SourceReturnsToConnectedViewers) {
     EXPECT_GT(frames_of(folder, folder / "day.fwd"), 2 * too_few);
 }
 
-}  // namespace killed_test
+}  // namespace
 }  // namespace framewire::network

@@ -19,7 +19,7 @@
 #include <utility>
 
 namespace framewire::network {
-namespace masks_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -241,5 +241,5 @@ TEST(Masks, TakeEffectImmediatelyInAllOutputs) {
     }
 }
 
-}  // namespace masks_test
+}  // namespace
 }  // namespace framewire::network

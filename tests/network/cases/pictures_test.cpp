@@ -16,7 +16,7 @@
 #include <utility>
 
 namespace framewire::network {
-namespace pictures_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -241,5 +241,5 @@ TEST(Pictures, RecordingsHoldOneFrameEachWithSlowViewers) {
         });
 }
 
-}  // namespace pictures_test
+}  // namespace
 }  // namespace framewire::network

@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace framewire::network {
-namespace relay_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -140,5 +140,5 @@ TEST(Relay, ViewersReconnectToAKilledRelay) {
         }
 }
 
-}  // namespace relay_test
+}  // namespace
 }  // namespace framewire::network

@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace framewire::network {
-namespace link_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -248,5 +248,5 @@ TEST_F(LinkTest, LosesPacketsAndConnectionsSurvive) {
     EXPECT_GT(link->counts(Way::down).lost, 0);
 }
 
-}  // namespace link_test
+}  // namespace
 }  // namespace framewire::network

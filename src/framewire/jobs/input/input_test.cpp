@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace framewire::session {
-namespace public_name_test {
+namespace {
 
 TEST(PublicName, OmitsFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("/home/me/private/clip.mkv"), "clip.mkv");
@@ -17,9 +17,9 @@ TEST(PublicName, OmitsFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("http://camera.local/stream"), "http://camera.local/stream");
 }
 
-}  // namespace public_name_test
+}  // namespace
 
-namespace frame_resampler_test {
+namespace {
 
 constexpr Shape shape{1, 1, 1, 1};
 
@@ -172,5 +172,5 @@ TEST_P(Resampling, AllowsOneChangePerChain) {
     EXPECT_EQ(error_of([&] { run_frames(camera(), "fps=1,gray,fps=2"); }), ErrorCode::usage);
 }
 
-}  // namespace frame_resampler_test
+}  // namespace
 }  // namespace framewire::session

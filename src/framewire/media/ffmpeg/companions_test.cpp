@@ -5,7 +5,7 @@
 #include <sstream>
 
 namespace framewire {
-namespace companions_test {
+namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
@@ -164,5 +164,5 @@ TEST(LastPicture, OfAviIsRepeatedByNullFrames) {
     EXPECT_EQ(read_video(folder / "outside.avi").error, ErrorCode::source_lost);
 }
 
-}  // namespace companions_test
+}  // namespace
 }  // namespace framewire

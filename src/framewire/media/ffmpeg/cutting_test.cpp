@@ -4,7 +4,7 @@
 #include <algorithm>
 
 namespace framewire {
-namespace packet_times_test {
+namespace {
 
 using namespace testing;
 
@@ -60,5 +60,5 @@ TEST_F(PacketTimes, AreEvenForFramesWithoutPackets) {
     EXPECT_FALSE(times.medium);
 }
 
-}  // namespace packet_times_test
+}  // namespace
 }  // namespace framewire

@@ -17,7 +17,7 @@
 // A file's content may refer to other files, which are read only if the file is named as a playlist.
 
 namespace framewire {
-namespace limits_test {
+namespace {
 
 using namespace testing;
 
@@ -117,13 +117,13 @@ TEST_F(Limits, RejectsSessionDescriptions) {
     EXPECT_NE(reading.message.find("it holds SDP"), std::string::npos) << reading.message;
 }
 
-}  // namespace limits_test
+}  // namespace
 }  // namespace framewire
 
 // Network sources and sinks, with a small server in the test on the loopback interface.
 
 namespace framewire {
-namespace network_test {
+namespace {
 
 using namespace testing;
 using namespace std::chrono_literals;
@@ -526,13 +526,13 @@ TEST(Sinks, FailWithAnIoErrorIfNobodyListens) {
         EXPECT_EQ(error_of([&] { open_sink(url, shape, {25, 1}, {.timeout = 2s}); }), ErrorCode::io) << url;
 }
 
-}  // namespace network_test
+}  // namespace
 }  // namespace framewire
 
 // Files whose timestamps do not start at 0: those of the source do.
 
 namespace framewire {
-namespace times_test {
+namespace {
 
 using namespace testing;
 
@@ -633,5 +633,5 @@ TEST(Times, AMatroskaDurationMayCountFromTheFirstTimestamp) {
     EXPECT_EQ(reading.times.size(), count);
 }
 
-}  // namespace times_test
+}  // namespace
 }  // namespace framewire

@@ -23,7 +23,7 @@
 #include <utility>
 
 namespace framewire {
-namespace linear_planes_test {
+namespace {
 
 using namespace colour_testing;
 
@@ -459,5 +459,5 @@ TEST(LinearPlanes, RefusesPicturesOfAnotherForm) {
     EXPECT_THROW(geometry->run(GuardedYuv(other, {}, Backend::cpu).host()), Error);
 }
 
-}  // namespace linear_planes_test
+}  // namespace
 }  // namespace framewire

@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace framewire {
-namespace planes_pass_test {
+namespace {
 
 using namespace colour_testing;
 
@@ -275,5 +275,5 @@ TEST(PlanesPass, RefusesPicturesOfAnotherSize) {
     EXPECT_EQ(pass->name(), "gray");
 }
 
-}  // namespace planes_pass_test
+}  // namespace
 }  // namespace framewire

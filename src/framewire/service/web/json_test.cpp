@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace framewire::session::web {
-namespace orders_test {
+namespace {
 
 TEST(Orders, ParseValidBodies) {
     EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
@@ -102,5 +102,5 @@ TEST(Orders, ExplainInvalidBodies) {
     EXPECT_EQ(read_zones_order(many_zones(64)).size(), 64u);
 }
 
-}  // namespace orders_test
+}  // namespace
 }  // namespace framewire::session::web

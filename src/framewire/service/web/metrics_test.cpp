@@ -13,7 +13,7 @@
 #include <string>
 
 namespace framewire::session::web {
-namespace metrics_text_test {
+namespace {
 
 std::string some_metrics() {
     const auto camera = std::make_shared<FakeCamera>("door");
@@ -74,5 +74,5 @@ TEST(MetricsText, ContainsTheDashboardsMetrics) {
     EXPECT_GE(queries, 10);
 }
 
-}  // namespace metrics_text_test
+}  // namespace
 }  // namespace framewire::session::web

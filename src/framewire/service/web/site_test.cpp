@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace framewire::session::web {
-namespace site_test {
+namespace {
 
 using Json = nlohmann::json;
 using net::http::Access;
@@ -246,9 +246,9 @@ TEST(Site, MatchesTheOpenApiDocument) {
     EXPECT_EQ(zones["maxItems"], max_live_zones);
 }
 
-}  // namespace site_test
+}  // namespace
 
-namespace mjpeg_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -365,5 +365,5 @@ TEST(CameraPictures, AreEncodedOncePerVersion) {
     EXPECT_NE(pictures.jpeg(), jpeg);
 }
 
-}  // namespace mjpeg_test
+}  // namespace
 }  // namespace framewire::session::web

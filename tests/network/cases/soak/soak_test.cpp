@@ -20,7 +20,7 @@
 #include <thread>
 
 namespace framewire::network {
-namespace soak_test {
+namespace {
 
 using namespace std::chrono_literals;
 using Milliseconds = std::chrono::duration<double, std::milli>;
@@ -320,5 +320,5 @@ TEST_F(SoakOfOrders, EveryPictureIsOneStateWithinItsBound) { run(); }
 
 TEST_F(SoakOfZones, MaskedAreasNeverBecomeVisible) { run(); }
 
-}  // namespace soak_test
+}  // namespace
 }  // namespace framewire::network
