@@ -33,8 +33,13 @@ command -v doxygen >/dev/null || {
     exit 77
 }
 out=${1:-build/reference}
-mapfile -t headers < <(if [ $# -gt 1 ]; then printf '%s\n' "${@:2}"; else public_headers; fi)
-[ ${#headers[@]} -gt 0 ] || { echo "reference.sh: there are no public headers" >&2 && exit 1; }
+if [ $# -gt 1 ]; then
+    inputs=("${@:2}")
+else
+    mapfile -t inputs < <(public_headers)
+    inputs+=(docs/reference.dox) # the first page
+fi
+[ ${#inputs[@]} -gt 1 ] || [ $# -gt 1 ] || { echo "reference.sh: there are no public headers" >&2 && exit 1; }
 rm -rf "$out/html"
 mkdir -p "$out"
 
@@ -43,7 +48,7 @@ status=0
     cat docs/Doxyfile
     echo "PROJECT_NUMBER = $(head -n 1 VERSION)"
     echo "OUTPUT_DIRECTORY = \"$out\""
-    printf 'INPUT += "%s"\n' "${headers[@]}"
+    printf 'INPUT += "%s"\n' "${inputs[@]}"
 } | doxygen - 2>"$out/log" || status=$?
 not_asked='\(variable\) of struct|\(friend\) of|Member (~|operator(=|==|<=>)\(|(\w+)\((const \3 &|\3 &&))'
 warnings=$({ grep -vE "$not_asked" "$out/log" || [ $? -eq 1 ]; } | sed "s|^$PWD/||" | sort -u)
