@@ -43,8 +43,8 @@ tests=(
     prometheus groff-base mandoc fish zsh
     # runs the page
     chromium
-    # fuzzers and formatting
-    clang clang-format libclang-rt-14-dev
+    # fuzzers, formatting and the reference of the headers
+    clang clang-format libclang-rt-14-dev doxygen
 )
 benches=(
     # coders to compare with

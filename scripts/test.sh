@@ -34,11 +34,12 @@ for program in "$tests"/*_tests; do
     case ${program##*/} in e2e_tests | network_tests | filters_tests) ;; *) last+=("$program") ;; esac
 done
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the benches, the recorded results, the format and the layering of the sources, how tests are counted, what the
-    # demo installs and builds, the plots, the documents, what CUDA sources compile for, the installed package as another project
-    # uses it, and what runs in browsers.
+    # Not GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired words, how tests are
+    # counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what CUDA sources compile
+    # for, the installed package as another project uses it, and what runs in browsers.
     first+=(tests/benches_test.sh)
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh)
-    last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
+    last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/reference_test.sh
+        tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
 fi
 scripts/count-tests.sh "$build/logs" "${first[@]}" "${next[@]}" "${last[@]}"

@@ -178,21 +178,32 @@ struct ModelKind {
 /// Kinds of models for delta frames. format.md describes their symbols and contexts.
 namespace step_models {
 
+/// Mode of a sub-block.
 inline constexpr ModelKind mode{0, 36, 5};
+/// A pixel changes or stays.
 inline constexpr ModelKind changed{mode.end(), 702, 2};
+/// Directions in which a pixel's three channels change.
 inline constexpr ModelKind pattern{changed.end(), 32, 26};
+/// Direction in which a gray pixel changes.
 inline constexpr ModelKind sign{pattern.end(), 32, 2};
+/// How far a channel changes.
 inline constexpr ModelKind magnitude{sign.end(), 120, 20};
+/// Kind of a block's motion vector.
 inline constexpr ModelKind vector_kind{magnitude.end(), 4, 3};
+/// Number of bits of a vector component.
 inline constexpr ModelKind vector_bits{vector_kind.end(), 4, 9};
+/// Kind of a row, in blocks coded by rows.
 inline constexpr ModelKind row{vector_bits.end(), 32, 8};
+/// Column in which a row starts or stops to change.
 inline constexpr ModelKind edge{row.end(), 8, 8};
+/// Class of the magnitudes of a sub-block.
 inline constexpr ModelKind part_class{edge.end(), 24, 12};
 /// All kinds in the order of the tables.
 inline constexpr ModelKind trained[] = {mode,        changed,     pattern, sign, magnitude,
                                         vector_kind, vector_bits, row,     edge, part_class};
 /// Raw numbers of 1 to `most_bits` bits are symbols too, of models whose symbols are equally likely.
-inline constexpr int most_bits = 8, trained_symbols = part_class.end();
+inline constexpr int most_bits = 8,      ///< longest raw number
+    trained_symbols = part_class.end();  ///< number of the symbols of trained models, which come first
 /// Number of all symbols, including raw numbers.
 inline constexpr int symbols = trained_symbols + (2 << most_bits);
 /// Returns the model of raw numbers of `count` bits.
@@ -212,8 +223,11 @@ inline constexpr int classes = 12;        ///< classes of sub-blocks
 inline constexpr int small_classes = 8;   ///< number of the first classes, which have few symbols
 inline constexpr int small_symbols = 33;  ///< 32 residuals, and one symbol for all others
 inline constexpr int predictors = 3;      ///< number of predictors
+/// Residuals of the classes with few symbols.
 inline constexpr ModelKind small_residual{0, small_classes, small_symbols};
+/// Residuals of all other classes.
 inline constexpr ModelKind large_residual{small_residual.end(), classes - small_classes, 256};
+/// Predictor and class of a sub-block.
 inline constexpr ModelKind part{large_residual.end(), classes, predictors* classes};
 /// Number of all symbols.
 inline constexpr int symbols = part.end();
@@ -318,7 +332,8 @@ const PictureModels& trained_picture_models();
 namespace step_states {
 
 /// Number of choices, and the maximum number of states.
-inline constexpr int choices = 3, most = 32;
+inline constexpr int choices = 3,  ///< number of choices
+    most = 32;                     ///< maximum number of states
 
 /// Returns the number of states of a choice.
 FRAMEWIRE_HOST_DEVICE constexpr int count(int choice) { return choice == 0 ? 1 : choice == 1 ? 8 : most; }

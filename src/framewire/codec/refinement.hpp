@@ -68,11 +68,13 @@ private:
 class Refiner {
 public:
     /// Range of the time after which a cell counts as static.
-    static constexpr double least_seconds = 0.1, most_seconds = 3600;
+    static constexpr double least_seconds = 0.1,  ///< shortest time
+        most_seconds = 3600;                      ///< longest time
     /// Maximum bitrate of refinement, by the times of the frames.
     static constexpr double bits_per_pixel_and_second = 0.5;
     /// Maximum share of the stream's own bitrate, and the bitrate that is allowed even if that share is lower.
-    static constexpr double share_of_stream = 0.1, least_bits_per_pixel_and_second = 0.01;
+    static constexpr double share_of_stream = 0.1,  ///< maximum share
+        least_bits_per_pixel_and_second = 0.01;     ///< always allowed
 
     /// For frames of `shape`, whose `frames` must be 1, with the given threshold. Cells count as static after
     /// `seconds`. Keeps a reference to `executor`. Throws Error{usage} if an argument is invalid, Error{config} if

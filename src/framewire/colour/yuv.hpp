@@ -56,11 +56,17 @@ struct YuvFormat {
     friend constexpr bool operator==(const YuvFormat&, const YuvFormat&) = default;
 };
 
+/// One plane of Y, 8 bits.
 inline constexpr YuvFormat yuv_gray{ChromaSampling::none, false, 8};
+/// Planar 4:2:0, 8 bits.
 inline constexpr YuvFormat yuv_420{ChromaSampling::s420, false, 8};
+/// Planar 4:2:2, 8 bits.
 inline constexpr YuvFormat yuv_422{ChromaSampling::s422, false, 8};
+/// Planar 4:4:4, 8 bits.
 inline constexpr YuvFormat yuv_444{ChromaSampling::s444, false, 8};
+/// NV12: 4:2:0 with interleaved U and V, 8 bits.
 inline constexpr YuvFormat yuv_nv12{ChromaSampling::s420, true, 8};
+/// P010: 4:2:0 with interleaved U and V, 10 bits.
 inline constexpr YuvFormat yuv_p010{ChromaSampling::s420, true, 10};
 
 /// Returns "4:2:0", "4:2:2 of 10 bits", "NV12", "P010" or "gray", for messages.
@@ -167,8 +173,10 @@ struct YuvView {
     }
 };
 
+/// View of planes in host memory.
 template <class T>
 using HostYuv = YuvView<T, MemorySpace::host>;
+/// View of planes in device memory.
 template <class T>
 using DeviceYuv = YuvView<T, MemorySpace::device>;
 
@@ -201,8 +209,9 @@ public:
     const YuvInfo& info() const { return info_; }
     /// Size of the memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }
-    /// Return a view of all planes; valid as long as the picture.
+    /// Returns a view of all planes; valid as long as the picture.
     HostYuv<std::uint8_t> view() { return view_; }
+    /// The same, read-only.
     HostYuv<const std::uint8_t> view() const { return view_; }
 
 private:

@@ -76,9 +76,11 @@ public:
     explicit HostImage(Shape shape, HostMemory& memory = heap_memory())
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
 
-    /// Shape of the batch, and views of all of its images.
+    /// Shape of the batch.
     const Shape& shape() const { return shape_; }
+    /// Returns a view of all images; valid as long as the batch.
     HostView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
+    /// The same, read-only.
     HostView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }
 
 private:

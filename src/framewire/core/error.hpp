@@ -23,6 +23,7 @@ enum class ErrorCode : int {
 /// allowed.
 class Error : public std::runtime_error {
 public:
+    /// `text` is the whole message: what is wrong, where, and what is allowed.
     Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
     /// Returns the kind of the error, which is also the exit code of the program.
     ErrorCode code() const noexcept { return code_; }

@@ -49,14 +49,17 @@ template <class... Values>
 void log_debug(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::debug)) log_formatted(LogLevel::debug, text, fmt::make_format_args(values...));
 }
+/// log_at() for LogLevel::info.
 template <class... Values>
 void log_info(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::info)) log_formatted(LogLevel::info, text, fmt::make_format_args(values...));
 }
+/// log_at() for LogLevel::warning.
 template <class... Values>
 void log_warning(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::warning)) log_formatted(LogLevel::warning, text, fmt::make_format_args(values...));
 }
+/// log_at() for LogLevel::error.
 template <class... Values>
 void log_error(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::error)) log_formatted(LogLevel::error, text, fmt::make_format_args(values...));

@@ -117,6 +117,7 @@ ParameterField<Aggregate> parameter_field(Member Aggregate::*member, const Named
 template <class Aggregate>
 class ParameterFields {
 public:
+    /// Takes the defaults from a value-initialised aggregate.
     ParameterFields(std::initializer_list<ParameterField<Aggregate>> fields) : fields_(fields) {
         const Aggregate defaults{};
         for (auto& field : fields_) {

@@ -146,7 +146,7 @@ std::optional<Number> number_in(std::string_view text, int base = 10) {
 /// The values of a parameter list, validated against their ParameterInfo and completed with the defaults.
 class ParameterValues {
 public:
-    // The typed getters throw Error{internal} if the name has no value or if the value is not of the type.
+    /// Whole number. All typed getters throw Error{internal} if the name has no value or the value is not of the type.
     std::int64_t integer(std::string_view name) const;
     /// Real number.
     double real(std::string_view name) const;

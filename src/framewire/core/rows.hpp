@@ -121,6 +121,7 @@ public:
     RowStrips() = default;
     /// Makes strips for frames with the height, width and channels of `image`. `pool` must outlive the object.
     RowStrips(const Shape& image, const ThreadPool& pool) : RowStrips(image, pool, rows_in_cache(image.width)) {}
+    /// The same, with `rows_each` rows per strip.
     RowStrips(const Shape& image, const ThreadPool& pool, int rows_each)
         : image_(image.with_frames(1)), rows_each_(rows_each), pool_(&pool) {
         for (int thread = 0; thread < pool.threads(); ++thread)

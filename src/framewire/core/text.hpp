@@ -42,11 +42,13 @@ std::string pointed_out(std::string_view text, std::size_t offset);
 /// belongs to a name and must be escaped when it is printed.
 class ExcerptError : public Error {
 public:
+    /// `excerpt` is the caret line with the line above it.
     ExcerptError(ErrorCode code, const std::string& text, const std::string& excerpt)
         : Error(code, text + excerpt), text_(text), excerpt_(excerpt) {}
 
-    /// The message without the caret line, and the two lines of it.
+    /// The message without the excerpt.
     const std::string& text() const noexcept { return text_; }
+    /// The two lines of the excerpt.
     const std::string& excerpt() const noexcept { return excerpt_; }
 
 private:

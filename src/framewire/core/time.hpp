@@ -64,6 +64,7 @@ std::string to_clock_text(double seconds);
 
 /// Pauses between attempts to reopen a source that is shown to viewers. They double from the first to the longest, so a
 /// short interruption costs little time.
-inline constexpr std::chrono::milliseconds first_retry_pause{100}, longest_retry_pause{10'000};
+inline constexpr std::chrono::milliseconds first_retry_pause{100},  ///< pause before the second attempt
+    longest_retry_pause{10'000};                                    ///< longest pause
 
 }  // namespace framewire

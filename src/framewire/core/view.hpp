@@ -18,13 +18,17 @@ struct Shape {
     int width = 0;
     int channels = 0;
 
-    /// Sizes without gaps, in bytes, and the number of rows in the whole batch.
+    /// Bytes of one row. All sizes are those without gaps.
     constexpr std::int64_t row_bytes() const { return std::int64_t{width} * channels; }
+    /// Bytes of one frame.
     constexpr std::int64_t frame_bytes() const { return row_bytes() * height; }
+    /// Bytes of the batch.
     constexpr std::int64_t bytes() const { return frame_bytes() * frames; }
+    /// Rows of the batch.
     constexpr std::int64_t rows() const { return std::int64_t{frames} * height; }
-    /// Return the same shape with another number of channels or frames.
+    /// Returns the same shape with another number of channels.
     constexpr Shape with_channels(int count) const { return {frames, height, width, count}; }
+    /// Returns the same shape with another number of frames.
     constexpr Shape with_frames(int count) const { return {count, height, width, channels}; }
 
     friend constexpr bool operator==(const Shape&, const Shape&) = default;
@@ -63,10 +67,13 @@ public:
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
     }
 
-    /// Pointer to the first row, shape, and strides in bytes.
+    /// Pointer to the first row.
     constexpr T* data() const { return data_; }
+    /// Shape of the images.
     constexpr const Shape& shape() const { return shape_; }
+    /// Distance from one row to the next, in bytes.
     constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }
+    /// Distance from one frame to the next, in bytes.
     constexpr std::int64_t frame_stride_bytes() const { return frame_stride_bytes_; }
 
     /// Returns row `y` of frame `frame`. Indices are not checked.
@@ -96,8 +103,10 @@ private:
     std::int64_t frame_stride_bytes_ = 0;
 };
 
+/// View of images in host memory.
 template <class T>
 using HostView = View<T, MemorySpace::host>;
+/// View of images in device memory.
 template <class T>
 using DeviceView = View<T, MemorySpace::device>;
 

@@ -33,11 +33,13 @@ public:
     /// Sets the first `count` bytes, or all of them, to `byte`. On CUDA the call only queues the work on the
     /// executor's stream.
     void fill(int byte, std::size_t count) const;
+    /// Fills the whole buffer.
     void fill(int byte) const { fill(byte, bytes()); }
     /// Copy `count` bytes from the host to the start of the buffer (put), or from there to the host (get), in
     /// order with the work queued on the executor's stream. They return when the copy is done, so they are not
     /// for the frame path.
     void put(const void* from, std::size_t count) const;
+    /// Copies the first `count` bytes to host memory, see put().
     void get(void* to, std::size_t count) const;
 
 private:
@@ -56,12 +58,14 @@ public:
           buffer_(static_cast<std::size_t>(shape.bytes()), executor),
           executor_(&executor) {}
 
+    /// Shape of the images.
     const Shape& shape() const { return shape_; }
     /// Returns a view of the images. `space` must be the backend's memory space; see Executor::require_space().
     template <MemorySpace space>
     View<std::uint8_t, space> view() {
         return {buffer_.data(), shape_};
     }
+    /// The same, read-only.
     template <MemorySpace space>
     View<const std::uint8_t, space> view() const {
         return {buffer_.data(), shape_};
@@ -113,14 +117,18 @@ public:
         else
             return device_;
     }
+    /// The same, read-only.
     template <MemorySpace space>
     const auto& in() const {
         return const_cast<MirroredBuffer*>(this)->in<space>();
     }
-    /// The object on the host, and the one on the GPU.
+    /// The object on the host.
     auto& host() { return host_; }
+    /// The object on the host, read-only.
     const auto& host() const { return host_; }
+    /// The object on the GPU.
     auto& device() { return device_; }
+    /// The object on the GPU, read-only.
     const auto& device() const { return device_; }
 
 private:

@@ -57,9 +57,11 @@ public:
     explicit DeviceImage(Shape shape)
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes())) {}
 
-    /// Shape of the batch, and views of all of its images.
+    /// Shape of the batch.
     const Shape& shape() const { return shape_; }
+    /// Returns a view of all images; valid as long as the batch.
     DeviceView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
+    /// The same, read-only.
     DeviceView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }
 
 private:
@@ -87,6 +89,7 @@ namespace framewire {
 /// Owned bytes, and an owned batch of images, in the given memory space.
 template <MemorySpace space>
 using BufferIn = std::conditional_t<space == MemorySpace::host, HostBuffer, cuda::DeviceBuffer>;
+/// Images in `space`.
 template <MemorySpace space>
 using ImageIn = std::conditional_t<space == MemorySpace::host, HostImage, cuda::DeviceImage>;
 

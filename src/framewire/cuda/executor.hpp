@@ -44,10 +44,11 @@ public:
     Backend backend() const { return backend_; }
     /// Returns the threads of the CPU backend; they exist with CUDA too, for work on the host.
     const ThreadPool& pool() const { return pool_; }
-    /// CUDA streams: one for kernels, one for copies of frames to the GPU, and one for copies of results to the
-    /// host. Throw Error{internal} on the CPU backend.
+    /// Stream of the kernels. Throws Error{internal} on the CPU backend, as do uploads() and downloads().
     const cuda::Stream& stream() const { return streams().work; }
+    /// Stream of the copies to the GPU.
     const cuda::Stream& uploads() const { return streams().up; }
+    /// Stream of the copies from the GPU.
     const cuda::Stream& downloads() const { return streams().down; }
     /// Records the commands that `body` queues on stream() as a graph; see cuda::Graph for its rules.
     template <class Body>
@@ -66,7 +67,7 @@ public:
     /// heap.
     HostMemory& frame_memory() const;
 
-    /// Calls body.operator()<space>() with the memory space of the backend and returns its result. This is the
+    /// Calls the template `body.operator()` with the backend's memory space and returns its result. This is the
     /// only place that turns a backend into a type. Builds without CUDA do not instantiate code for device
     /// memory.
     template <class Body>
@@ -160,6 +161,7 @@ public:
         queue(executor_->uploads());
         finish_up();
     }
+    /// Makes the executor's stream wait for what begin_up() queued.
     void join_up();
 
     /// Calls queue(stream), which queues copies to the host on the download stream. They wait for all work

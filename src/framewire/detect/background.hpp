@@ -55,6 +55,7 @@ std::int64_t frames_before_background(const BackgroundModel& model);
 
 /// Value of a running mean before its first frame. Means are in units of 1/65536.
 inline constexpr std::uint32_t no_mean = ~0u;
+/// Fractional bits of a running mean.
 inline constexpr int mean_fraction_bits = 16;
 
 /// Returns the mean after `value` has entered: mean + rate (value - mean), rounded half up to a unit. `rate` is

@@ -12,6 +12,7 @@ namespace framewire {
 
 /// Limits of BoxStyle, in pixels.
 inline constexpr int max_outline_px = 64;
+/// Maximum side of the cells that hide an object, in pixels.
 inline constexpr int max_pixelate_px = 4096;
 
 /// Style of the boxes in a picture.

@@ -38,6 +38,7 @@ struct BandCut {
     std::int64_t most_runs;  ///< per row
     bool eight;
 
+    /// Cuts masks of the height and width of `shape`.
     BandCut(const Shape& shape, bool eight_neighbours)
         : height(shape.height),
           rows_each(std::max<std::int64_t>((shape.height + 31) / 32, 16)),
@@ -45,14 +46,16 @@ struct BandCut {
           most_runs((shape.width + 1) / 2),
           eight(eight_neighbours) {}
 
-    /// First row, run and provisional component of a band.
+    /// First row of a band.
     std::int64_t first_row(std::int64_t band) const { return std::min(band * rows_each, height); }
+    /// First run of a band.
     std::int64_t first_run(std::int64_t band) const { return first_row(band) * most_runs; }
     /// With 8 neighbours the first pixels of two provisional components never touch: there is at most one per
     /// 2x2 pixels.
     std::int64_t first_component(std::int64_t band) const {
         return eight ? band * ((rows_each + 1) / 2) * most_runs : first_run(band);
     }
+    /// Number of provisional components for which memory is needed.
     std::int64_t components() const { return eight ? first_component(bands) : height * most_runs; }
 };
 
@@ -64,6 +67,7 @@ struct BandWorkspace {
     std::uint32_t* run_components;  ///< for each run an index in `components`
     Run* runs;                      ///< a band's start at first_run(), row after row
 
+    /// Divides `memory`, which has bytes() bytes.
     BandWorkspace(std::uint8_t* memory, const BandCut& cut)
         : components(reinterpret_cast<BandComponent*>(memory)),
           row_ends(reinterpret_cast<std::int64_t*>(components + cut.components())),
@@ -71,7 +75,7 @@ struct BandWorkspace {
           run_components(reinterpret_cast<std::uint32_t*>(band_counts + cut.bands)),
           runs(reinterpret_cast<Run*>(run_components + cut.height * cut.most_runs)) {}
 
-    // Returns the bytes of memory for the constructor.
+    /// Returns the bytes of memory for the constructor.
     static std::size_t bytes(const BandCut& cut) {
         return static_cast<std::size_t>(cut.components()) * sizeof(BandComponent) +
                static_cast<std::size_t>(cut.height + cut.bands) * sizeof(std::int64_t) +
@@ -98,11 +102,12 @@ inline constexpr int tile_slots = tile_rows * tile_words * word_slots;
 struct TileGrid {
     std::uint32_t row_words, columns, rows;
 
+    /// Covers masks of the width and height of `shape`.
     FRAMEWIRE_HOST_DEVICE constexpr explicit TileGrid(const Shape& shape)
         : row_words(static_cast<std::uint32_t>(mask_row_words(shape.width))),
           columns(row_words / tile_words),
           rows(static_cast<std::uint32_t>((shape.height + tile_rows - 1) / tile_rows)) {}
-    // Number of tiles per frame.
+    /// Number of tiles per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t tiles() const { return columns * rows; }
 };
 
@@ -141,7 +146,7 @@ struct WordTriple {
 struct Links {
     std::uint32_t up, up_left, up_right;
 
-    // Returns the pixels with any link.
+    /// Returns the pixels with any link.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t any() const { return up | up_left | up_right; }
     /// Returns the column offset, -1 to 1, of the pixel above to which pixel `bit`, which must have a link, is
     /// linked.
@@ -217,6 +222,7 @@ struct TileWorkspace {
     /// Per slot the number of its component in the tile; only where tiles meet, or for label images.
     std::uint16_t* slots;
 
+    /// Divides `memory`, which has bytes() bytes.
     TileWorkspace(std::uint8_t* memory, const Shape& shape, bool eight) {
         const TileGrid grid(shape);
         const auto frames = static_cast<std::size_t>(shape.frames), tiles = frames * grid.tiles();
@@ -225,7 +231,7 @@ struct TileWorkspace {
         slots = reinterpret_cast<std::uint16_t*>(band_counts + frames * bands_in_frame(grid));
         summaries = reinterpret_cast<TileSummary*>(slots + tiles * tile_slots);
     }
-    // Returns the bytes of memory for the constructor.
+    /// Returns the bytes of memory for the constructor.
     static std::size_t bytes(const Shape& shape, bool eight) {
         const TileGrid grid(shape);
         const auto frames = static_cast<std::size_t>(shape.frames), tiles = frames * grid.tiles();
@@ -268,8 +274,9 @@ public:
                       memory...),
           counts_(static_cast<std::size_t>(frames) * 2 * sizeof(std::int32_t), memory...) {}
 
-    /// Number of lists, and entries per list.
+    /// Number of lists, one per frame.
     int frames() const { return frames_; }
+    /// Entries per list.
     int capacity() const { return capacity_; }
     /// Returns a view of all lists; valid as long as the buffer.
     ComponentLists<space> lists() const {
@@ -282,7 +289,9 @@ private:
     BufferIn<space> components_, counts_;
 };
 
+/// Component lists in host memory.
 using HostComponents = ComponentBuffer<MemorySpace::host>;
+/// Component lists in device memory.
 using DeviceComponents = ComponentBuffer<MemorySpace::device>;
 
 /// Queues copies of all counts and of the first `first` components of every frame, two copies whatever the size
@@ -320,8 +329,9 @@ public:
     /// much with 4 neighbours.
     ComponentLabelling(ComponentLabellingParameters parameters, const Shape& shape, Executor& executor);
 
-    /// The parameters, and the shape of the masks, that the plan was made for.
+    /// Parameters that the plan was made for.
     const ComponentLabellingParameters& parameters() const { return parameters_; }
+    /// Shape of the masks.
     const Shape& shape() const { return shape_; }
 
     /// Fills `lists`, whose capacity must be the plan's, and, if the plan is for label images, `images`. On the
@@ -330,6 +340,7 @@ public:
     /// label images are missing or unexpected.
     void run(HostBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::host>& lists,
              LabelImages<MemorySpace::host> images = {});
+    /// The same in device memory; queued on the executor's stream.
     void run(DeviceBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::device>& lists,
              LabelImages<MemorySpace::device> images = {});
 

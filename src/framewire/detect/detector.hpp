@@ -49,6 +49,7 @@ struct DetectorParameters {
     int capacity = 8192;  ///< objects kept per frame, the first in raster order; 1 to max_detector_capacity
 };
 
+/// Maximum of DetectorParameters::capacity.
 inline constexpr int max_detector_capacity = 1 << 20;
 
 /// Returns the cleaning operation that the parameters name or that suits the background: a median for a
@@ -101,9 +102,11 @@ public:
     /// Processes the next batch. Any strides; allocates nothing. On the host the call returns when done; on the
     /// device it is queued on the executor's stream.
     void run(HostView<const std::uint8_t> frames);
+    /// On the GPU; queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames);
     /// The same, with the objects written to lists of make_objects(), which the next run does not touch.
     void run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects);
+    /// On the GPU; queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
     /// The same for one frame whose rows `make` writes on the executor's threads, each once, or twice if this

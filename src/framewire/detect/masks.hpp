@@ -38,9 +38,11 @@ public:
         return {data_, shape_};
     }
 
-    /// Pointer to the first word, shape in pixels, and words per row.
+    /// Pointer to the first word.
     FRAMEWIRE_HOST_DEVICE constexpr Word* data() const { return data_; }
+    /// Shape in pixels.
     FRAMEWIRE_HOST_DEVICE constexpr const Shape& shape() const { return shape_; }
+    /// Words per row.
     FRAMEWIRE_HOST_DEVICE constexpr int row_words() const { return mask_row_words(shape_.width); }
     /// Words per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::int64_t frame_words() const {
@@ -60,8 +62,10 @@ private:
     Shape shape_{};
 };
 
+/// View of masks in host memory.
 template <class Word>
 using HostBitMaskView = BitMaskView<Word, MemorySpace::host>;
+/// View of masks in device memory.
 template <class Word>
 using DeviceBitMaskView = BitMaskView<Word, MemorySpace::device>;
 
@@ -92,8 +96,11 @@ public:
     explicit BitMask(Shape shape, Memory&... memory)
         : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), memory...) {}
 
+    /// Shape in pixels, with one channel.
     const Shape& shape() const { return shape_; }
+    /// Returns a view of all masks; valid as long as the object.
     BitMaskView<std::uint32_t, space> view() { return {buffer_.template as<std::uint32_t>(), shape_}; }
+    /// The same, read-only.
     BitMaskView<const std::uint32_t, space> view() const { return {buffer_.template as<std::uint32_t>(), shape_}; }
 
 private:
@@ -109,7 +116,9 @@ public:
     BackendMask(const Shape& shape, const Executor& executor)
         : shape_((validate(shape, "the mask"), shape.with_channels(1))), buffer_(bit_mask_bytes(shape), executor) {}
 
+    /// Shape in pixels, with one channel.
     const Shape& shape() const { return shape_; }
+    /// Memory of the words, row after row.
     const BackendBuffer& memory() const { return buffer_; }
     /// Returns a view of the masks. `space` must be the backend's memory space.
     template <MemorySpace space>
@@ -127,7 +136,9 @@ private:
     BackendBuffer buffer_;
 };
 
+/// Masks in host memory.
 using HostBitMask = BitMask<MemorySpace::host>;
+/// Masks in device memory.
 using DeviceBitMask = BitMask<MemorySpace::device>;
 
 /// Sets the bit of every pixel that is not 0. `from` has one channel and any strides. Throws Error{usage} if
@@ -195,7 +206,8 @@ private:
     Bands bands_[2];
 };
 
-inline constexpr int least_mask_median_px = 3, most_mask_median_px = 63;
+inline constexpr int least_mask_median_px = 3,  ///< smallest window of MaskMedian
+    most_mask_median_px = 63;                   ///< largest window of MaskMedian
 
 /// Median filter of bit masks: a pixel is set if more than half of the pixels in a square window around it are
 /// set; edge pixels are replicated beyond the image. Equals OpenCV's medianBlur() on images of 0 and 255. It
@@ -211,8 +223,9 @@ public:
     /// Error{usage} if the size or the shape is not allowed.
     MaskMedian(int size_px, const Shape& shape, Executor& executor);
 
-    /// The shape of the masks, with one channel, and the side of the window.
+    /// Shape of the masks, with one channel.
     const Shape& shape() const { return shape_; }
+    /// Side of the window.
     int size_px() const { return size_px_; }
 
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another

@@ -39,7 +39,9 @@ struct MixtureParameters {
 inline constexpr MixtureParameters opencv_mixture{
     .history = 500, .mixtures = 5, .var_min = 4, .shadows = true, .learn_every = 1};
 
+/// Maximum of MixtureParameters::mixtures.
 inline constexpr int most_mixtures = 5;
+/// Maximum of MixtureParameters::learn_every.
 inline constexpr int most_learn_every = 32;
 
 template <class Aggregate>
@@ -51,7 +53,9 @@ const ParameterFields<MixtureParameters>& mixture_fields();
 /// Units of the stored 16-bit numbers: weights are in 1/65536 (1 itself is 65535), variances and means in
 /// 1/256. Float arithmetic works in the same units.
 inline constexpr float weight_unit = 65536;
+/// Unit of variances and means.
 inline constexpr float value_unit = 256;
+/// Largest stored number.
 inline constexpr float most_stored = 65535;
 
 /// The parameters converted to stored units, as the update uses them.
@@ -143,6 +147,7 @@ struct MixtureLayout {
     int row_blocks;
     std::int64_t blocks;
 
+    /// Describes the model for frames of `shape` with `mixtures_each` modes per pixel.
     MixtureLayout(const Shape& shape, int mixtures_each)
         : channels(shape.channels),
           mixtures(mixtures_each),
@@ -157,8 +162,9 @@ struct MixtureLayout {
     FRAMEWIRE_HOST_DEVICE std::int64_t features(int mode, std::int64_t block) const {
         return (mixtures * blocks + (mode * blocks + block) * (1 + channels)) * block_px;
     }
-    // Bytes of all weights, and of the whole model.
+    /// Bytes of all weights.
     std::int64_t weight_bytes() const { return mixtures * blocks * block_px * std::int64_t{sizeof(std::uint16_t)}; }
+    /// Bytes of the whole model.
     std::int64_t bytes() const { return weight_bytes() * (2 + channels); }
 };
 
@@ -223,6 +229,7 @@ public:
     /// heaviest Gaussian, rounded half up; 0 before the first frame. Any strides. On CUDA the call is queued on
     /// the executor's stream.
     void draw_background(HostView<std::uint8_t> picture) const;
+    /// On the GPU; queued on the executor's stream.
     void draw_background(DeviceView<std::uint8_t> picture) const;
 
 private:

@@ -10,7 +10,9 @@
 namespace framewire {
 
 /// Limits of a matrix: its side, the absolute value of its numbers, and the divisor. With them all sums fit 32 bits.
-inline constexpr int max_convolve_size = 15, max_convolve_weight = 10'000, max_convolve_divisor = 1'000'000;
+inline constexpr int max_convolve_size = 15,  ///< side
+    max_convolve_weight = 10'000,             ///< absolute value of a number
+    max_convolve_divisor = 1'000'000;         ///< divisor
 
 /// Parameters of Convolve. The default sharpens.
 struct ConvolveParameters {

@@ -62,7 +62,9 @@ public:
 
     /// See RowFilter: methods that look at no frame before.
     bool goes_by_rows() const;
+    /// See RowFilter::rows_needed().
     RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }
+    /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

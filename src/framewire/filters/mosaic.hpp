@@ -57,8 +57,11 @@ public:
 
     /// See RowFilter: whole small cells, without zones.
     bool goes_by_rows() const;
+    /// See RowFilter::rows_together().
     int rows_together() const { return parameters_.cell_px; }
+    /// See RowFilter::begin_rows().
     void begin_rows();
+    /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out);
 
     /// Mean color of each whole frame of the last run: `mean_b`, `mean_g` and `mean_r`, or `mean` for a gray image.

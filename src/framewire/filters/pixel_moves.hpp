@@ -29,7 +29,9 @@ public:
 
     /// See RowFilter: where rows stay rows.
     bool goes_by_rows() const;
+    /// See RowFilter::rows_needed().
     RowRange rows_needed(const RowRange& made) const;
+    /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

@@ -23,7 +23,8 @@ namespace framewire {
 class PointwisePass final : public RowFilter {
 public:
     /// Most operations, and most of them that need the previous frame.
-    static constexpr std::size_t max_ops = 8, max_states = 4;
+    static constexpr std::size_t max_ops = 8,  ///< operations in one pass
+        max_states = 4;                        ///< operations that need the previous frame
 
     /// Takes 1 to max_ops operations, of which at most max_states need the previous frame. Throws Error{usage} on a
     /// shape that is not allowed, Error{internal} on too many operations.

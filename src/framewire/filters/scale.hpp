@@ -57,7 +57,8 @@ struct ScaleParameters {
 /// Right shifts of the two passes: columns first, then rows. Results of the column pass are rounded to 1/64 and
 /// saturate at signed 16 bits; results of the row pass are rounded to integers and clamped to 0..255. Both round halves
 /// up.
-inline constexpr int scale_column_shift = scale_weight_bits - 6, scale_row_shift = scale_weight_bits + 6;
+inline constexpr int scale_column_shift = scale_weight_bits - 6,  ///< after the column pass
+    scale_row_shift = scale_weight_bits + 6;                      ///< after the row pass
 
 /// Resizes images with separable weights along columns and rows. ScaleAxis describes the method.
 ///
@@ -80,7 +81,9 @@ public:
 
     /// See RowFilter.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
+    /// See RowFilter::rows_needed().
     RowRange rows_needed(const RowRange& made) const;
+    /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

@@ -220,7 +220,9 @@ public:
 
     /// See RowFilter.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
+    /// See RowFilter::changed_area().
     std::optional<ImageArea> changed_area() const;
+    /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     /// Positions of the glyphs, for the reference.

@@ -67,9 +67,11 @@ struct HogShape {
     int columns = 0;
     int values = 0;
 
-    /// Values per row, total number of values, and total bytes.
+    /// Values per row.
     constexpr std::int64_t row_values() const { return std::int64_t{columns} * values; }
+    /// Total number of values.
     constexpr std::int64_t count() const { return row_values() * rows * frames; }
+    /// Total bytes.
     constexpr std::size_t bytes() const { return static_cast<std::size_t>(count()) * sizeof(float); }
 
     friend constexpr bool operator==(const HogShape&, const HogShape&) = default;
@@ -85,8 +87,9 @@ public:
     /// Makes a view of descriptors without gaps.
     constexpr HogView(T* data, HogShape shape) : data_(data), shape_(shape) {}
 
-    /// Pointer to the first value, and shape.
+    /// Pointer to the first value.
     constexpr T* data() const { return data_; }
+    /// Shape of the descriptors.
     constexpr const HogShape& shape() const { return shape_; }
     /// Returns the values of the first column of row `y`.
     constexpr T* row(int frame, int y) const {
@@ -165,7 +168,9 @@ private:
 
 namespace framewire {
 
-inline constexpr int hog_levels_per_bin = 4;  // in the histogram for the gamma (HOG report, section 4.1)
+/// Gray levels per bin of the histogram for the gamma (HOG report, section 4.1).
+inline constexpr int hog_levels_per_bin = 4;
+/// Bins of that histogram.
 inline constexpr int hog_gamma_bins = 256 / hog_levels_per_bin;
 
 /// Inputs of a frame's gamma: the bin edges of three quantiles, and the largest value.
@@ -224,8 +229,9 @@ inline HogRing hog_ring(int bins, bool signed_gradients) {
     return ring;
 }
 
-/// e^2 of the l2 norm, and the clipping limit of l2hys (Dalal and Triggs 2005).
+/// e^2 of the l2 norm (Dalal and Triggs 2005).
 inline constexpr float hog_epsilon_squared = 1e-10f;
+/// Clipping limit of l2hys.
 inline constexpr float hog_largest_share = 0.2f;
 
 }  // namespace framewire
@@ -264,7 +270,9 @@ void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const 
 
 namespace framewire {
 
-inline constexpr int hog_most_cell = 64, hog_most_bins = 36, hog_most_block = 8;
+inline constexpr int hog_most_cell = 64,  ///< maximum side of a cell, in pixels
+    hog_most_bins = 36,                   ///< maximum number of bins
+    hog_most_block = 8;                   ///< maximum side of a block, in cells
 
 /// Bytes that vector loads on the CPU may read after the last value.
 inline constexpr int hog_vector_bytes = 64;
@@ -280,7 +288,7 @@ constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
 /// On CUDA rows consist of whole groups of 16 pixels.
 inline constexpr int hog_group_px = 16;
 
-// Returns the distance of rows on CUDA.
+/// Returns the distance of rows on CUDA, in bytes.
 constexpr std::int64_t hog_cuda_row_stride_bytes(int width) {
     return (std::int64_t{width} + hog_group_px - 1) / hog_group_px * hog_group_px;
 }
@@ -291,6 +299,7 @@ struct HogBandCounts {
     std::uint32_t largest;
 };
 
+/// Threads of a block that counts gray levels.
 inline constexpr int hog_count_threads = 512;
 
 /// Returns how many blocks count a frame: enough to fill a large GPU several times, each with enough pixels to

@@ -109,7 +109,7 @@ const ParameterFields<PeopleParameters>& people_fields();
 
 /// Positions in the frame of a detector's windows, by index: level by level, each in raster order.
 struct WindowPlaces {
-    // One size of windows.
+    /// One size of windows.
     struct Level {
         double scale;  ///< pixels of the frame per pixel of the level
         int columns;
@@ -203,8 +203,9 @@ public:
 
     /// Returns the parameters that the detector was made with.
     const PeopleParameters& parameters() const;
-    /// Return how many sizes and how many windows of a frame are scored.
+    /// Returns how many sizes are scored.
     int levels() const;
+    /// Returns how many windows of a frame are scored.
     std::int64_t windows() const;
 
     /// Returns memory for the detections of one frame.
@@ -214,6 +215,7 @@ public:
     /// wait(). Allocates nothing. On the host the call returns when done; on the device it is queued on the
     /// executor's stream.
     void run(HostView<const std::uint8_t> frame, DetectedPeople& people);
+    /// On the GPU; queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> frame, DetectedPeople& people);
 
 private:

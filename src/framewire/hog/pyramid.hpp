@@ -14,9 +14,12 @@
 
 namespace framewire {
 
+/// Fractional bits of PyramidSample::share.
 inline constexpr int pyramid_share_bits = 7;
+/// The share 1.
 inline constexpr std::int32_t pyramid_share_one = 1 << pyramid_share_bits;
-inline constexpr std::int64_t pyramid_pixel = 1 << 16;  // unit of a step
+/// Unit of a step: one pixel of the octave.
+inline constexpr std::int64_t pyramid_pixel = 1 << 16;
 
 /// Place of a level's pixel in a row or column of its octave: between pixel `index` and the next one, whose
 /// weight is `share` / pyramid_share_one. At the last pixel the share is 0.
@@ -46,7 +49,8 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::
                                      (2 * pyramid_share_bits));
 }
 
-inline constexpr double least_pyramid_scale = 0.25, most_pyramid_scale = 1024;
+inline constexpr double least_pyramid_scale = 0.25,  ///< smallest scale of a level
+    most_pyramid_scale = 1024;                       ///< largest scale of a level
 
 /// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of
 /// its pixel x is at (x + 0.5) s - 0.5 in the frame. First come octaves: the gray frame, then each half the
@@ -73,6 +77,7 @@ public:
     /// The two parts of a run: what all levels have in common, and what each level adds. run_level() depends
     /// neither on other levels nor on the address of the frame, so it can be recorded in a graph.
     void run_octaves(DeviceView<const std::uint8_t> frame);
+    /// Makes one level from its octave, see run_octaves().
     void run_level(int number);
 
     /// Returns a level of the last run, one channel, in the memory space of the backend. Valid until the next

@@ -32,11 +32,13 @@ public:
         return {memory_.data() + memory_.size() - values_, values_};
     }
 
-    /// Number of values per row, number of rows, the values of a row, and its kind. A row is valid until the
-    /// next one is appended.
+    /// Number of values per row.
     std::size_t values() const { return values_; }
+    /// Number of rows.
     std::size_t rows() const { return positive_.size(); }
+    /// Returns the values of a row; valid until the next one is appended.
     std::span<const float> row(std::size_t number) const { return {memory_.data() + number * values_, values_}; }
+    /// Returns true if the row is a positive sample.
     bool positive(std::size_t number) const { return positive_[number]; }
 
 private:
@@ -233,8 +235,9 @@ public:
     /// Computes the descriptors. Throws Error{usage} if the image is smaller than the window.
     ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image, Executor& executor);
 
-    /// Number of sizes, and of windows of one size.
+    /// Number of sizes.
     int levels() const { return static_cast<int>(levels_.size()); }
+    /// Number of windows of one size.
     std::int64_t windows(int level) const { return levels_[static_cast<std::size_t>(level)].grid.count(); }
     std::int64_t windows() const;  ///< in all levels
 

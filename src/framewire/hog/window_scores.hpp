@@ -36,8 +36,9 @@ struct WindowTiles {
 
     /// Places of the descriptors under a tile, for one part of its windows.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_rows() const { return rows + part_rows - 1; }
+    /// Columns of these places.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_columns() const { return columns + part_columns - 1; }
-    // Returns the shared memory of a block: descriptors and weights.
+    /// Returns the shared memory of a block in bytes: descriptors and weights.
     constexpr std::size_t memory_bytes() const {
         const int places = tile_rows() * tile_columns() + part_rows * part_columns;
         return static_cast<std::size_t>(places) * quads_at_once * window_quad * sizeof(float);
@@ -56,6 +57,7 @@ struct WindowTiles {
     }
 };
 
+/// Threads of a block that scores one tile.
 inline constexpr int window_tile_threads = 32 * WindowTiles::row_warps * WindowTiles::quads_at_once;
 
 /// The windows of an image, one per cell in both directions.

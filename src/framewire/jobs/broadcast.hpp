@@ -134,9 +134,9 @@ public:
     CameraPanel& panel();
     /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
     /// thread.
+    Controls controls() const;
     /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
     /// parse_control(). From any thread.
-    Controls controls() const;
     void control(const ControlOrder& order);
 
     // Queries and control requests while the job runs; from any thread.

@@ -28,6 +28,7 @@ struct DocumentEntry;
 
 /// One value of a YAML document. Only a subset is supported: no aliases, no tags, and keys are always texts.
 struct DocumentNode {
+    /// Kinds of values; `nothing` is a key without a value.
     enum class Kind { nothing, text, list, map };
 
     /// Kind of the value; decides which of the members below is used.

@@ -134,6 +134,7 @@ public:
     const JobOptions& options() const { return options_; }
     /// Statistics of this job, or those shared through JobOptions::statistics. Thread-safe.
     Statistics& statistics() { return *statistics_; }
+    /// The same, read-only.
     const Statistics& statistics() const { return *statistics_; }
     /// File for `--stats`; does nothing if none was asked for.
     StatisticsFile& statistics_file() { return statistics_file_; }
@@ -232,6 +233,7 @@ public:
 
     /// Source and filters of the job.
     Input& input() { return input_; }
+    /// The same, read-only.
     const Input& input() const { return input_; }
     /// Returns Job::sink_options() for frames of the input, with the pixel aspect after the filters and the begin of
     /// the time range.

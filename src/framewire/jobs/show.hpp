@@ -65,7 +65,7 @@ public:
     /// Target of a pending seek, else the time of the frame shown last.
     double position_seconds() const;
 
-    // For the thread that reads the source:
+    /// A requested position, for the thread that reads the source.
     struct Seek {
         double seconds = 0;
         /// The pass that starts there.
@@ -144,6 +144,7 @@ public:
     const Statistics& statistics() const;
 
     // Playback control while the job runs, from any thread; see Playback.
+    /// Returns the current state.
     PlaybackState state() const;
     /// Pauses or continues.
     void set_paused(bool paused);
@@ -177,6 +178,7 @@ public:
 
     /// Playback control; thread-safe.
     Playback& playback() { return playback_; }
+    /// The same, read-only.
     const Playback& playback() const { return playback_; }
 
     /// Reads the next frame of the current pass. Returns false if the playback was closed; if the source failed before,

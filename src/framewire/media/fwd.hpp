@@ -63,6 +63,7 @@ RecordCall parse_record(const std::string& text);
 /// Decides when a frame is written as a keyframe.
 class PictureClock {
 public:
+    /// `seconds` is the interval between keyframes; 0 makes every frame one.
     explicit PictureClock(double seconds) : seconds_(seconds) {}
 
     /// True if no keyframe was written yet, the last one is older than the interval, or time went backwards.

@@ -28,6 +28,7 @@ namespace framewire::fwd {
 /// Log and count of a file's damage; each position is reported once.
 class Damage {
 public:
+    /// `name` is the file, for messages.
     explicit Damage(std::string name) : name_(std::move(name)) {}
 
     /// Reports damage at a byte offset. Only the first positions are logged.
@@ -40,6 +41,7 @@ public:
 
     /// Number of lost or incomplete frames.
     std::int64_t frames() const { return frames_; }
+    /// Returns true if there is any damage.
     bool any() const { return !first_.empty() || frames_ > 0; }
     /// Throws Error{source_lost} if there is any damage.
     void require_none() const;
@@ -211,7 +213,9 @@ public:
     /// Throws Error{no_input} if it is not a `.fwd` file, Error{config} if it has another version.
     Reader(const std::string& path, const SourceOptions& options);
 
+    /// Header of the file.
     const Header& header() const { return header_; }
+    /// Name of the file, for messages.
     const std::string& name() const { return file_.name(); }
     /// Time of a frame in seconds.
     double seconds(std::int64_t ticks) const {
@@ -220,7 +224,9 @@ public:
     }
     /// Number of frames, if the file has an index.
     std::optional<std::int64_t> frames() const { return frames_; }
+    /// Damage found so far.
     Damage& damage() { return damage_; }
+    /// The same, read-only.
     const Damage& damage() const { return damage_; }
 
     /// Reads the next frame; returns false at the end and after a stop request.
@@ -308,7 +314,9 @@ public:
     /// Writes the index and gives the file its name. Throws Error{io}.
     void finish(Ending ending);
 
+    /// Bytes written so far.
     std::int64_t bytes() const { return file_.bytes(); }
+    /// Name of the file, for messages.
     const std::string& name() const { return file_.name(); }
 
 private:

@@ -58,6 +58,7 @@ class Gate {
 public:
     /// A peer may make this many guesses within `failures_window`.
     static constexpr int failures_allowed = 5;
+    /// Guesses are counted over this time.
     static constexpr std::chrono::seconds failures_window{10};
     /// A peer that sent the right token is not locked out for this long.
     static constexpr std::chrono::hours known_for{24};

@@ -64,7 +64,8 @@ std::string place_holder(HandshakeLimiter::Number connection, const std::string&
 class LimitedLog {
 public:
     /// Most lines per period, in total and per peer.
-    static constexpr int lines_a_period = 20, lines_of_a_peer = 10;
+    static constexpr int lines_a_period = 20,  ///< in total
+        lines_of_a_peer = 10;                  ///< per peer
     /// Length of a period.
     static constexpr std::chrono::seconds period{10};
 

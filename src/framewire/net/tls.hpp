@@ -51,6 +51,7 @@ std::string parse_fingerprint(std::string_view text);
 /// Deleter that calls an OpenSSL function.
 template <auto free>
 struct FreedBy {
+    /// Frees `object`.
     template <class T>
     void operator()(T* object) const {
         free(object);
@@ -151,7 +152,8 @@ class TlsListener {
 public:
     /// Most connections per peer, and of all peers together, in `handshakes_window`. Handshakes are expensive, and
     /// existing viewers have priority.
-    static constexpr int handshakes_allowed = 256, all_handshakes_allowed = 4096;
+    static constexpr int handshakes_allowed = 256,  ///< per peer
+        all_handshakes_allowed = 4096;              ///< of all peers together
     /// The window starts with a peer's first connection.
     static constexpr std::chrono::seconds handshakes_window{10};
 

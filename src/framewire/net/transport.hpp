@@ -136,6 +136,7 @@ public:
     bool stopped() const override { return carrier_->stopped(); }
 
 protected:
+    /// The dialer of the layer below.
     Dialer& carrier() { return *carrier_; }
 
     /// Calls `begin`, waits for the end of the handshake and returns its result. At the deadline, or if the dialer is

@@ -41,8 +41,9 @@ public:
     /// Returns true if there is no filter. A run then copies, and callers that do not need the copy can skip
     /// it.
     bool empty() const { return steps_.empty(); }
-    /// Shapes of the frames that run() takes and writes.
+    /// Shape of the frames that run() takes.
     const Shape& input_shape() const { return input_shape_; }
+    /// Shape of the frames that run() writes.
     const Shape& output_shape() const { return output_shape_; }
     /// Returns the map of positions in the input to positions in the output.
     const PlaneMap& placement() const { return placement_; }
@@ -68,6 +69,7 @@ public:
     /// host the call returns when done; on the device it is queued on the executor's stream. Throws
     /// Error{usage} if a shape differs, Error{internal} for memory of the other backend.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
+    /// On the GPU; queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
     /// The same from frame to frame, in the memory of the backend.
     void run(Frame& in, Frame& out) { run(in, in, out); }

@@ -31,10 +31,12 @@ public:
 
     /// Shape of the image; a default-constructed frame is empty.
     const Shape& shape() const { return host_.shape(); }
+    /// Returns true if there is no image.
     bool empty() const { return shape().height == 0; }
 
     /// Returns the image that sources write and sinks read, in pinned memory on the CUDA backend.
     HostView<std::uint8_t> host() { return host_; }
+    /// The same, read-only.
     HostView<const std::uint8_t> host() const { return host_; }
 
     /// For a source that writes the frame's next image on the host: returns the image.

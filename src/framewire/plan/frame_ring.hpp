@@ -87,6 +87,7 @@ void run_circle(const CircleStages& stages, const FrameRingOptions& options, Sta
 /// more than `longest_gap`.
 class Pacer {
 public:
+    /// A gap between two frames delays the second by at most this.
     static constexpr std::chrono::seconds longest_gap{5};
     /// A player that is later than this does not try to catch up.
     static constexpr std::chrono::seconds longest_lag{1};

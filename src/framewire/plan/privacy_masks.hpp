@@ -31,6 +31,7 @@ public:
     /// In place, for pictures of the given shape. On the host the call returns when done; on the device it is
     /// queued.
     void run(HostView<std::uint8_t> picture) const;
+    /// On the GPU; queued on `stream`.
     void run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const;
 
 private:

@@ -100,6 +100,7 @@ public:
     /// `cameras` are the names of those that have a detector.
     explicit EventFeeds(std::span<const std::string> cameras);
 
+    /// A feed that HTTP clients share.
     using FeedPointer = std::shared_ptr<net::http::Feed>;
     /// Returns the feed of server-sent events, each as `event: TYPE` and `data: JSON` (WHATWG HTML, section 9.2). Empty
     /// `camera`: events of all cameras. Null if there is no such camera or it has no detector.

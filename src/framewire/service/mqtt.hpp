@@ -20,6 +20,7 @@ namespace framewire::session {
 
 /// The functions of libmosquitto that are used. The library is loaded only if a broker is configured.
 struct MosquittoLibrary {
+    /// Pointer to one of the library's functions.
     template <class Function>
     using Pointer = std::add_pointer_t<Function>;
 

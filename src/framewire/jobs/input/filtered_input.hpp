@@ -44,6 +44,7 @@ public:
     const SourceInfo& info() const { return info_; }
     /// Executor of the filters, also for the job's own stages.
     Executor& executor() { return executor_; }
+    /// The same, read-only.
     const Executor& executor() const { return executor_; }
     /// Backend of the executor.
     Backend backend() const { return executor_.backend(); }
@@ -135,8 +136,7 @@ public:
     /// Describes the run for the statistics, with what the filters found in the last frame.
     RunDescription description() const;
 
-    // Counterparts of FolderInput's functions: errors need no image name here, and the frame ring knows the frames'
-    // size.
+    /// Calls `body`. Errors need no image name here, unlike in FolderInput.
     template <class Body>
     void naming_errors(InputFrame&, const FrameTime&, Body&& body) const {
         std::forward<Body>(body)();
