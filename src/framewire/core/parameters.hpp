@@ -67,11 +67,11 @@ struct ParameterInfo {
 /// average".
 std::string allowed_values(const ParameterInfo& parameter);
 
-/// Returns what is wrong with `value` for a parameter ("is no number", "is out of range", ...), or an empty text if it
-/// is valid.
+/// Returns what is wrong with `value` for a parameter ("is not a number", "is out of range", ...), or an empty text if
+/// it is valid.
 std::string_view problem_with(const ParameterInfo& parameter, std::string_view value);
 
-/// Returns the complete message: "size '4' is even; allowed is an odd whole number from 1 to 255", with the nearest
+/// Returns the complete message: "size '4' is even; allowed: an odd whole number from 1 to 255", with the nearest
 /// choice if there is one. Returns an empty text if the value is valid.
 std::string refusal_of(const ParameterInfo& parameter, std::string_view value);
 

@@ -258,7 +258,7 @@ private:
         if (!free_.empty()) return free_.pop();
         if (options_.patience_seconds > 0 && !std::exchange(warned_, true))
             log_warning(
-                "frames come faster than they are processed, and are {:.0f} s late; from here on some are dropped",
+                "frames arrive faster than they can be processed and are {:.0f} s late; dropping frames from now on",
                 late_seconds_);
         dropped = true;
         statistics_.count_drop();
@@ -315,15 +315,14 @@ private:
 
 void run_circle(const CircleStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
-        fail(ErrorCode::usage, "{} frames that wait to be sent asked for; at least 1 is needed", options.waiting);
+        fail(ErrorCode::usage, "{} frames waiting to be sent; at least 1 is needed", options.waiting);
     // One slot each for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
-        fail(ErrorCode::usage,
-             "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
-             least_slots_beside_waiting, options.waiting);
-    if (options.workers < 0) fail(ErrorCode::usage, "{} workers asked for; at least 0 are needed", options.workers);
+        fail(ErrorCode::usage, "a frame ring of {} slots; at least {} are needed besides the {} that wait to be sent",
+             options.slots, least_slots_beside_waiting, options.waiting);
+    if (options.workers < 0) fail(ErrorCode::usage, "{} workers; at least 0 are needed", options.workers);
     if (options.max_frames && *options.max_frames < 1)
-        fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);
+        fail(ErrorCode::usage, "a limit of {} frames; at least 1 is needed", *options.max_frames);
     FrameRing(stages, options, statistics).run();
 }
 

@@ -315,7 +315,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
         EXPECT_TRUE(has(said, words)) << said;
         EXPECT_FALSE(fs::exists(folder_ / "out"));
     };
-    refused({"detect"}, "the background mixture learns from all frames before");
+    refused({"detect"}, "the background mixture learns from all previous frames");
     refused({"detect", "--background", "mean:0.02"}, "--warm-up");
     refused({"run", "-f", "boxes", "--ending", "y4m"}, "the background mixture learns");
     refused({"detect", "--background", "first", "--format", "coco"}, "cannot be joined");
@@ -325,7 +325,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
     refused({"run", "--segment-time", "10m"}, "--segment-time");
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--warm-up", "3s"}), "--segment"));
     EXPECT_TRUE(has(run(2, "out.y4m", {"run", "-i", a, "--segment", "3s"}), "-o FOLDER/"));
-    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is no length"));
+    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is not a valid length"));
 }
 
 // Learning models process the warm-up first: if it covers everything before the segment, the result equals an uncut
@@ -369,7 +369,7 @@ TEST_F(Segments, HandleADamagedFileLikeAnUncutRun) {
     std::ofstream(a, std::ios::binary) << bytes;
     run(69, "uncut/", {"run", "-i", a, "--ending", "y4m"});
     const auto said = run(69, "cut/", {"run", "-i", a, "--ending", "y4m", "--segment", "2s"});
-    EXPECT_TRUE(has(said, "it is made in one piece")) << said;
+    EXPECT_TRUE(has(said, "it is processed as a whole")) << said;
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.y4m"));
     EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }

@@ -114,7 +114,7 @@ std::string StreamCamera::trouble() const {
         const std::lock_guard lock(mutex_);
         missing = missing_;
     }
-    if (!missing.empty()) return "no signal, trying again: " + missing;
+    if (!missing.empty()) return "no signal, reconnecting: " + missing;
     if (const auto at = job())
         if (const auto lost = at->state().lost; !lost.empty()) return "no signal, reconnecting: " + lost;
     return {};  // the stream of a still scene may be silent

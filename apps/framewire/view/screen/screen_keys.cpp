@@ -129,7 +129,7 @@ void Screen::State::lead(KeyAction action) {
 void Screen::State::seek_by(double seconds) {
     bool any = false;
     each_playing([&](auto& job) { any |= job.seek_by(seconds); });
-    say(any ? "" : "a live source has no other time");
+    say(any ? "" : "a live source cannot seek");
 }
 
 // The job limits the speed, so the message shows the job's value.

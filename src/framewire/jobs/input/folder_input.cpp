@@ -23,9 +23,9 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       limits_{input.max_pixels, input.max_memory_bytes},
       executor_(job.backend, job.threads) {
     if (input.start_seconds > 0 || input.duration_seconds)
-        fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
+        fail(ErrorCode::usage, "{}: start and duration do not apply to single images", input.source);
     if (input.fps > 0 || job.own_rate)
-        fail(ErrorCode::usage, "{}: images that are looked at one by one have no rate", input.source);
+        fail(ErrorCode::usage, "{}: a rate does not apply to single images", input.source);
 }
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {

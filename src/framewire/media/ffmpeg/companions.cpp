@@ -166,7 +166,7 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
     const auto leave_out = [&] {
-        log_warning("{}: {} ({}) of {} cannot go into it and {} left out", name, sound ? "sound" : "subtitles",
+        log_warning("{}: its format cannot store {} ({}) of {}, which {} omitted", name, sound ? "sound" : "subtitles",
                     avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
     };
     const auto* described = &parameters;
@@ -253,7 +253,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
         rate.num > 0 && rate.den > 0 && av_timecode_init_from_string(&code, rate, entry->value, nullptr) >= 0;
     take_complaint();
     if (!known || (muxer != "mp4" && muxer != "mov" && muxer != "matroska")) {
-        log_warning("{}: the time code ({}) of {} cannot go into it and is left out", name, entry->value, name_);
+        log_warning("{}: its format cannot store the time code ({}) of {}; omitted", name, entry->value, name_);
         return;
     }
     const double begin = std::ceil(start_seconds_ * av_q2d(rate) - 1e-3);
@@ -288,7 +288,7 @@ void Companions::say_what_stays(const std::string& name) const {
         }
         if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
-    if (!kinds.empty()) log_warning("{}: left out, of what else {} holds: {}", name, name_, fmt::join(kinds, ", "));
+    if (!kinds.empty()) log_warning("{}: omitted these other streams of {}: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 // Copies chapters, shifted to the output's time and cut at `seconds`.
