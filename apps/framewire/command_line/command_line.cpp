@@ -198,7 +198,7 @@ std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     std::string words = error.what();
     if (const auto* count = dynamic_cast<const CLI::ArgumentMismatch*>(&error)) words = wrong_count(command, *count);
     if (const auto* required = dynamic_cast<const CLI::RequiredError*>(&error)) words = missing(command, *required);
-    return words.ends_with('?') ? words : fmt::format("{}; '{}' tells more", words, help_of(command));
+    return words.ends_with('?') ? words : fmt::format("{}; see '{}'", words, help_of(command));
 }
 
 // Sorted names of options.

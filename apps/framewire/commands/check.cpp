@@ -28,7 +28,7 @@ void add_check(CommandLine& program, Action& chosen) {
     auto command = program.subcommand(
         "check", "Reports all errors of a serve configuration file by line, without opening cameras");
     const auto path = std::make_shared<std::string>();
-    command.option("file", *path, "as serve's --config").required().type_name("FILE");
+    command.option("file", *path, "configuration file, as for serve's --config").required().type_name("FILE");
     command.when_chosen([&chosen, path] { chosen = [path] { return check(*path); }; });
 }
 

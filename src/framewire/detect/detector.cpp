@@ -663,7 +663,7 @@ DetectorSteps::DetectorSteps(DetectorSteps&&) noexcept = default;
 
 HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
     const auto step = std::ranges::find(steps_, name, &DetectorStep::name);
-    if (step == steps_.end()) fail(ErrorCode::internal, "no step {}", name);
+    if (step == steps_.end()) fail(ErrorCode::internal, "unknown step {}", name);
     return step->picture.view();
 }
 

@@ -379,7 +379,7 @@ HostImage frame_of(int number) {
 const DetectorStep& step(const DetectorSteps& steps, std::string_view name) {
     for (const auto& one : steps.steps())
         if (one.name == name) return one;
-    fail(ErrorCode::internal, "no step {}", name);
+    fail(ErrorCode::internal, "unknown step {}", name);
 }
 
 TEST(DetectorSteps, ShowTheStepsOfTheReportsChain) {

@@ -248,7 +248,8 @@ const ParameterFields<ConvolveSettings>& convolve_fields() {
                                       .help = "divisor of the sum, which is then rounded to nearest",
                                       .minimum = 1,
                                       .maximum = max_convolve_divisor}),
-        parameter_field(&S::offset, {.name = "offset", .help = "added to that", .minimum = -255, .maximum = 255}),
+        parameter_field(&S::offset,
+                        {.name = "offset", .help = "value added to the quotient", .minimum = -255, .maximum = 255}),
         parameter_field(&S::border, border_names, border_parameter()),
     };
     return fields;

@@ -57,7 +57,7 @@ private:
 
     // factor = [-] (NUMBER[%] | NAME | '(' sum ')'). The only recursion, so the depth is limited here.
     double factor() {
-        if (++nested_ > most_nested) fail_here("lies too deep");
+        if (++nested_ > most_nested) fail_here("is nested too deeply");
         double value;
         if (take('-')) {
             value = -factor();
@@ -201,7 +201,7 @@ FilterInfo crop_info() {
                  .help = "left or upper edge, in the same form as w; ow and oh are the rectangle's sides",
                  .type = Type::text,
                  .default_value = "(iw-ow)/2"},
-                {.name = "y", .help = "written like x", .type = Type::text, .default_value = "(ih-oh)/2"},
+                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "(ih-oh)/2"},
             },
         .unnamed = 4,
         .examples = {"crop=50%:50%", "crop=640:480:x=16:y=ih-oh"},
@@ -235,7 +235,7 @@ PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& 
 FilterInfo flip_info() {
     return {
         .name = "flip",
-        .summary = "the picture mirrored",
+        .summary = "mirrors the picture",
         .parameters =
             {
                 {.name = "direction",
@@ -317,7 +317,7 @@ FilterInfo pad_info() {
                          "sides; -1: centered",
                  .type = Type::text,
                  .default_value = "0"},
-                {.name = "y", .help = "written like x", .type = Type::text, .default_value = "0"},
+                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "0"},
                 opaque_color_parameter("colour of the border: #rrggbb or a name"),
             },
         .unnamed = 5,

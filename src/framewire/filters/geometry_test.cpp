@@ -74,8 +74,8 @@ TEST(Measure, RejectsTextsThatAreNoMeasure) {
 TEST(Measure, RejectsDeepNesting) {
     const auto nested = [](int depth) { return std::string(static_cast<std::size_t>(depth), '('); };
     EXPECT_EQ(in_pixels(nested(20) + "7" + std::string(20, ')')), 7);
-    EXPECT_NE(refusal(nested(100'000)).find("lies too deep"), std::string::npos);
-    EXPECT_NE(refusal(std::string(100'000, '-')).find("lies too deep"), std::string::npos);
+    EXPECT_NE(refusal(nested(100'000)).find("is nested too deeply"), std::string::npos);
+    EXPECT_NE(refusal(std::string(100'000, '-')).find("is nested too deeply"), std::string::npos);
 }
 
 }  // namespace measure_test

@@ -645,7 +645,7 @@ FilterInfo scale_info() {
                          "keeps the aspect ratio, -2 does with an even number, 0 keeps the width",
                  .type = Type::text,
                  .default_value = "-1"},
-                {.name = "h", .help = "height, written like w", .type = Type::text, .default_value = "-1"},
+                {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "-1"},
                 {.name = "method",
                  .help = "area: mean of the covered pixels; bilinear; bicubic: sharper; lanczos: sharpest, with faint "
                          "ringing. All of them average enough pixels to shrink without aliasing",

@@ -618,7 +618,7 @@ FontFile find_font(const std::string& wanted) {
     if (names_font_file(wanted)) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(wanted, ignored)) return {wanted, 0};
-        fail(ErrorCode::usage, "no font file '{}'", wanted);
+        fail(ErrorCode::usage, "font file '{}' does not exist", wanted);
     }
 
     // A separate configuration; the process's own belongs to other users of fontconfig.

@@ -526,7 +526,7 @@ std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
     const auto fixed = fixed_part(pattern);
     std::vector<BatchInput> inputs;
     for (const auto& path : paths_that_fit(pattern)) inputs.push_back(input_at(path, path.substr(fixed.size())));
-    if (inputs.empty()) fail(ErrorCode::no_input, "{} fits no file", pattern);
+    if (inputs.empty()) fail(ErrorCode::no_input, "{} matches no file", pattern);
     std::ranges::sort(inputs, {}, &BatchInput::path);
     return inputs;
 }
@@ -709,7 +709,7 @@ void require_can_be_joined(const JobFiles& files) {
 CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
                    const std::stop_token& stop, const StretchPiece& piece) {
     const auto times = frame_times_of(input.source, {.stop = stop});
-    if (!times.unknown.empty()) log_info("{} is not cut: {}", input.source, times.unknown);
+    if (!times.unknown.empty()) log_info("{} is not split: {}", input.source, times.unknown);
     CutPiece cut;
     auto outputs = outputs_to_join(whole);
     auto part_input = input;

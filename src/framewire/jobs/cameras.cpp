@@ -106,7 +106,7 @@ void Camera::open(bool may_come_later) {
     } catch (const Error& error) {
         const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
         if (!may_come_later || !is_away(error) || !may_be_away) throw;
-        log_warning("{}: {}; trying again", name(), error.what());
+        log_warning("{}: {}; retrying", name(), error.what());
     }
 }
 
@@ -172,7 +172,7 @@ void Camera::run_relay() {
         } catch (const Error& error) {
             const bool goes_on = options_.input.reconnect.value_or(SourceOptions::for_ever).count() > 0;
             if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
-            log_warning("{}: {}; trying again", name(), error.what());
+            log_warning("{}: {}; retrying", name(), error.what());
         }
         live_->detach();
         // frees the stream's name
@@ -203,7 +203,7 @@ bool Camera::go_on() {
     if (!record_.empty()) {
         do options_.record = recording_part(record_, ++recordings_);
         while (std::filesystem::exists(fwd::parse_record(options_.record).path));
-        log_info("{}: recorded on in {}", name(), options_.record);
+        log_info("{}: recording continues in {}", name(), options_.record);
     }
     make_next_job();
     return true;

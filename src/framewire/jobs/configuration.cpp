@@ -373,7 +373,7 @@ private:
     // Opens a list or map.
     void begin(const YAML::Mark& mark, const std::string& tag, DocumentNode::Kind kind) {
         require_plain(mark, tag);
-        if (takes_key()) refuse(place_of(mark), "a key is a text");
+        if (takes_key()) refuse(place_of(mark), "a key must be a string");
         if (open_.size() >= max_document_depth)
             refuse(place_of(mark), fmt::format("it is nested more than {} deep", max_document_depth));
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
@@ -397,7 +397,7 @@ private:
             open.node.items.push_back(std::move(node));
             return;
         }
-        if (!open.entry) refuse(node.place, "a key is a text");
+        if (!open.entry) refuse(node.place, "a key must be a string");
         open.entry->value = std::move(node);
         open.node.entries.push_back(*std::exchange(open.entry, std::nullopt));
     }

@@ -164,8 +164,8 @@ TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("a: 1\na: 2\n", "first in line 1");
     expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
     expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
-    expect_refusal("[a]: 1\n", "a key is a text");
-    expect_refusal("{a: 1}: 1\n", "a key is a text");
+    expect_refusal("[a]: 1\n", "a key must be a string");
+    expect_refusal("{a: 1}: 1\n", "a key must be a string");
     expect_refusal("a: 1\n---\nb: 2\n", "a second document");
     expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 deep");
     expect_refusal("a: " + std::string(100'000, '['), "x:");

@@ -350,7 +350,7 @@ StepFrames::StepFrames(std::string_view text) {
         const auto dash = one.find('-');
         const auto first = number_in<std::int64_t>(one.substr(0, dash));
         const auto last = dash == one.npos ? first : number_in<std::int64_t>(one.substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first) refuse("are no list");
+        if (!first || !last || *first < 0 || *last < *first) refuse("are not a list");
         if (*last - *first >= most || (count += *last - *first + 1) > most) refuse("are too many");
         ranges_.emplace_back(*first, *last);
         if (one.size() == rest.size()) break;
@@ -358,7 +358,7 @@ StepFrames::StepFrames(std::string_view text) {
     }
     std::ranges::sort(ranges_);
     for (std::size_t next = 1; next < ranges_.size(); ++next)
-        if (ranges_[next].first <= ranges_[next - 1].second) refuse("name one twice");
+        if (ranges_[next].first <= ranges_[next - 1].second) refuse("contain a duplicate");
 }
 
 bool StepFrames::contains(std::int64_t frame) const {

@@ -205,7 +205,7 @@ std::string inserted(const std::string& value, std::string_view place, std::stri
     if (value.empty()) fail(ErrorCode::usage, "{} is empty", place);
     if (value.size() > longest_value_bytes)
         fail(ErrorCode::usage, "{} is longer than {} bytes", place, longest_value_bytes);
-    if (std::ranges::any_of(value, is_control)) fail(ErrorCode::usage, "{} holds control characters", place);
+    if (std::ranges::any_of(value, is_control)) fail(ErrorCode::usage, "{} contains control characters", place);
     if (!text.starts_with("srt://")) return percent_encoded(value);
     // FFmpeg does not decode the values of SRT options, so they are inserted unencoded.
     if (value.find_first_of("&+#") != value.npos)

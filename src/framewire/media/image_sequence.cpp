@@ -114,7 +114,7 @@ public:
             log_warning("{}: it has {} pages; the first is read", images_[index_], *image_->info().frames);
         if (!read_like_first(image)) {
             if (options_.stop.stop_requested()) return false;
-            fail(ErrorCode::source_lost, "{} holds no picture", images_[index_]);
+            fail(ErrorCode::source_lost, "{} contains no image", images_[index_]);
         }
         image_.reset();
         time = {static_cast<std::int64_t>(index_), static_cast<double>(index_) / info_.rate.value(), Clock::now()};

@@ -749,14 +749,14 @@ SourceKind raw_source() {
         .summary = "bytes without a header",
         .prefix = "raw:",
         .parameters =
-            {{.name = "size", .help = "of its pictures", .type = Type::size, .minimum = 1, .maximum = max_side_px},
+            {{.name = "size", .help = "frame size", .type = Type::size, .minimum = 1, .maximum = max_side_px},
              {.name = "format",
               .help =
                   "three bytes per pixel (bgr) or one (gray); default: gray if the path ends in .gray, otherwise bgr",
               .type = Type::choice,
               .choices = {"bgr", "gray"},
               .optional = true},
-             {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"}},
+             {.name = "fps", .help = "frame rate", .type = Type::rate, .default_value = "30"}},
         .examples = {"raw:frames.bgr:size=640x480:fps=25"},
         .has_path = true,
         .open = open_raw_source,

@@ -360,7 +360,7 @@ NpyHeader read_header(InputFile& file) {
     const auto frames = static_cast<std::uint64_t>(rest_bytes) / frame_bytes;
     if (frames != static_cast<std::uint64_t>(header.shape[0]) ||
         frames * frame_bytes != static_cast<std::uint64_t>(rest_bytes))
-        fail(ErrorCode::no_input, "{} is cut off", file.name());
+        fail(ErrorCode::no_input, "{} is truncated", file.name());
     return header;
 }
 

@@ -164,7 +164,7 @@ Refused refusal_of(const beast::error_code& code) {
         return {413, fmt::format("the body is larger than {} bytes", RequestReader::body_limit_bytes)};
     if (code == error::header_limit)
         return {431, fmt::format("the header is larger than {} bytes", RequestReader::header_limit_bytes)};
-    return {400, "no good request: " + code.message()};
+    return {400, "invalid request: " + code.message()};
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ struct Listener::State {
     IoLoop loop;
     Acceptor acceptor;
     boost::asio::steady_timer timer;
-    LimitedLog trouble{LogLevel::error, "trouble in serving"};
+    LimitedLog trouble{LogLevel::error, "problems while serving"};
     std::optional<TlsListener> tls;
     const TrustedProxies proxies{options.trusted_proxies};
     Sessions sessions;

@@ -213,7 +213,7 @@ TEST(Server, LimitsLogLinesAboutPeers) {
         EXPECT_EQ(server.metrics().refused, times);
     }
     EXPECT_LT(log.lines(), times) << "of three kinds";
-    for (const char* kind : {"viewers that came", "viewers that went", "connections refused"})
+    for (const char* kind : {"new viewers", "viewers that left", "connections refused"})
         EXPECT_NE(log.text().find(fmt::format(" more lines about {} were suppressed", kind)), std::string::npos)
             << kind;
     EXPECT_NE(log.text().find("refused: there is no stream 'garden' here; there is 'main'"), std::string::npos);

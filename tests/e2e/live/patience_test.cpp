@@ -94,7 +94,7 @@ TEST(Patience, ViewersStayWhileTheSourceIsDisconnected) {
     ASSERT_TRUE(serving.wait_for_err("reconnection attempt 3")) << serving.err();
     ASSERT_TRUE(viewer_sees(&Seen::says_no_signal)) << viewer.err();
     const auto second = network_camera(port, "white", "160x120");
-    ASSERT_TRUE(serving.wait_for_err("back again")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("reconnected")) << serving.err();
     ASSERT_TRUE(viewer_sees(&Seen::is_white)) << viewer.err();
     serving.signal(SIGINT);
     const auto served = serving.wait();

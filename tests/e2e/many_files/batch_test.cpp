@@ -172,7 +172,7 @@ TEST_F(ManyFiles, AreGivenByListsPatternsAndPaths) {
     const auto one = folder_ / "cams/door/1.avi", other = folder_ / "cams/yard/1.avi";
     refused(gray({"-i", one, other}), 2, "would both be 1.mp4");
     refused(gray({"-i", "synth:size=64x48"}), 2, "is not a file");
-    refused(gray({"-i", folder_ / "no*.avi"}), 66, "fits no file");
+    refused(gray({"-i", folder_ / "no*.avi"}), 66, "matches no file");
     refused({"run", "-i", clips() + "/*.avi", "-o", folder_ / "all.mp4"}, 2, "-o FOLDER/");
     refused({"run", "-i", one, "-o", folder_ / "one.mp4", "--jobs", "2"}, 2, "-o FOLDER/");
     refused({"run", "-i", clips(), "-o", clips()}, 2, "the input folder");

@@ -144,7 +144,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
     }
     // A file whose packets do not have presentation times.
     EXPECT_TRUE(
-        has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not cut"));
+        has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not split"));
 }
 
 TEST_F(Segments, JoinEncodedVideoWithTheSoundOnce) {

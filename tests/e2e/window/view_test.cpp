@@ -173,7 +173,7 @@ TEST_F(ViewWindow, ALostCameraIsReportedAndReturnsWithAnotherSize) {
     dark->kill();
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return both(screen) && screen.red_pixels() > 1000; }))
         << "its last picture, and words";
-    ASSERT_TRUE(program->wait_for_err("connecting again")) << "longer than one stream is tried for";
+    ASSERT_TRUE(program->wait_for_err("reconnecting")) << "longer than one stream is tried for";
     const Server again("adjust=contrast=0", listen, "synth:size=160x120:fps=10");
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == gray && screen.red_pixels() == 0;

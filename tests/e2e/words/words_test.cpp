@@ -80,7 +80,7 @@ TEST(Words, QuoteInvalidNumbers) {
         {{"--threads", "1.5"}, "--threads: '1.5' is not a whole number"},
         {{"--threads", "0x10"}, "--threads: '0x10' is not a whole number"},
         {{"--threads", "1", "--threads", "2"}, "--threads is given 2 times; it may be given once"},
-        {{"--threads"}, "--threads needs N; 'framewire run --help' tells more"}};
+        {{"--threads"}, "--threads needs N; see 'framewire run --help'"}};
     for (const auto& [arguments, words] : cases) {
         std::vector<std::string> all{"run", "-i", "synth", "-o", "x.mkv"};
         all.insert(all.end(), arguments.begin(), arguments.end());

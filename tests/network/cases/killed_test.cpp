@@ -133,7 +133,7 @@ TEST(Killed, SourceReturnsToConnectedViewers) {
     ASSERT_TRUE(served.program().wait_for_err("reconnection attempt 5")) << served.program().err();
     camera.start();
     const auto begun_ms = now_ms();
-    ASSERT_TRUE(served.program().wait_for_err("back again")) << served.program().err();
+    ASSERT_TRUE(served.program().wait_for_err("reconnected")) << served.program().err();
     go_on(served.program());
     const auto seen = ended(crowd);
     const auto& viewer = seen["viewers"][0];

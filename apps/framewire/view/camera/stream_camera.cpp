@@ -84,7 +84,7 @@ bool StreamCamera::try_once() {
         return true;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_input && error.code() != ErrorCode::source_lost) throw;
-        log_debug("{}: {}; connecting again", name(), error.what());
+        log_debug("{}: {}; reconnecting", name(), error.what());
         note(error.what());
     }
     tell_changed();

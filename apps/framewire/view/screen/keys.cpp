@@ -7,10 +7,10 @@ std::span<const KeyLine> key_lines() {
     using For = KeyLine::For;
     constexpr auto played = For::played, several = For::several;
     static const std::vector<KeyLine> lines{
-        {"space p", "pause, go on", played, {{" ", pause}, {"p", pause}}},
+        {"space p", "pause, resume", played, {{" ", pause}, {"p", pause}}},
         {". ,", "next frame, previous frame", played, {{".", step}, {",", step_back}}},
         {"left right", "5 seconds back, on", played, {{"Left", back}, {"Right", on}}},
-        {"down up", "a minute back, on", played, {{"Down", far_back}, {"Up", far_on}}},
+        {"down up", "a minute back, forward", played, {{"Down", far_back}, {"Up", far_on}}},
         {"Home", "to the start", played, {{"Home", to_start}}},
         {"[ ]", "slower, faster", played, {{"[", slower}, {"]", faster}}},
         {"Backspace", "the source's normal speed", played, {{"Backspace", own_speed}}},

@@ -60,7 +60,7 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
     ensure_shape(frame.captured, source->info().shape, executor_);
     if (source->capture(frame.captured, time)) return true;
     if (stop_.stop_requested()) return false;
-    fail(ErrorCode::source_lost, "{} holds no picture", path);
+    fail(ErrorCode::source_lost, "{} contains no image", path);
 }
 
 // capture() and filter() may fail on different threads at the same time.

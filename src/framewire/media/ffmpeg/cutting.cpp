@@ -264,7 +264,7 @@ private:
             muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
         while (reader.read(*packet_)) {
             if (packet_->dts == AV_NOPTS_VALUE) packet_->dts = packet_->pts;
-            if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} tells no times", part.path);
+            if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} has no timestamps", part.path);
             if (packet_->pts != AV_NOPTS_VALUE) packet_->pts += shift;
             packet_->dts += shift;
             ++frames_;

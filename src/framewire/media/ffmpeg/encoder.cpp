@@ -83,7 +83,7 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
         const auto why = ffmpeg_error(error);
         if (is_hardware(encoder))
             fail(ErrorCode::config, "the encoder {} cannot be used on this machine: {}", encoder.name, why);
-        fail(ErrorCode::usage, "{} does not take {}: {}", encoder.name, to_string(shape), why);
+        fail(ErrorCode::usage, "{} does not accept {}: {}", encoder.name, to_string(shape), why);
     }
     frame_->quality = context.global_quality;
 }

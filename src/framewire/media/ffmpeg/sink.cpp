@@ -103,7 +103,7 @@ public:
         choice.hurry = options.hurry;
         const auto& encoder = find_encoder(choice);
         if (avformat_query_codec(format->oformat, encoder.id, FF_COMPLIANCE_NORMAL) == 0)
-            fail(ErrorCode::usage, "{}: {} does not take {}", name_, plan.muxer, encoder.name);
+            fail(ErrorCode::usage, "{}: {} does not accept {}", name_, plan.muxer, encoder.name);
         encoder_.emplace(choice, VideoEncoder::Frames{frame, rate, clock_, options.facts}, options.encoder_threads,
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);

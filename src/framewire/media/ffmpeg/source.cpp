@@ -355,7 +355,7 @@ private:
                 // The next frame's time must include the gap.
                 rejoining_ = true;
                 warned_of_size_ = false;
-                log_info("{}: back again", address_.name);
+                log_info("{}: reconnected", address_.name);
                 return Next::frame;
             }
             loss_->reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";

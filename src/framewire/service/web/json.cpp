@@ -254,7 +254,7 @@ public:
         if (event == Event::object_start) names_.emplace_back();
         if (event == Event::object_end) names_.pop_back();
         if (event == Event::key && !names_.back().insert(value.get<std::string>()).second)
-            fail(ErrorCode::usage, "{} is there twice", in_quotes(value.get<std::string>()));
+            fail(ErrorCode::usage, "{} is given twice", in_quotes(value.get<std::string>()));
         return true;
     }
 

@@ -61,7 +61,7 @@ TEST(Orders, ExplainInvalidBodies) {
         {chain, "[1]", "it must be an object"},
         {chain, "{}", "is empty; allowed: chain"},
         {chain, R"({"chain":1})", "chain is 1; allowed: a text"},
-        {chain, R"({"chain":"a","chain":"b"})", "'chain' is there twice"},
+        {chain, R"({"chain":"a","chain":"b"})", "'chain' is given twice"},
         {chain, R"({"chian":"a"})", "'chian', which is unknown; allowed: chain; did you mean 'chain'?"},
         {chain, "{\"chain\":\"\xff\"}", "no JSON"},
         {chain, R"({"chain":{"a":{"b":{"c":{"d":{"e":1}}}}}})", "nested deeper"},
