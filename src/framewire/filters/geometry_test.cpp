@@ -58,7 +58,7 @@ TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("0.99"), 0);
 }
 
-TEST(Measure, RejectsTextsThatAreNoMeasure) {
+TEST(Measure, RejectsInvalidMeasures) {
     for (const auto* text :
          {"",    " ",   "x",  "iw/",  "/2",    "(iw", "iw)",         "2 3",  "iwih",  "50%%", "1,5",
           "nan", "inf", "--", "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#",    "50 % 2"})
@@ -120,7 +120,7 @@ TEST(Crop, TakesTheMiddleByDefault) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Crop, RejectsPartsThatAreNotInside) {
+TEST(Crop, RejectsRectanglesOutsideTheImage) {
     const auto info = crop_info();
     const Shape shape{1, 48, 64, 3};
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {

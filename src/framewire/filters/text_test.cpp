@@ -352,7 +352,7 @@ TEST_F(TextOnHost, RejectsUnknownFamilies) {
     }
 }
 
-TEST_F(TextOnHost, RejectsFilesThatAreNoFonts) {
+TEST_F(TextOnHost, RejectsNonFontFiles) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-text-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto broken = folder / "broken.ttf";

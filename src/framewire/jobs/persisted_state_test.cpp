@@ -14,11 +14,11 @@
 namespace framewire::session {
 namespace kept_orders_test {
 
-using KeptOrders = LiveTest;
+using PersistedRequests = LiveTest;
 
-FRAMEWIRE_ON_EVERY_BACKEND(KeptOrders);
+FRAMEWIRE_ON_EVERY_BACKEND(PersistedRequests);
 
-TEST_P(KeptOrders, AreInForceFromTheFirstFrame) {
+TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     const std::vector<LiveZone> zones{{LiveZone::Kind::privacy, {10, 20, 30, 16}}};
@@ -59,7 +59,7 @@ TEST_P(KeptOrders, AreInForceFromTheFirstFrame) {
 }
 
 // Settings of a camera that is not served now are preserved; those that do not fit a served one are dropped.
-TEST_P(KeptOrders, DropInvalidSettings) {
+TEST_P(PersistedRequests, DropInvalidSettings) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     OrderedOfCameras before;
@@ -90,7 +90,7 @@ TEST_P(KeptOrders, DropInvalidSettings) {
     EXPECT_EQ(after.at("door").zones, before["door"].zones);
 }
 
-TEST_P(KeptOrders, RejectAMissingFolderOrAnInvalidFile) {
+TEST_P(PersistedRequests, RejectAMissingFolderOrAnInvalidFile) {
     auto kept = options();
     kept.live.state_path = folder_ / "state.json";
     testing::write_file(kept.live.state_path, "{", 1);

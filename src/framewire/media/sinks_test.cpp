@@ -474,7 +474,7 @@ TEST(Segments, AreNumberedIfTimesAreEqual) {
     EXPECT_EQ(folder.names().size(), 5U);
 }
 
-TEST(Segments, OldestAreRemovedAndOtherFilesStay) {
+TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
     const TemporaryFolder folder;
     write_file(folder / "cam-notes.y4m", "mine");
     write_file(folder / "cam-20200101-000000.y4m", std::string(100'000, 'x'));

@@ -234,7 +234,7 @@ TEST(HttpConnections, ReceiveTheAllowedMethods) {
     EXPECT_EQ(client.ask("OPTIONS /none").status, 404);
 }
 
-TEST(HttpConnections, ReceiveTheErrorOfAHandler) {
+TEST(HttpConnections, ReceiveHandlerErrors) {
     Served server;
     auto client = server.client();
     EXPECT_EQ(client.ask("GET /broken/usage").body, R"({"error":{"status":400,"text":"a \"bad\" value"}})");

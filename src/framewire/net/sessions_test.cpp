@@ -586,7 +586,7 @@ TEST_F(SlowViewers, ResumeAnUnfinishedStateAfterALoss) {
     EXPECT_EQ(last.receiver.state().version, references.size());
 }
 
-TEST_F(SlowViewers, AbandonAWithdrawnState) {
+TEST_F(SlowViewers, AbandonWithdrawnStates) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     viewer.greet(hello_for("main"));
     for (int i = 0; i < 20; ++i) {

@@ -209,7 +209,7 @@ std::size_t decoded_sound_bytes(const std::string& path) {
 // Sound is copied or reported as omitted, and no combination of codec and container ends the job.
 class SoundCodecs : public testing::TestWithParam<const char*> {};
 
-TEST_P(SoundCodecs, AreCopiedOrReportedAsLeftOut) {
+TEST_P(SoundCodecs, AreCopiedOrReportedAsOmitted) {
     const TemporaryFolder folder;
     const std::string codec = GetParam();
     for (const std::string ending : {".mkv", ".ts"}) {

@@ -79,7 +79,7 @@ TEST_P(DamagedVideo, IntactFileIsNoError) {
 
 // The clip starts with a keyframe of an open GOP: the frames after it in the file that precede it in display order
 // refer to frames that the cut removed.
-TEST(CutVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
+TEST(SegmentedVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
     const TemporaryFolder folder;
     for (const std::string codec :
          {"libx264 -x264-params open-gop=1", "libx265 -x265-params open-gop=1:log-level=error"}) {

@@ -170,7 +170,7 @@ TEST_F(HogTrain, ReportsResultsOnHeldOutImages) {
     EXPECT_NE(contents(folder / "curve.csv").find(",8,8,"), std::string::npos) << "all are found at some threshold";
 }
 
-TEST_F(HogTrain, SkipsFilesThatAreNoImages) {
+TEST_F(HogTrain, SkipsNonImageFiles) {
     { std::ofstream(positives + "/notes.txt") << "not an image"; }
     const auto result = train();
     EXPECT_EQ(result.code, 0) << result.err;

@@ -81,7 +81,7 @@ TEST_F(ManyFiles, EqualSeparateRuns) {
     EXPECT_EQ(stats["frames"], 12);
 }
 
-TEST_F(ManyFiles, ASecondRunMakesMissingAndChangedOutputs) {
+TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
     make_clips(4);
     expect_gray(0);
     const auto first = tree(out());
@@ -120,7 +120,7 @@ TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
     EXPECT_EQ(contents(out() + "a01.mp4"), "changed by hand");
 }
 
-TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesMade) {
+TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     make_clips(3);
     const auto clip = contents(clip_path("01"));
     std::ofstream(clip_path("01"), std::ios::binary) << clip.substr(0, clip.size() * 3 / 4);

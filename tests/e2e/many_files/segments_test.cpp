@@ -91,7 +91,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Segments, JoinToTheBytesOfAnUncutRun) {
+TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
         return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " pieces";
@@ -147,7 +147,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
         has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not split"));
 }
 
-TEST_F(Segments, JoinEncodedVideoWithTheSoundOnce) {
+TEST_F(Segments, JoinEncodedVideoWithOneCopyOfTheSound) {
     const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");
@@ -226,7 +226,7 @@ TEST_F(Segments, JoinAnnotatedVideoWithTheSound) {
     }
 }
 
-TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUncutOne) {
+TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
     h264("a.mp4");
     h264("b.mp4");
     const auto command = [&](const std::string& into, const Arguments& more = {}) {
@@ -295,7 +295,7 @@ TEST_F(Segments, AreShardedAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
-TEST_F(Segments, AnUncutRunRemovesSegmentsOfAnInterruptedOne) {
+TEST_F(Segments, AnUnsplitRunRemovesSegmentsOfAnInterruptedOne) {
     const auto a = h264();
     const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
     auto share = arguments;
@@ -344,7 +344,7 @@ TEST_F(Segments, WarmUpLearningModels) {
 }
 
 // Other segment boundaries, warm-up and sound options give other outputs.
-TEST_F(Segments, AreRemadeWhenTheirOptionsChange) {
+TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     const auto a = beep();
     const auto made = [&](const Arguments& more) {
         Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
@@ -361,7 +361,7 @@ TEST_F(Segments, AreRemadeWhenTheirOptionsChange) {
     EXPECT_TRUE(made({}));
 }
 
-TEST_F(Segments, HandleADamagedFileLikeAnUncutRun) {
+TEST_F(Segments, HandleADamagedFileLikeAnUnsplitRun) {
     // Frames with checksums, so that detecting a broken one does not depend on the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);

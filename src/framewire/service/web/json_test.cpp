@@ -9,7 +9,7 @@
 namespace framewire::session::web {
 namespace orders_test {
 
-TEST(Orders, ParseValidBodies) {
+TEST(ControlRequestBodies, ParseValidBodies) {
     EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
     EXPECT_EQ(read_chain_order(R"( {"chain" : ""} )"), "");
     EXPECT_EQ(std::get<FilterOrder>(read_control_order(R"({"filter":2,"on":false})", {})), (FilterOrder{2, false}));
@@ -26,7 +26,7 @@ TEST(Orders, ParseValidBodies) {
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
 }
 
-TEST(Orders, KeepUnnamedControls) {
+TEST(ControlRequestBodies, KeepUnnamedControls) {
     const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
     const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_order(body, now)); };
     EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
@@ -53,7 +53,7 @@ std::string many_zones(int count) {
     return R"({"zones":[)" + all + "]}";
 }
 
-TEST(Orders, ExplainInvalidBodies) {
+TEST(ControlRequestBodies, ExplainInvalidBodies) {
     const Wrong all[] = {
         {chain, "", "no JSON"},
         {chain, "{\"chain\":\"a\"", "not valid JSON at byte"},
