@@ -230,7 +230,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
     for (const auto& input : session::batch_inputs(flags.inputs)) {
         const PieceRequest request{.input = input, .job = each};
         pieces.push_back(jobs.piece(request));
-        // Only videos are cut, each when its turn comes.
+        // Only videos are split, each when it is about to be processed.
         if (!cuts || input.image) continue;
         session::require_can_be_joined(pieces.back().files);
         pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };

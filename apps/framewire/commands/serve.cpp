@@ -38,9 +38,9 @@ struct ServeFlags {
     bool named = false;               // --name was given
     session::CameraSettings cameras;  // settings of all cameras
     std::string config;               // configuration file with cameras and their settings
-    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options given
-    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options given
-    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options given
+    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options that were given
+    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options that were given
+    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options that were given
     session::AccessOptions access;
     bool no_web = false;
 

@@ -198,7 +198,7 @@ struct Row {
     int kind = 0, edge = 0;
 };
 
-/// Contents of a block in runs before the magnitudes: the patterns of its pixels, and the classes of the magnitudes.
+/// The part of a block in runs before its magnitudes: the patterns of its pixels, and the classes of the magnitudes.
 struct Runs {
     Pixels pixels;
     std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< by y and the sub-block's column

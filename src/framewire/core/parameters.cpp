@@ -83,7 +83,7 @@ std::string_view problem_with_integer(const ParameterInfo& parameter, std::strin
     return {};
 }
 
-// Returns true for digits with at most one point that has at least one digit before it and 1 to `most_decimals` behind
+// Returns true for digits with at most one point that has at least one digit before it and 1 to `most_decimals` after
 // it.
 bool is_plain_decimal(std::string_view value, int most_decimals) {
     const auto point = std::min(value.find('.'), value.size());

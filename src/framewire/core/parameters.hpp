@@ -57,7 +57,7 @@ struct ParameterInfo {
     std::vector<std::string_view> choices{};  ///< values of a choice; for an integer, the only allowed values
     bool odd_only = false;                    ///< an integer must be odd
     bool repeatable = false;                  ///< can be given several times
-    bool optional = false;                    ///< can be left out although it has no default
+    bool optional = false;                    ///< optional although it has no default
     bool above_minimum = false;               ///< a real must be greater than the minimum, not equal to it
     int decimals = -1;        ///< most digits after the point of a real; -1 allows any number and exponents
     std::string_view unit{};  ///< placeholder for the value on the command line: "PX"
@@ -207,10 +207,10 @@ struct ParameterSyntax {
 /// Receives the byte offset and the description of a problem. It must throw.
 using ParameterFailure = std::function<void(std::size_t offset, const std::string& problem)>;
 
-/// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Parameters that are left out
-/// get no value. If `main_first` is true, the first values may go without keys here. The time is linear in the text.
-/// Calls `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts
-/// and open quotes; the message says what is allowed and suggests the nearest name.
+/// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Omitted parameters get no
+/// value. If `main_first` is true, the first values may go without keys here. The time is linear in the text. Calls
+/// `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts and
+/// open quotes; the message says what is allowed and suggests the nearest name.
 ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,
                                 const ParameterFailure& fail_at);
 

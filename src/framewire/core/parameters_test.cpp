@@ -16,7 +16,7 @@ namespace parameters_test {
 
 using Type = ParameterInfo::Type;
 
-// One parameter per type: the first has a default, the others can be left out.
+// One parameter per type: the first has a default, the others are optional.
 const std::vector<ParameterInfo>& all_types() {
     static const std::vector<ParameterInfo> parameters = {
         {.name = "size", .help = "", .type = Type::size, .default_value = "64x48", .minimum = 1, .maximum = 16384},

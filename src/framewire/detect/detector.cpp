@@ -213,7 +213,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
-// A mixture and a mean forget their models; a first frame is taken from the next run.
+// A mixture and a mean reset their models; the background `first` becomes the first frame of the next run.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();

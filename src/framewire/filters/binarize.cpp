@@ -262,7 +262,7 @@ void for_gray(const std::uint8_t* in, int channels, std::int64_t pixels, Out&& o
 
 }  // namespace
 
-// White where the gray value is above the threshold.
+// White if the gray value is above the threshold.
 void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, std::uint8_t threshold, int channels,
                    std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -464,7 +464,7 @@ HWY_EXPORT(sauvola_row);
 
 namespace {
 
-// Number of pixels of a window's side that lie in the image.
+// Number of pixels by which a window's side overlaps the image.
 int inside(int middle, int radius, int size) {
     return std::min(middle + radius + 1, size) - std::max(middle - radius, 0);
 }

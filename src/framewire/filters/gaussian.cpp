@@ -281,7 +281,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
     HWY_ALIGN std::uint8_t padded[most_rows][HWY_MAX_BYTES + 2 * (rim + channels)] = {};
     HWY_ALIGN std::uint8_t result[gaussian_short_rows][HWY_MAX_BYTES];
     const std::uint8_t* lines[most_rows];
-    // Source positions, in its row, of the bytes to the left and to the right of a row; -1 for black.
+    // For the bytes of the border left and right of a row: the position in the row that they copy, or -1 for black.
     std::int64_t beside[2][rim];
     for (int at = 0; at < rim; ++at) {
         const auto look_up = [&](int px) {

@@ -468,8 +468,8 @@ HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
 }
 
 // Row pass: `count` results, each the maximum of `size` pixels from its position in `line` on. Overwrites the line.
-// Prefetches `next_out`, where a later row of results goes, because the first write to a memory line otherwise waits
-// for it.
+// Prefetches `next_out`, the destination of a later row of results, because the first write to a memory line otherwise
+// waits for it.
 template <bool erodes>
 void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_t* out, const std::uint8_t* next_out) {
     const D8 d8;

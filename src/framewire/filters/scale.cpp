@@ -627,7 +627,7 @@ Scale::Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Ex
       columns_(scale_axis(down, 2)),
       rows_(scale_axis(along, 2)),
       blocks_(blocks_for(columns_, rows_, executor)) {
-    // Without blocks, the CPU's vectors process two taps of BGR or eight of gray at a time.
+    // If columns are not processed in blocks, vectors on the CPU process two taps of BGR or eight of gray at a time.
     if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1) rows_ = scale_axis(along, 8);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();

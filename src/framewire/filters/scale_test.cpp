@@ -128,7 +128,7 @@ TEST(ScaleAxis, MatchesKnownWeights) {
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    // At -0.25: the part outside counts for pixel 0.
+    // At -0.25: the part of the window outside the image counts for pixel 0.
     const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);

@@ -190,7 +190,7 @@ public:
         // was written stalls (failed store forwarding).
         for (int cell = 0; cell < count; ++cell) {
             const auto* const sum = sums_ + cell * turns_ * turn_places;
-            // Whole vectors: the excess of one histogram overwrites data that is not read any more.
+            // Whole vectors: the excess of one histogram overwrites data that is no longer read.
             for (int i = 0; i < turn_places; i += step) {
                 const auto pair_of = [&](int one, int other) HWY_ATTR {
                     return hn::Add(hn::LoadU(df, sum + one * turn_places + i),

@@ -92,7 +92,7 @@ private:
         return parameters_.loss == SvmLoss::squared ? std::numeric_limits<double>::infinity() : cost_of(row);
     }
     double sign(std::size_t row) const { return samples_.positive(row) ? 1 : -1; }
-    // Functional margin of a sample; from 1 on it is on the right side.
+    // Functional margin of a sample; at least 1 means that it is on the right side.
     double margin(std::size_t row) const { return sign(row) * (product(svm_.weights, samples_.row(row)) + svm_.bias); }
 
     // Minimises the dual cost over each multiplier in turn, in random order.

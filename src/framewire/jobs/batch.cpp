@@ -505,7 +505,7 @@ std::string fixed_part(const std::string& pattern) {
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
 }
 
-// Expands a pattern with glob(3); folders are left out.
+// Expands a pattern with glob(3); folders are skipped.
 std::vector<std::string> paths_that_fit(const std::string& pattern) {
     struct Matches {
         Matches() = default;

@@ -121,7 +121,7 @@ StateJson to_json(const LiveZones& zones) {
     return {{"size", {zones.drawn_on.width, zones.drawn_on.height}}, {"zones", std::move(all)}};
 }
 
-// Settings that were not changed are left out.
+// Settings that were not changed are omitted.
 StateJson to_json(const LiveSettings& settings) {
     StateJson json = StateJson::object();
     if (settings.chain) json["chain"] = *settings.chain;

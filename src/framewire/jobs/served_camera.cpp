@@ -29,7 +29,7 @@
 namespace framewire::session {
 namespace {
 
-// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are left out.
+// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are omitted.
 class CommandLineText {
 public:
     explicit CommandLineText(std::string begin) : text_(std::move(begin)) {}

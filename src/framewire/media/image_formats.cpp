@@ -73,7 +73,7 @@ public:
     bool begun() const { return begun_; }
     std::string why() const { return why_.data(); }
 
-    // Reads rows from `row` on into `pixels`; returns false on failure.
+    // Reads rows starting at `row` into `pixels`; returns false on failure.
     bool read(int row, int width, int rows, std::vector<std::uint32_t>& pixels) {
         image_.row_offset = row;
         image_.width = static_cast<std::uint32_t>(width);  // limits how far it reads

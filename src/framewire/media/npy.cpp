@@ -265,7 +265,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
             data.subspan(values.size())};
 }
 
-// Bytes behind the array are an error here, because they mean that the shape is wrong.
+// Bytes after the array are an error here, because they mean that the shape is wrong.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     auto [array, behind] = parse_first_npy(bytes, name);
     if (!behind.empty()) {

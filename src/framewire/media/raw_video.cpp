@@ -116,7 +116,7 @@ public:
 private:
     const char* range_tag() const { return info_.coding.full_range ? "FULL" : "LIMITED"; }
 
-    // Makes frame_ a view of bytes_: contiguous planes behind the FRAME line.
+    // Makes frame_ a view of bytes_: contiguous planes after the FRAME line.
     void lay_out_frame() {
         frame_->format = y4m_pixels(info_.format.chroma);
         frame_->width = info_.width;

@@ -268,7 +268,7 @@ namespace {
 
 // Large enough for an SVM that OpenCV wrote with all its support vectors as text.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_text_bytes = 4096;  // of the description behind the weights
+constexpr std::size_t most_text_bytes = 4096;  // of the description after the weights
 
 // Reads a file completely.
 std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
@@ -315,7 +315,7 @@ void require_some(const std::vector<float>& numbers, const std::string& name) {
     if (numbers.empty()) fail(ErrorCode::no_input, "{} is not a model: it has no numbers", name);
 }
 
-// Parses weights and the optional description behind them.
+// Parses weights and the optional description after them.
 WindowModel parse_npy_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
                             const ParameterValues& asked) {
     auto [weights, behind] = parse_first_npy(bytes, name);

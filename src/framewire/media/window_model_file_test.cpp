@@ -118,7 +118,7 @@ TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
     EXPECT_EQ(read.weights, ascending(48));
 }
 
-// The part behind `numbers` float32 weights.
+// The part after `numbers` float32 weights.
 std::string npy_with(std::size_t numbers, const std::string& behind) {
     const auto values = ascending(numbers);
     return npy_header("<f4", {static_cast<std::int64_t>(numbers)}) +

@@ -118,7 +118,7 @@ void PendingConnections::read_on(PendingConnection& pending) {
     });
 }
 
-// Takes one piece of the hello. Any error refuses the connection.
+// Processes one piece of the hello. Any error refuses the connection.
 void PendingConnections::take_piece(const PendingPointer& pending, std::size_t bytes) {
     const bool first = pending->heard_bytes == 0 && !pending->front_heard;
     pending->heard_bytes += bytes;
@@ -329,7 +329,7 @@ void Sessions::end(Stream& stream, const std::string& failure) {
     tally_.count([&] { stream.closed_to_new = true; });
 }
 
-// The stream is erased when no worker uses it any more, because workers refer to it.
+// The stream is erased when no worker uses it, because workers refer to it.
 void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.ending = true;
     viewers_.cut_off(stream);

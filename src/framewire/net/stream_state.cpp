@@ -324,7 +324,7 @@ void StreamState::attach() {
 
 void StreamState::detach() {
     const std::lock_guard lock(state_->mutex);
-    // No viewer needs the keyframe any more.
+    // No viewer needs the keyframe anymore.
     if (--state_->viewers == 0) state_->newest_picture = {};
 }
 

@@ -76,7 +76,7 @@ Viewers::Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams,
       tally_(tally),
       alive_(shared(empty_message(MessageType::alive))) {}
 
-// Viewers end with this object, but the states live on and must not count them any more.
+// Viewers end with this object, but the states live on and must no longer count them.
 Viewers::~Viewers() {
     for (const auto& [name, stream] : streams_)
         for (const auto& viewer : stream->viewers)

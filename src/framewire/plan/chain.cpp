@@ -412,7 +412,7 @@ void ChainSwitches::set(std::size_t number, bool on) {
     one.on = on;
 }
 
-// Filters that are off are left out; the others keep their values.
+// Filters that are off are omitted; the others keep their values.
 Chain ChainSwitches::active() const {
     const std::lock_guard lock(mutex_);
     Chain active{chain_.text, {}};

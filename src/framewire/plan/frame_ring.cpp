@@ -275,7 +275,7 @@ private:
     bool is_too_late() const { return options_.patience_seconds <= 0 || late_seconds_ > options_.patience_seconds; }
 
     // Returns the next slot of a stage's queue, or no_slot if the stage before has ended and its slots are used
-    // up, or if nothing is sent any more.
+    // up, or if nothing more is sent.
     int take(SlotQueue& queue, const bool& ended, std::condition_variable& stage) {
         std::unique_lock lock(mutex_);
         stage.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });

@@ -294,7 +294,7 @@ TEST(Outputs, KilledRunsLeavePlayableFilesAndKeepFinishedOnes) {
                 EXPECT_GE(frames_left_in(left), recording.viewed ? 1 : frames_listed(listed)) << recording.name;
             }
         }
-        // The next runs report what was left behind, and remove it.
+        // The next runs report the leftovers and remove them.
         for (auto& recording : recordings) {
             const auto path = folder / recording.name;
             const bool left = std::filesystem::exists(path + ".part");

@@ -161,7 +161,7 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
     say_what_stays(name);
 }
 
-// Adds one audio or subtitle stream, or warns that it is left out.
+// Adds one audio or subtitle stream, or warns that it is omitted.
 void Companions::add(Stream& stream, AVFormatContext& output, const std::string& name) {
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
@@ -375,8 +375,8 @@ bool Companions::read_packet() {
            (packet_->pts != AV_NOPTS_VALUE || packet_->dts != AV_NOPTS_VALUE);
 }
 
-// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all behind
-// them, wait. Returns true if packet_ was queued.
+// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all later
+// ones, wait. Returns true if packet_ was queued.
 bool Companions::wait_for_pictures() {
     if (!splices_) return false;
     auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];

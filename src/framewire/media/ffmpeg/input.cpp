@@ -467,7 +467,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     return Progress::frame;
 }
 
-// Extends the last frame to the end of the stream. An AVI file may have null frames behind it, and Matroska stores no
+// Extends the last frame to the end of the stream. An AVI file may have null frames after it, and Matroska stores no
 // frame durations.
 void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     const auto at = seconds(frame);

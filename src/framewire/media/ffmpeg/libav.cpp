@@ -53,7 +53,7 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     watch_damage(context, format);
     if (level > AV_LOG_VERBOSE) return;
     if (level > AV_LOG_WARNING && !is_logged(LogLevel::trace)) return;
-    // Format the whole line: a truncated URL could contain the password without the '@' behind it, and would not be
+    // Format the whole line: a truncated URL could contain the password without the '@' after it, and would not be
     // recognized.
     std::va_list again;
     va_copy(again, arguments);
