@@ -18,7 +18,7 @@ for option in "$@"; do
         --stay) stay=1 ;;
         --cuda) cuda=ON ;;
         --h264) with_h264=1 ;;
-        *) echo "demo.sh: no option '$option'; allowed are --stay, --cuda and --h264" >&2; exit 2 ;;
+        *) echo "demo.sh: no option '$option'; allowed: --stay, --cuda and --h264" >&2; exit 2 ;;
     esac
 done
 if [ -n "$with_h264" ] && ! grep -q '^Encoder libx264' <<<"$(ffmpeg -v error -h encoder=libx264 2>/dev/null)"; then
@@ -97,7 +97,7 @@ jq -r --argjson h264 "$h264" --slurpfile first "$out/viewer-1.json" --slurpfile 
     [
         ["backend", .backend],
         ["frames", "\(.frames) sent, \($first[0].frames) and \($second[0].frames) seen"],
-        ["frames a second", (.fps * 10 | round / 10 | tostring)],
+        ["frames per second", (.fps * 10 | round / 10 | tostring)],
         ["raw video", mbit(.raw_bytes)],
         ["the report'"'"'s format", mbit(.report_bytes) + ", " + share(.report_bytes)],
         ["framewire, each viewer", mbit(.sent_bytes) + ", " + share(.sent_bytes)],

@@ -68,7 +68,7 @@ for set in "$@"; do
         tests) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}") npm=tests ;;
         benches) packages+=("${program[@]}" "${tests_and_benches[@]}" "${benches[@]}") npm=${npm:-page} ;;
         all) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}" "${benches[@]}") npm=tests ;;
-        *) echo "deps.sh: no set '$set'; allowed are demo, program, tests, benches and all" >&2; exit 2 ;;
+        *) echo "deps.sh: no set '$set'; allowed: demo, program, tests, benches and all" >&2; exit 2 ;;
     esac
 done
 if [ -n "$list" ]; then

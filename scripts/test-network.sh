@@ -16,8 +16,8 @@ filter=
 for case in "${@:-}"; do filter+="${filter:+:}*$case*"; done
 # Only these tests of other programs.
 requests=
-for case in "${@:-RandomRequests}" "${@:-HiddenAtOnce}"; do
-    case $case in RandomRequests* | HiddenAtOnce*) requests+="${requests:+:}*$case*" ;; esac
+for case in "${@:-RandomRequests}" "${@:-ImmediateMasks}"; do
+    case $case in RandomRequests* | ImmediateMasks*) requests+="${requests:+:}*$case*" ;; esac
 done
 page=
 for case in "${@:-frozen}"; do [ "$case" != frozen ] || page=web/tests/frozen.test.js; done

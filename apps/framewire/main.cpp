@@ -60,8 +60,8 @@ int main(int argc, char** argv) try {
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
                                         framewire::app::version_text);
     program.set_footer(
-        "Ctrl-C, SIGTERM and SIGHUP complete what is written and end the program; signals within the next\n"
-        "second belong to the same stop, and a later one ends it at once.");
+        "Ctrl-C, SIGTERM and SIGHUP complete the outputs and end the program. Signals within the next second\nare "
+        "ignored; a later one ends it at once.");
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);

@@ -130,7 +130,7 @@ public:
     /// repeated less, as in time_host().
     Timing time_launches(
         const std::function<void(int turn)>& queue, const std::function<void(int turn)>& before = [](int) {});
-    /// Times `run(turn)` from its begin on the host to its end there: a frame with its transfers, including the wait
+    /// Times `run(turn)` from its start to its end on the host: a frame with its transfers, including the wait
     /// for them.
     Timing time_host(const std::function<void(int turn)>& run);
 

@@ -32,7 +32,7 @@ std::string agreement(HostView<const std::uint8_t> got, HostView<const std::uint
     if (most == 0) return "equal";
     const double db = 10 * std::log10(255.0 * 255.0 * count / squares);
     if (most > tolerance.most && !(tolerance.least_db > 0 && db >= tolerance.least_db))
-        fail(ErrorCode::internal, "{}: bytes are up to {} off, {:.1f} dB; allowed are {} or {:.0f} dB; not timed", what,
+        fail(ErrorCode::internal, "{}: bytes are up to {} off, {:.1f} dB; allowed: {} or {:.0f} dB; not timed", what,
              most, db, tolerance.most, tolerance.least_db);
     return fmt::format("up to {} off, {:.1f} dB", most, db);
 }

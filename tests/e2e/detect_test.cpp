@@ -258,8 +258,7 @@ TEST_P(DetectRefusal, ReportsTheReasonAndLeavesNoFile) {
 INSTANTIATE_TEST_SUITE_P(
     All, DetectRefusal,
     testing::Values(DetectRefused{"Diameter", {"-i", room, "--diameter", "14"}, 2, "odd"},
-                    DetectRefused{
-                        "Void", {"-i", room, "--blur", "7"}, 2, "blur does not count with background mixture"},
+                    DetectRefused{"Void", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background mixture"},
                     DetectRefused{"Method", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
                     DetectRefused{"Median", {"-i", room, "--morph", "median:4"}, 2, "odd"},
                     DetectRefused{"Background", {"-i", room, "--background", "second"}, 2, "mixture"},

@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
            Refusal{"UnknownBackend",
                    {"run", "-i", synth, "-o", "OUT.mp4", "--backend", "gpu"},
                    2,
-                   "'gpu' is not allowed; allowed is one of auto, cpu, cuda"},
+                   "'gpu' is not allowed; allowed: one of auto, cpu, cuda"},
            Refusal{"UnknownFilter",
                    {"run", "-i", synth, "-o", "OUT.mp4", "-f", "gray,grey"},
                    2,
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
            Refusal{"FilterValue",
                    {"run", "-i", synth, "-o", "OUT.mp4", "-f", "gray=channels=2"},
                    2,
-                   "filters, column 15: filter 'gray': channels '2' is not allowed; allowed is one of 1, 3"},
+                   "filters, column 15: filter 'gray': channels '2' is not allowed; allowed: one of 1, 3"},
            Refusal{"NoSuchFile", {"run", "-i", "/no/such/file.mp4", "-o", "OUT.mp4"}, 66, "/no/such/file.mp4"},
            Refusal{"UnknownEnding", {"run", "-i", synth, "-o", "OUT.xyz"}, 2, "xyz"},
            Refusal{"NoSuchFolder", {"run", "-i", synth, "-o", "OUT/none/out.mkv"}, 74, "none/out.mkv"},
@@ -232,7 +232,7 @@ TEST(Run, AskingForCudaWithoutItIsRefused) {
     const TemporaryFolder folder;
     const auto result = run_framewire({"run", "--backend", "cuda", "-i", synth, "-o", folder / "out.mkv"});
     EXPECT_EQ(result.code, 78);
-    EXPECT_NE(result.err.find("the cuda backend cannot run here"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("the cuda backend is not available here"), std::string::npos) << result.err;
     EXPECT_TRUE(folder.names().empty());
 }
 
@@ -248,7 +248,7 @@ TEST(Run, WritesRawBytesToStandardOutput) {
     EXPECT_EQ(run({"-i", small_synth, "-o", "-:format=gray", "--frames", "1"}).code, 2) << "it is BGR";
     EXPECT_EQ(run({"-i", small_synth, "-o", "-:format=bgr:range=full", "--frames", "1"}).code, 2);
     const auto two = run_framewire({"detect", "-i", small_synth, "--frames", "1", "--mask", "-:format=gray"});
-    EXPECT_EQ(two.code, 2) << "records and masks both go to standard output: " << two.err;
+    EXPECT_EQ(two.code, 2) << "records and masks both write to standard output: " << two.err;
 }
 
 class RunSignal : public testing::TestWithParam<int> {};

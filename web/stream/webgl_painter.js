@@ -54,7 +54,7 @@ export class WebGlPainter {
         if (shape.width === 0) return;
         const most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
         if (Math.max(shape.width, shape.height) > most)
-            throw new StreamError(`its pictures are ${shape.width}x${shape.height}; this browser paints up to ${most}x${most}`);
+            throw new StreamError(`its frames are ${shape.width}x${shape.height}; this browser paints up to ${most}x${most}`);
         gl.canvas.width = shape.width;
         gl.canvas.height = shape.height;
         gl.viewport(0, 0, shape.width, shape.height);

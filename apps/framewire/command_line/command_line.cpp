@@ -41,7 +41,7 @@ ParameterInfo any_number() {
 void hold_to(CLI::Option& option, const ParameterInfo& numbers, const std::string& allowed) {
     const auto problem = [numbers, allowed](std::string& text) {
         const auto what = problem_with(numbers, text);
-        return what.empty() ? std::string() : fmt::format("{} {}; allowed is {}", in_quotes(text), what, allowed);
+        return what.empty() ? std::string() : fmt::format("{} {}; allowed: {}", in_quotes(text), what, allowed);
     };
     option.transform(CLI::Validator(problem, ""));
     option.description(fmt::format("{}; {}", option.get_description(), allowed));
@@ -154,7 +154,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
 std::string unknown_subcommand(const CLI::App& program, std::string_view name) {
     std::vector<std::string_view> names;
     for (const auto* command : named_subcommands(program)) names.push_back(command->get_name());
-    return fmt::format("no subcommand {}; subcommands are {}{}", in_quotes(name), listed(names),
+    return fmt::format("unknown subcommand {}; subcommands: {}{}", in_quotes(name), listed(names),
                        did_you_mean(name, names));
 }
 
@@ -166,8 +166,8 @@ std::string unknown_argument(const CLI::App& program) {
             if (argument == "--") continue;  // ends the options; CLI11 leaves it in place
             if (argument.size() > 1 && argument.front() == '-') return unknown_option(program, *app, argument);
             if (app == &program) return unknown_subcommand(program, argument);
-            return fmt::format("{} takes no argument {}; '{}' tells what it takes", app->get_name(),
-                               in_quotes(argument), help_of(*app));
+            return fmt::format("{} does not accept the argument {}; see '{}'", app->get_name(), in_quotes(argument),
+                               help_of(*app));
         }
     return {};
 }
@@ -179,7 +179,8 @@ std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& er
     if (!option) return words;
     const auto expected = static_cast<std::size_t>(option->get_items_expected_max());
     if (option->count() > expected)
-        return fmt::format("{} is there {} times; once is allowed", option->get_name(), option->count() / expected);
+        return fmt::format("{} is given {} times; it may be given once", option->get_name(),
+                           option->count() / expected);
     return fmt::format("{} needs {}", option->get_name(), option->get_type_name());
 }
 
@@ -197,7 +198,7 @@ std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     std::string words = error.what();
     if (const auto* count = dynamic_cast<const CLI::ArgumentMismatch*>(&error)) words = wrong_count(command, *count);
     if (const auto* required = dynamic_cast<const CLI::RequiredError*>(&error)) words = missing(command, *required);
-    return words.ends_with('?') ? words : fmt::format("{}; '{}' tells more", words, help_of(command));
+    return words.ends_with('?') ? words : fmt::format("{}; see '{}'", words, help_of(command));
 }
 
 // Sorted names of options.
@@ -258,7 +259,7 @@ Option& Option::one_of(const std::vector<std::string>& values) {
     return check([values](const std::string& text) {
         if (std::find(values.begin(), values.end(), text) != values.end()) return std::string();
         const std::vector<std::string_view> names(values.begin(), values.end());
-        return fmt::format("{} is not allowed; allowed is one of {}{}", in_quotes(text), fmt::join(values, ", "),
+        return fmt::format("{} is not allowed; allowed: one of {}{}", in_quotes(text), fmt::join(values, ", "),
                            did_you_mean(text, names));
     });
 }
@@ -323,8 +324,8 @@ void Command::when_chosen(const std::function<void()>& action) const { app_->cal
 CommandLine::CommandLine(const std::string& description, const std::string& name,
                          const std::function<std::string()>& version)
     : program_(std::make_unique<CLI::App>(description, name)) {
-    program_->set_help_flag("-h,--help", "say what there is, and end");
-    program_->set_version_flag("--version", version, "say which version this is and what it was built with, and end");
+    program_->set_help_flag("-h,--help", "print help and exit");
+    program_->set_version_flag("--version", version, "print the version and build configuration and exit");
     // The caller reports a missing subcommand: CLI11's report would hide a mistyped one.
     program_->require_subcommand(0, 1);
 }

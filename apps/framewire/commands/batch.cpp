@@ -46,8 +46,7 @@ session::Shard shard_of(const BatchFlags& flags) {
     }
     if (flags.shards)
         fail(ErrorCode::usage,
-             "--shards {}: which of them? Neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; --shard I/N "
-             "says it",
+             "--shards {}: neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set; use --shard I/N instead",
              *flags.shards);
     return {};
 }
@@ -69,7 +68,7 @@ void report(const session::BatchResult& result) {
         };
         add(End::was_done, "done before");
         add(End::kept, "kept as they were (-n)");
-        add(End::stopped, "stopped or not begun");
+        add(End::stopped, "stopped or not started");
         add(End::failed, "failed");
         return what;
     };
@@ -86,7 +85,7 @@ void report(const session::BatchResult& result) {
 
 // Throws Error{usage} if the options prevent cutting.
 void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, const ManyJobs& jobs) {
-    if (common.frames) fail(ErrorCode::usage, "--frames is of whole videos; it does not go with --segment");
+    if (common.frames) fail(ErrorCode::usage, "--frames cannot be combined with --segment");
     session::require_can_be_cut(jobs.input, flags.cutting);
 }
 
@@ -108,19 +107,20 @@ session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::
 void add_segment_options(Command& group, BatchFlags& flags) {
     const auto problem = [](const std::string& text) {
         const auto seconds = seconds_of(text);
-        return seconds && *seconds >= 1 ? std::string()
-                                        : "'" + text + "' is no length; allowed are 1s and more, as 90s, 10m, 1.5h";
+        return seconds && *seconds >= 1
+                   ? std::string()
+                   : "'" + text + "' is not a valid length; allowed: 1s or more, such as 90s, 10m, 1.5h";
     };
     auto segment = group.option(
         "--segment", [&flags](const std::string& text) { flags.cutting.seconds = seconds_of(text).value_or(0); },
-        "cut longer videos into pieces of about this length, at key frames, and join what is made of them: of "
-        ".jsonl .txt .npy .y4m .bgr .gray the bytes of an uncut run");
+        "split longer videos into segments of about this length at keyframes, process them in parallel and join the "
+        "results; .jsonl .txt .npy .y4m .bgr .gray are identical to those of an unsplit run");
     segment.check(problem).type_name("TIME");
     group
         .option(
             "--warm-up", [&flags](const std::string& text) { flags.cutting.warm_up_seconds = seconds_of(text); },
-            "how much before each piece a background that learns (mean, mixture) sees; its results differ from an "
-            "uncut run's, the less the longer this is")
+            "video before each segment from which a background model (mean, mixture) learns; results differ from those "
+            "of an unsplit run, less so with a longer warm-up")
         .check(problem)
         .type_name("TIME")
         .needs(segment);
@@ -136,14 +136,17 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
     add_input_options(command, flags.inputs, options);
     auto group = command.group("Many files, with -o FOLDER/");
     group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
-    group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
+    group
+        .option("--ending", flags.ending,
+                "file extension of the output videos and images; default: mp4 for videos, png for images")
         .one_of({"mp4", "mkv", "avi", "fwd", "y4m", "png", "jpg", "bgr", "gray"});
     add_segment_options(group, flags);
-    const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
-                           .type_name("I/N");
+    const auto shard =
+        group.option("--shard", flags.shard, "process only this share of the files: 2/8 is the second of eight")
+            .type_name("I/N");
     group
         .option("--shards", flags.shards,
-                "how many shares there are, where SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which is this one")
+                "number of shares; SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX selects this one")
         .within(1, 1'000'000)
         .type_name("N")
         .excludes(shard);
@@ -154,10 +157,10 @@ bool is_of_many(const BatchFlags& flags, const std::string& output, session::Inp
     if (is_folder_name(output)) return true;
     const auto& inputs = flags.inputs;
     if (inputs.size() > 1 || (session::names_many(inputs.front()) && !session::is_output_folder(inputs.front())))
-        fail(ErrorCode::usage, "-i names many files; -o FOLDER/ takes what is made of each");
+        fail(ErrorCode::usage, "-i selects several files; write the results to a folder with -o FOLDER/");
     if (flags.jobs > 1 || !flags.ending.empty() || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards)
         fail(ErrorCode::usage,
-             "--jobs, --ending, --segment, --shard and --shards are for many files; they go with -o FOLDER/");
+             "--jobs, --ending, --segment, --shard and --shards are for several files and need -o FOLDER/");
     options.source = inputs.front();
     return false;
 }
@@ -187,7 +190,7 @@ std::string PieceRequest::in_folder(const std::string& option, const std::string
                                     const std::string& name) const {
     if (folder.empty()) return {};
     if (!is_folder_name(folder))
-        fail(ErrorCode::usage, "{} {}: what is made of many files goes into a folder, {}/", option, folder, folder);
+        fail(ErrorCode::usage, "{} {}: results of several files need a folder, {}/", option, folder, folder);
     const std::filesystem::path path(name);
     if (stretch) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
     return std::filesystem::path(folder) / path;
@@ -201,7 +204,7 @@ std::string PieceRequest::sink_in_folder(const std::string& option, const std::s
 // Checks the options, makes the work items, and runs the batch.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
-    if (common.times) fail(ErrorCode::usage, "--times tells how long one file's steps take; it does not go with many");
+    if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several");
     session::BatchOptions options{.job = common.job(stop),
                                   .folder = folder,
                                   .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
@@ -212,7 +215,8 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
         // Outputs in the input folder would become inputs of the next run.
         if (session::is_same_folder(input, folder))
             fail(ErrorCode::usage,
-                 "-o {} is the folder of -i; another is needed, for what is made would be taken next time", folder);
+                 "-o {} is the input folder; use another one, because the next run would read the outputs as inputs",
+                 folder);
     auto each = options.job;
     each.statistics_path.clear();  // written once, for the whole batch
     std::vector<session::Piece> pieces;
@@ -226,7 +230,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
     for (const auto& input : session::batch_inputs(flags.inputs)) {
         const PieceRequest request{.input = input, .job = each};
         pieces.push_back(jobs.piece(request));
-        // Only videos are cut, each when its turn comes.
+        // Only videos are split, each when it is about to be processed.
         if (!cuts || input.image) continue;
         session::require_can_be_joined(pieces.back().files);
         pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };

@@ -38,8 +38,8 @@ void run_bench_where_named(int argc, char** argv) {
     if (program.empty() && help) return;  // the help declared below is shown instead
     if (program.empty())
         fail(ErrorCode::config,
-             "the benches were not built: there is no framewire-bench in {0} and none in {0}/bench; in a build folder "
-             "'ninja framewire-bench' makes it, where cmake had -DFRAMEWIRE_BENCHES=ON",
+             "the benchmarks are not built: framewire-bench is neither in {0} nor in {0}/bench; configure with "
+             "-DFRAMEWIRE_BENCHES=ON and run 'ninja framewire-bench' in the build folder",
              here.native());
     std::vector<char*> arguments{argv[0]};
     std::string help_flag = "--help";
@@ -57,7 +57,7 @@ void add_bench(CommandLine& program, Action&) {
     auto command = program.subcommand(
         bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
     const auto arguments = std::make_shared<std::vector<std::string>>();
-    command.option("arguments", *arguments, "groups, suites and options: 'framewire bench --help' has them")
+    command.option("arguments", *arguments, "groups, suites and options: see 'framewire bench --help'")
         .type_name("ARGUMENT");
     command.when_chosen([arguments] {});  // keeps the arguments alive
 }

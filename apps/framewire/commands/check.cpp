@@ -17,8 +17,7 @@ int check(const std::string& path) {
     const auto configuration = session::read_configuration(path);
     for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));
     if (!configuration.problems.empty()) return static_cast<int>(ErrorCode::config);
-    fmt::print("{}: nothing is wrong with it; cameras at {}:\n", printable(path),
-               to_string(configuration.listener.listen));
+    fmt::print("{}: valid; cameras at {}:\n", printable(path), to_string(configuration.listener.listen));
     for (const auto& camera : configuration.cameras) fmt::print("  {}\n", camera.server.stream);
     return 0;
 }
@@ -27,9 +26,9 @@ int check(const std::string& path) {
 
 void add_check(CommandLine& program, Action& chosen) {
     auto command = program.subcommand(
-        "check", "Says all that is wrong with a configuration of serve, by line, without opening cameras");
+        "check", "Reports all errors of a serve configuration file by line, without opening cameras");
     const auto path = std::make_shared<std::string>();
-    command.option("file", *path, "as serve's --config").required().type_name("FILE");
+    command.option("file", *path, "configuration file, as for serve's --config").required().type_name("FILE");
     command.when_chosen([&chosen, path] { chosen = [path] { return check(*path); }; });
 }
 

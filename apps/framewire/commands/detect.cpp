@@ -56,7 +56,8 @@ std::string_view records_ending(RecordFormat format) {
 
 // Runs the detector on many files.
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
-    if (!flags.steps.folder.empty()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
+    if (!flags.steps.folder.empty())
+        fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several");
     const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
@@ -83,37 +84,43 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
              figures.drops, result.objects);
     show_times(flags.common, figures);
-    if (result.left_out > 0) log_warning("{} objects more were found in frames that had too many", result.left_out);
+    if (result.left_out > 0)
+        log_warning("{} further objects were dropped in frames that had too many", result.left_out);
 }
 
 }  // namespace
 
 // Records go to standard output by default; the other outputs are optional and can be combined.
 void add_detect(CommandLine& program, Action& chosen) {
-    auto command = program.subcommand("detect", "Moving objects as records, boxes drawn into a video, or masks");
+    auto command = program.subcommand("detect", "Detects moving objects: writes records, videos with boxes, or masks");
     const auto flags = std::make_shared<DetectFlags>();
     add_batch_options(command, flags->many, flags->input);
-    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_entry_options(command, flags->entry, "if the source is a stream: ");
     add_rate_option(command, flags->common, flags->input);
     command
         .option("-o,--output", flags->output,
-                "where the records go: a file, - for standard output, a folder of many files")
+                "output of the records: a file, - for standard output, or a folder for several inputs")
         .type_name("FILE|FOLDER/");
-    command.option("--format", flags->format, "of the records: JSON lines, COCO's JSON, the MOT challenge's text")
+    command.option("--format", flags->format, "record format: JSON lines, COCO JSON or MOT challenge text")
         .one_of({"jsonl", "coco", "mot"});
     const auto annotate =
-        command.option("--annotate", flags->annotate, "the frames with boxes, as run's -o").type_name("DST");
+        command.option("--annotate", flags->annotate, "write the frames with boxes, to an output like that of run's -o")
+            .type_name("DST");
     add_no_audio(command, flags->no_audio).needs(annotate);
-    command.option("--mask", flags->mask, "the masks, white where something moves, as run's -o").type_name("DST");
     command
-        .option(
-            "--labels", flags->labels,
-            "the objects' numbers at their pixels: .npy (int32), or .png of 16 bits, of many frames labels%04d.png; a "
-            "folder of many files, a .npy each")
+        .option("--mask", flags->mask,
+                "write the masks, white where something moves, to an output like that of run's -o")
+        .type_name("DST");
+    command
+        .option("--labels", flags->labels,
+                "write each pixel's object number: .npy (int32) or 16-bit .png, labels%04d.png for several frames; for "
+                "several inputs a folder with one .npy each")
         .type_name("DST|FOLDER/");
-    command.option("--steps", flags->steps.folder, "a video, or pictures, of every step into this folder")
+    command.option("--steps", flags->steps.folder, "write a video or images of every step into this folder")
         .type_name("DIR");
-    command.option("--steps-format", flags->steps.format, "of the steps: videos by their ending, or numbered pictures")
+    command
+        .option("--steps-format", flags->steps.format,
+                "file extension of the steps: a video format, or png or jpg for numbered images")
         .one_of({"mkv", "mp4", "avi", "png", "jpg"});
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);

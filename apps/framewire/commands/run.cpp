@@ -45,10 +45,11 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
 // Processes many files.
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (flags.many.cutting.seconds > 0 && flags.segments.seconds > 0)
-        fail(ErrorCode::usage, "--segment joins its pieces, and --segment-time does not; one of them can");
+        fail(ErrorCode::usage, "--segment and --segment-time cannot be combined");
     if (flags.segments.seconds > 0)
         fail(ErrorCode::usage,
-             "--segment-time names its pieces by their time, and outputs of many files are named by their inputs");
+             "--segment-time names outputs by time; it cannot be used with several inputs, whose outputs are named "
+             "after them");
     const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(request.input);
@@ -79,19 +80,18 @@ void add_run(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("run", "Source -> filters -> file, pipe or network address");
     const auto flags = std::make_shared<RunFlags>();
     add_batch_options(command, flags->many, flags->input);
-    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_entry_options(command, flags->entry, "if the source is a stream: ");
     command
         .option("-o,--output", flags->output,
-                "where frames go: a file by its ending, -, a URL; :codec=libx265:crf=24 and the like may follow; a "
-                "folder of many files")
+                "output: a file whose extension selects the format, -, or a URL, optionally with parameters such as "
+                ":codec=libx265:crf=24; a folder for several inputs")
         .required()
         .type_name("DST|FOLDER/");
     add_no_audio(command, flags->no_audio);
     add_recording_options(command, flags->segments);
     command
         .option("--rate", flags->rate,
-                "how a file is played: own rate, max, or frames timed at so many a second; auto is own into URLs and "
-                "max elsewhere")
+                "playback rate of a file: own, max or frames per second; auto is own for URLs and max otherwise")
         .type_name("auto|own|max|FPS");
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);

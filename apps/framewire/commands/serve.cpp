@@ -38,9 +38,9 @@ struct ServeFlags {
     bool named = false;               // --name was given
     session::CameraSettings cameras;  // settings of all cameras
     std::string config;               // configuration file with cameras and their settings
-    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options given
-    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options given
-    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options given
+    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options that were given
+    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options that were given
+    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options that were given
     session::AccessOptions access;
     bool no_web = false;
 
@@ -72,7 +72,7 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
         if (found.size() > 1 && camera.name.empty())
             fail(ErrorCode::usage, "several cameras need names: -i NAME={}", address_without_credentials(camera.rest));
         if (named && (found.size() > 1 || !camera.name.empty()))
-            fail(ErrorCode::usage, "--name is of one camera without a name; -i {}=SRC has one",
+            fail(ErrorCode::usage, "--name is for a single camera without a name; -i {}=SRC already has one",
                  camera.name.empty() ? "NAME" : camera.name);
         if (camera.name.empty()) camera.name = name;
     }
@@ -117,23 +117,23 @@ void report(const session::BroadcastResult& result, const std::string& who) {
     const auto& figures = result.figures;
     const auto say = [&who](const std::string& words) { log_info("{}{}", who, words); };
     if (result.viewers_left > 0)
-        log_warning("{}{} viewers did not take the end of the stream in time", who, result.viewers_left);
+        log_warning("{}{} viewers did not receive the end of the stream in time", who, result.viewers_left);
     say(fmt::format("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
                     figures.drops));
     if (!figures.delta) return;
     const auto& delta = *figures.delta;
     say(fmt::format("{:.2f} MB for one viewer, {:.2f} MB in the report's format, {:.2f} MB raw",
                     megabytes(figures.sent_bytes), megabytes(delta.report_bytes), megabytes(figures.raw_bytes)));
-    say(fmt::format("{:.2f}% of bytes changed, off by {} at most, {}", 100 * delta.changed, delta.max_error,
+    say(fmt::format("{:.2f}% of bytes changed, largest error {}, {}", 100 * delta.changed, delta.max_error,
                     delta.psnr ? fmt::format("PSNR {:.1f} dB", *delta.psnr) : "equal to the source"));
     if (!figures.rate) return;
     const auto& [threshold, mean, most, limit, over] = *figures.rate;
-    say(fmt::format("each viewer's steps took {:.3f} Mbit/s, {:.3f} in the busiest second, within {}", 1e-6 * mean,
+    say(fmt::format("delta frames per viewer: {:.3f} Mbit/s, {:.3f} in the busiest second, within {}", 1e-6 * mean,
                     1e-6 * most,
                     threshold.min == threshold.max
                         ? fmt::format("{}", threshold.max)
-                        : fmt::format("{} to {}, {:.1f} in the mean", threshold.min, threshold.max, threshold.mean)));
-    if (over > 0) say(fmt::format("{} steps took more than was asked for even within {}", over, threshold.max));
+                        : fmt::format("{} to {}, {:.1f} on average", threshold.min, threshold.max, threshold.mean)));
+    if (over > 0) say(fmt::format("{} delta frames exceeded the bitrate even within {}", over, threshold.max));
 }
 
 // Prints the summary of all cameras and of the viewers.
@@ -141,7 +141,7 @@ void report(const session::CamerasResult& result) {
     const bool several = result.cameras.size() > 1;
     for (const auto& camera : result.cameras) report(camera.broadcast, several ? camera.name + ": " : "");
     const auto& viewers = result.viewers;
-    log_info("{} viewers were sent {} pictures, {} steps, {:.2f} MB; {} were dropped, {} refused",
+    log_info("{} viewers received {} keyframes, {} delta frames, {:.2f} MB; {} were dropped, {} refused",
              viewers.viewers_total, viewers.pictures, viewers.steps,
              megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
              viewers.refused);
@@ -153,8 +153,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
     for (const auto& option : flags.of_cameras)
         if (!flags.config.empty() && option.given())
-            fail(ErrorCode::usage, "{} does not go with --config, whose file says what cameras are like",
-                 option.name());
+            fail(ErrorCode::usage, "{} cannot be combined with --config; set it in the file", option.name());
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     auto options = flags.options(stop);
     // Tokens and certificates are prepared before cameras are opened, so that a mistake is reported at once.
@@ -178,10 +177,10 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
             .type_name("SRC"),
         command
             .option("-f,--filters", flags.filters,
-                    "name=value:key=value,name=...; 'framewire filters' lists them. door=FILTERS is of that "
+                    "name=value:key=value,name=...; 'framewire filters' lists them. door=FILTERS applies to that "
                     "camera only")
             .type_name("FILTERS"),
-        command.option("--record", flags.records, fmt::format("{}. door=DST is of that camera only", record.help))
+        command.option("--record", flags.records, fmt::format("{}. door=DST applies to that camera only", record.help))
             .type_name(std::string(record.unit))};
 }
 
@@ -213,7 +212,7 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     };
     options.push_back(command
                           .option("--name", take_name,
-                                  "the stream's name, as in tcp://HOST:PORT/NAME, of a camera that -i gives none")
+                                  "name of the stream, as in tcp://HOST:PORT/NAME, if -i does not name the camera")
                           .shown_default(std::string(net::default_stream))
                           .type_name("NAME"));
     for (const auto& setting : session::camera_settings())
@@ -229,14 +228,14 @@ void add_serve(CommandLine& program, Action& chosen) {
     flags->of_cameras = add_camera_options(command, *flags);
     command
         .option("--config", flags->config,
-                "cameras and what holds for each, in a file; 'framewire check' says what is wrong with it")
+                "configuration file with cameras and their settings; 'framewire check' reports its errors")
         .type_name("FILE");
     add_settings_of_all(command, session::listener_settings(), flags->listener);
     add_settings_of_all(command, session::live_option_settings(), flags->live);
     auto events = command.group("Events (of cameras with --detect)");
     add_settings_of_all(events, session::event_settings(), flags->events);
     add_access_options(command, flags->access);
-    command.flag("--no-web", flags->no_web, "no page, API or metrics over HTTP: streams alone");
+    command.flag("--no-web", flags->no_web, "serve streams only, without the page, API and metrics over HTTP");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);

@@ -41,7 +41,7 @@ struct ShowFlags {
 std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
     require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
-        fail(ErrorCode::usage, "--stats is of one source, and {} are shown", sources.size());
+        fail(ErrorCode::usage, "--stats is for a single source, but {} are shown", sources.size());
     std::vector<session::ShowOptions> options;
     for (const auto& source : sources) {
         options.push_back({.job = common.job(stop), .input = input, .paused = paused, .speed = speed});
@@ -69,7 +69,8 @@ void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>
 
 // Checks the outputs first, without opening sources, then shows them.
 void show(ShowFlags& flags, const std::stop_source& stop) {
-    if (!Screen::supported()) fail(ErrorCode::config, "this build has no windows; run -o writes what it would show");
+    if (!Screen::supported())
+        fail(ErrorCode::config, "this build has no window; use run -o to write the frames to a file");
     for (const auto& source : flags.options({}))
         if (!may_write(files_of(source), flags.common, stop.get_token())) return;
     std::vector<std::unique_ptr<LocalCamera>> cameras;
@@ -85,32 +86,32 @@ void show(ShowFlags& flags, const std::stop_source& stop) {
 }  // namespace
 
 void add_show(CommandLine& program, Action& chosen) {
-    auto command = program.subcommand("show", "Sources -> filters -> a window, which keys lead: ? there tells which");
+    auto command = program.subcommand("show", "Sources -> filters -> a window; press ? in it for the keys");
     const auto flags = std::make_shared<ShowFlags>();
     flags->common.progress = "none";  // the window shows it
-    command.option("source", flags->sources, "what to look at, as run's -i; several lie side by side")
+    command.option("source", flags->sources, "source to show, like run's -i; several are shown side by side")
         .required()
         .type_name("SRC");
     command.option("-f,--filters", flags->input.filters, "for all sources; name=value:key=value,name=...")
         .type_name("FILTERS");
-    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_entry_options(command, flags->entry, "if the source is a stream: ");
     add_range_options(command, flags->input);
     command
         .option(
             "--rate", [flags](const std::string& text) { session::take_rate(text, "own", flags->input); },
-            "how files are played: at their own rate, or as so many frames a second")
+            "playback rate of files: their own, or frames per second")
         .type_name("own|FPS")
         .shown_default("own");
     add_reconnect_option(command, flags->input.reconnect,
-                         "how long a camera or a network source that was lost is tried to be had again")
+                         "how long to try to reconnect a lost camera or network source")
         .shown_default("5 attempts");
     add_input_setting(command, "max-pixels", flags->input).shown_default("16384x16384");
-    command.flag("--compare", flags->compare, "the originals beside what the filters make of them");
-    command.flag("--loop", flags->input.loop, "begin again when a source ends");
-    command.option("--speed", flags->speed, "how many times its own rate a file is played at")
+    command.flag("--compare", flags->compare, "show the originals beside the filtered frames");
+    command.flag("--loop", flags->input.loop, "start over when a source ends");
+    command.option("--speed", flags->speed, "playback speed of a file, relative to its own rate")
         .within(session::least_playback_speed, session::most_playback_speed)
         .type_name("FACTOR");
-    command.flag("--paused", flags->paused, "wait on the first frame");
+    command.flag("--paused", flags->paused, "start paused on the first frame");
     add_screen_options(command, flags->screen);
     add_common_options(command, flags->common);
     set_work(command, chosen, flags->common, [flags](const std::stop_source& stop) { show(*flags, stop); });

@@ -37,7 +37,7 @@ struct ViewFlags {
     CommonOptions common;
     std::vector<std::string> urls;
     std::string output, changes;
-    ScreenOptions screen{.instead = "; --no-window does without"};
+    ScreenOptions screen{.instead = "; use --no-window to run without one"};
     bool no_window = false, no_boxes = false;
     std::optional<std::chrono::milliseconds> reconnect{};
     std::int64_t max_pixels = net::ClientOptions{}.max_pixels;
@@ -66,7 +66,7 @@ void report(const session::ReceiveResult& result) {
              counts.received.skipped, counts.reconnections);
     const auto& within = result.thresholds;
     if (within.min != within.max)
-        log_info("within {} to {} of the source, {:.1f} in the mean", within.min, within.max, within.mean);
+        log_info("within {} to {} of the source, {:.1f} on average", within.min, within.max, within.mean);
 }
 
 // Logs properties of the stream.
@@ -119,14 +119,14 @@ void view_several(const ViewFlags& flags, const std::stop_source& stop) {
 
 // Rejects options that apply to a single stream.
 void check(const ViewFlags& flags) {
-    if (!flags.no_window && !Screen::supported())
-        fail(ErrorCode::config, "this build has no windows; --no-window does without");
+    if (!flags.no_window && !Screen::supported()) fail(ErrorCode::config, "this build has no window; use --no-window");
     require_room(flags.urls.size());
     if (flags.urls.size() == 1) return;
     for (const auto& url : flags.urls) net::parse_stream_address(url);
     const bool of_one = flags.no_window || !flags.output.empty() || !flags.common.statistics_path.empty();
     if (of_one)
-        fail(ErrorCode::usage, "--no-window, -o and --stats are of one stream, and {} are viewed", flags.urls.size());
+        fail(ErrorCode::usage, "--no-window, -o and --stats are for a single stream, but {} are viewed",
+             flags.urls.size());
 }
 
 // Chooses the mode.
@@ -144,28 +144,28 @@ void view(ViewFlags& flags, const std::stop_source& stop) {
 
 void add_view(CommandLine& program, Action& chosen) {
     auto command = program.subcommand(
-        "view",
-        "Receives difference streams and shows them in a window, which keys lead: ? there tells which; or records one");
+        "view", "Receives difference streams and shows them in a window (press ? for the keys), or records one");
     const auto flags = std::make_shared<ViewFlags>();
     command
         .option("url", flags->urls,
-                "where the stream is: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://, ws:// or wss://; "
-                "several lie side by side")
+                "address of the stream: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://, ws:// or wss://; "
+                "several are shown side by side")
         .required()
         .type_name("URL");
     add_entry_options(command, flags->entry);
-    command.option("-o,--output", flags->output, "record to a file by its ending, -, a URL").type_name("DST");
+    command.option("-o,--output", flags->output, "record to a file whose extension selects the format, -, or a URL")
+        .type_name("DST");
     command
         .option("--changes", flags->changes,
-                "show what each step changed instead: mask, red on black; overlay, red over the picture; heat, by how "
-                "much")
+                "show the changes of each delta frame instead: mask (red on black), overlay (red over the picture) or "
+                "heat (by magnitude)")
         .one_of({"mask", "overlay", "heat"});
-    command.flag("--no-window", flags->no_window, "only record, or count");
-    command.flag("--no-boxes", flags->no_boxes, "leave out the boxes of objects that the server detects");
+    command.flag("--no-window", flags->no_window, "do not open a window: only record or count");
+    command.flag("--no-boxes", flags->no_boxes, "do not draw the boxes of objects that the server detects");
     add_reconnect_option(command, flags->reconnect,
-                         "how long a lost stream is tried to be had again, from the loss to its next picture")
+                         "how long to try to reconnect a lost stream, from the loss to its next keyframe")
         .shown_default(fmt::format("{}", default_reconnect.count()));
-    command.option("--max-pixels", flags->max_pixels, "refuse streams of larger pictures")
+    command.option("--max-pixels", flags->max_pixels, "refuse streams with larger frames")
         .within(std::int64_t{1}, std::int64_t{max_side_px} * max_side_px)
         .type_name("N");
     add_screen_options(command, flags->screen);

@@ -69,14 +69,13 @@ bool may_write(const session::JobFiles& files, CommonOptions& common, const std:
     files.require_different();
     if (const auto& option = files.bytes_to_standard_output(); !option.empty() && ::isatty(STDOUT_FILENO))
         fail(ErrorCode::usage,
-             "{} - writes no words but data to standard output, and that is a terminal; name a file, or send it on by "
-             "> or |",
+             "{} - writes data to standard output, which is a terminal; name a file, or redirect it with > or |",
              option);
     std::vector<std::string> there;
     for (const auto& file : files.there()) there.push_back(file.path);
     if (there.empty() || common.replace) return true;
     if (common.keep) {
-        log_info("{} there already and kept (-n); nothing is done", outputs_are(there));
+        log_info("{} already there and kept (-n); nothing to do", outputs_are(there));
         return false;
     }
     require_leave_to_replace(there, !files.reads_standard_input(), common, stop);
@@ -87,10 +86,10 @@ void require_leave_to_replace(const std::vector<std::string>& there, bool may_as
                               const std::stop_token& stop) {
     const auto what = outputs_are(there);
     if (may_ask && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {
-        common.replace = answers_yes(what + " there already; replace it?", stop);
+        common.replace = answers_yes(what + " already there; replace it?", stop);
         if (common.replace) return;
     }
-    fail(ErrorCode::io, "{} there already; -y replaces what is there, -n keeps it and does nothing", what);
+    fail(ErrorCode::io, "{} already there; use -y to replace, -n to keep", what);
 }
 
 }  // namespace framewire::app

@@ -19,16 +19,16 @@ namespace framewire::app {
 void add_access_options(Command& command, session::AccessOptions& options) {
     const auto token = command
                            .option("--token-file", options.token_file,
-                                   "what viewers need to know, one line; without, one is made and kept where others "
-                                   "than this machine can connect")
+                                   "file with the token that viewers need, one line; default: a token is created and "
+                                   "kept if other machines can connect")
                            .type_name("FILE");
-    command.flag("--no-token", options.open, "let everybody watch who can connect").excludes(token);
+    command.flag("--no-token", options.open, "let everybody who can connect watch").excludes(token);
     const auto tls = command.flag("--tls", options.tls,
-                                  "encrypt by TLS, with a certificate that is made once and kept; viewers pin its "
-                                  "fingerprint, which is shown");
-    auto certificate = command.option("--tls-cert", options.certificate_file,
-                                      "encrypt by TLS with this certificate and those that lead to its root, PEM");
-    auto key = command.option("--tls-key", options.key_file, "its key, PEM without a password");
+                                  "encrypt with TLS and a self-signed certificate that is created once and kept; "
+                                  "viewers pin the printed fingerprint");
+    auto certificate =
+        command.option("--tls-cert", options.certificate_file, "encrypt with TLS and this certificate chain (PEM)");
+    auto key = command.option("--tls-key", options.key_file, "private key of the certificate, PEM without a password");
     certificate.type_name("FILE").needs(key).excludes(tls);
     key.type_name("FILE").needs(certificate);
 }
@@ -54,7 +54,7 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
     }
     const auto address = net::parse_stream_address(url);
     if (!client.token.empty() && !encrypted(address.scheme) && !is_loopback(address.server))
-        log_warning("the token can be read on its way to {}: there is no TLS", to_string(address.server));
+        log_warning("the token is sent to {} without encryption: TLS is off", to_string(address.server));
 }
 
 // Only a source that is a stream of another server needs credentials.
@@ -73,13 +73,13 @@ void EntryFlags::apply(session::InputOptions& input) const {
 void add_entry_options(Command& command, EntryFlags& flags, const std::string& what) {
     command
         .option("--token-file", flags.token_file,
-                what + "the token that the server wants to hear; without, the environment's FRAMEWIRE_TOKEN")
+                what + "file with the token for the server; default: the environment variable FRAMEWIRE_TOKEN")
         .type_name("FILE");
     command
         .option("--fingerprint", flags.fingerprint,
                 what +
-                    "of tls:// and wss://: trust the certificate with this one and no other; without, those of the "
-                    "system's roots")
+                    "for tls:// and wss://: trust only the certificate with this fingerprint; default: the system's "
+                    "root certificates")
         .type_name("SHA256:HEX");
 }
 

@@ -66,8 +66,8 @@ session::JobOptions CommonOptions::job(std::stop_token stop) const {
 
 void add_times_option(Command& command, CommonOptions& options) {
     command.flag("--times", options.times,
-                 "how long each step takes, as a table on standard error, and in --stats; on a GPU steps wait for each "
-                 "other then");
+                 "measure each step: a table on standard error, and in --stats; on a GPU each step then waits for the "
+                 "previous one");
 }
 
 void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input) {
@@ -77,8 +77,7 @@ void add_rate_option(Command& command, CommonOptions& options, session::InputOpt
             [&options, &input](const std::string& text) {
                 options.own_rate = session::take_rate(text, "own, max", input) == session::PlayRate::own;
             },
-            "how a file is played: at its own rate, as fast as it can be read (max), or with frames timed at so many a "
-            "second")
+            "playback rate of a file: its own, as fast as it can be read (max), or frames per second")
         .type_name("own|max|FPS")
         .shown_default("max");
 }
@@ -89,18 +88,17 @@ void show_times(const CommonOptions& options, const StatisticsSnapshot& figures)
 }
 
 void add_common_options(Command& command, CommonOptions& options) {
-    command.option("--backend", options.backend, "where filters run; auto takes a GPU when there is one")
+    command.option("--backend", options.backend, "where filters run; auto uses a GPU if there is one")
         .one_of({"auto", "cpu", "cuda"});
-    command.option("--frames", options.frames, "end after so many frames").positive().type_name("N");
-    command.option("--threads", options.threads, "CPU threads of the filters; 0 takes all the machine has")
+    command.option("--frames", options.frames, "end after this number of frames").positive().type_name("N");
+    command.option("--threads", options.threads, "CPU threads of the filters; 0 uses all of the machine's")
         .within(0, 1024)
         .type_name("N");
-    const auto replace = command.flag("-y,--replace", options.replace, "replace outputs that are there already");
-    command.flag("-n,--no-replace", options.keep, "keep outputs that are there already, and do nothing then")
-        .excludes(replace);
-    command.option("--stats", options.statistics_path, "write the run's figures to this file").type_name("FILE.json");
-    command
-        .option("--progress", options.progress, "how the run goes, on standard error; auto draws a bar on a terminal")
+    const auto replace = command.flag("-y,--replace", options.replace, "replace existing outputs");
+    command.flag("-n,--no-replace", options.keep, "keep existing outputs and do nothing").excludes(replace);
+    command.option("--stats", options.statistics_path, "write statistics of the run to this file")
+        .type_name("FILE.json");
+    command.option("--progress", options.progress, "progress on standard error; auto draws a bar on a terminal")
         .one_of({"auto", "bar", "json", "none"});
     command.option("--log-level", options.log_level, "least serious messages to show")
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
@@ -120,7 +118,7 @@ Option add_reconnect_option(Command& command, std::optional<std::chrono::millise
 }
 
 std::string source_help() {
-    return fmt::format("where frames come from: a path, -, a URL, {}; 'framewire sources' tells more",
+    return fmt::format("source of the frames: a path, -, a URL, {}; see 'framewire sources'",
                        fmt::join(source_prefixes(), " "));
 }
 
@@ -131,9 +129,9 @@ void add_input_options(Command& command, session::InputOptions& options) {
 
 void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options) {
     command
-        .option(
-            "-i,--input", sources,
-            source_help() + ". Many files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
+        .option("-i,--input", sources,
+                source_help() +
+                    ". Several files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
         .required()
         .type_name("SRC...");
     add_medium_options(command, options);

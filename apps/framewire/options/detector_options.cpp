@@ -13,9 +13,9 @@ std::vector<Option> add_detector_options(Command& command, session::DetectorSett
     for (const auto& parameter : detector_fields().infos())
         options.push_back(add_parameter(group, parameter, settings.parameters,
                                         {.flag = parameter.name == "threshold" ? threshold_flag : ""}));
-    options.push_back(group.option("--roi", settings.zones, "look only in this rectangle; may be given several times")
+    options.push_back(group.option("--roi", settings.zones, "detect only in this rectangle; may be given several times")
                           .type_name("X,Y,W,H"));
-    options.push_back(group.option("--roi-mask", settings.region_path, "look only where this picture is not black")
+    options.push_back(group.option("--roi-mask", settings.region_path, "detect only where this image is not black")
                           .type_name("IMAGE"));
     return options;
 }

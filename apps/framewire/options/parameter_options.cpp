@@ -42,7 +42,7 @@ Option add_value(Command& command, const std::string& flag, const ParameterInfo&
         option.check([&parameter](const std::string& text) {
             const auto problem = problem_with(parameter, text);
             return problem.empty() ? std::string()
-                                   : fmt::format("{} {}; allowed is {}{}", in_quotes(text), problem,
+                                   : fmt::format("{} {}; allowed: {}{}", in_quotes(text), problem,
                                                  allowed_values(parameter), did_you_mean(text, parameter.choices));
         });
     option.type_name(value_name(parameter));

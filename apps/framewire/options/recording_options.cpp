@@ -11,7 +11,7 @@ namespace {
 
 // Error message for an invalid duration.
 std::string problem_with_time(const std::string& text) {
-    return seconds_of(text) ? "" : "'" + text + "' is no time; allowed are 90s, 10m, 1.5h, 7d and the like";
+    return seconds_of(text) ? "" : "'" + text + "' is not a time; allowed: 90s, 10m, 1.5h, 7d and similar";
 }
 
 // Error message for an invalid limit.
@@ -26,7 +26,7 @@ std::string problem_with_limit(const std::string& text) {
 void add_recording_options(Command& command, SegmentOptions& segments) {
     auto time = command.option(
         "--segment-time", [&segments](const std::string& text) { segments.seconds = seconds_of(text).value_or(0); },
-        "write pieces of so long, each a file of its own named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
+        "write segments of this length, each to a file named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
     time.check(problem_with_time).type_name("TIME");
     auto keep = command.option(
         "--keep",
@@ -34,12 +34,12 @@ void add_recording_options(Command& command, SegmentOptions& segments) {
             segments.keep_seconds = seconds_of(text);
             if (!segments.keep_seconds) segments.keep_bytes = bytes_of(text);
         },
-        "remove the oldest of these pieces: those older than 7d, or those beyond 200G in all");
+        "delete the oldest segments: those older than 7d, or those beyond a total of 200G");
     keep.check(problem_with_limit).type_name("TIME|SIZE").needs(time);
 }
 
 Option add_no_audio(Command& command, bool& no_audio) {
-    return command.flag("--no-audio", no_audio, "leave out the source's sound, which else goes along as it is");
+    return command.flag("--no-audio", no_audio, "do not copy the source's sound");
 }
 
 }  // namespace framewire::app

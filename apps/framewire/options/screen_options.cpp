@@ -14,23 +14,23 @@ constexpr std::size_t most_cameras = 16;
 
 // Error message for a missing folder.
 std::string problem_with_folder(const std::string& path) {
-    return std::filesystem::is_directory(path) ? "" : path + " is no folder";
+    return std::filesystem::is_directory(path) ? "" : path + " is not a folder";
 }
 
 }  // namespace
 
 void add_screen_options(Command& command, ScreenOptions& options) {
     command.flag("--fullscreen", options.full_screen, "fill the screen");
-    command.option("--snapshots", options.folder, "where the keys s and r save pictures and recordings")
+    command.option("--snapshots", options.folder, "folder where the keys s and r save pictures and recordings")
         .check(problem_with_folder)
         .type_name("FOLDER");
-    command.option("--record-as", options.ending, "what the key r records to: mkv, lossless, or mp4")
+    command.option("--record-as", options.ending, "format of the key r's recordings: mkv (lossless) or mp4")
         .one_of({"mkv", "mp4"});
 }
 
 void require_room(std::size_t cameras) {
     if (cameras > most_cameras)
-        fail(ErrorCode::usage, "{} cameras are too many for one window; {} are allowed", cameras, most_cameras);
+        fail(ErrorCode::usage, "{} cameras are too many for one window; the limit is {}", cameras, most_cameras);
 }
 
 }  // namespace framewire::app

@@ -42,7 +42,8 @@ StopSignals::StopSignals() {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     ending_ = eventfd(0, EFD_CLOEXEC);
-    if (signals_ < 0 || ending_ < 0) fail(ErrorCode::config, "no descriptor to receive signals by; close some files");
+    if (signals_ < 0 || ending_ < 0)
+        fail(ErrorCode::config, "no file descriptor is left for signals; close some files");
     thread_ = std::thread([this] { receive(); });
 }
 

@@ -47,7 +47,7 @@ PipeCamera::~PipeCamera() = default;
 
 void PipeCamera::start(double seconds) { seconds_ = seconds; }
 
-// Writes a frame, stopping early if requested; returns false if nobody reads the pipe any more.
+// Writes a frame, stopping early if requested; returns false if the pipe no longer has a reader.
 bool PipeCamera::write_frame(int pipe, const std::uint8_t* pixels, const std::stop_token& stop) const {
     for (std::int64_t left = log_.shape().bytes(); left > 0;) {
         const auto put = ::write(pipe, pixels, static_cast<std::size_t>(left));

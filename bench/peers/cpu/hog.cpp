@@ -38,8 +38,8 @@ std::string agreement_of(const std::vector<float>& peer, const HogView<const flo
                     }
     const double likeness = product / std::sqrt(own_square * peer_square);
     if (!(likeness >= least_likeness))
-        fail(ErrorCode::internal, "OpenCV's descriptor has a cosine of {:.3f} with framewire's; allowed is {}",
-             likeness, least_likeness);
+        fail(ErrorCode::internal, "OpenCV's descriptor has a cosine of {:.3f} with framewire's; allowed: {}", likeness,
+             least_likeness);
     return fmt::format("cosine {:.3f}", likeness);
 }
 #endif

@@ -7,7 +7,7 @@
 namespace framewire::codec {
 namespace {
 
-[[noreturn]] void absent() { fail(ErrorCode::internal, "packing on a GPU in a build without CUDA"); }
+[[noreturn]] void absent() { fail(ErrorCode::internal, "cannot pack on a GPU in a build without CUDA"); }
 
 }  // namespace
 

@@ -303,7 +303,7 @@ struct RowNeighbours {
     Steps extent_left, extent_above, second;
     Steps direction_left, direction_above, corner_left, corner_right;
 
-    /// Returns the entries that say that a pixel stays; the entries of changed pixels are larger by 1.
+    /// Returns the entries for an unchanged pixel; the entries of changed pixels are larger by 1.
     HWY_INLINE Steps flags() const {
         const auto zero = number(0);
         const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
@@ -614,7 +614,7 @@ void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace
 
 namespace framewire::codec::part_runs_shared {
 
-/// Shuffle that moves the bytes of a set to the front: for each set of eight lanes, as bits, their numbers. The
+/// Shuffle that moves selected bytes to the front: for each 8-bit set of lanes, the numbers of its lanes in order. The
 /// remaining bytes are unspecified.
 inline constexpr auto set_bytes = [] {
     std::array<std::array<std::uint8_t, 8>, 256> all{};

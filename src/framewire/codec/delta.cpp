@@ -22,14 +22,13 @@ std::string_view to_string(Mode mode) { return name_of(mode_names, mode); }
 
 const ParameterFields<EncoderParameters>& encoder_fields() {
     static const ParameterFields<EncoderParameters> fields = {
-        parameter_field(
-            &EncoderParameters::threshold,
-            {.name = "threshold", .help = "bytes are sent when they differ by more than this", .maximum = 254}),
+        parameter_field(&EncoderParameters::threshold,
+                        {.name = "threshold", .help = "send bytes that differ by more than this", .maximum = 254}),
         parameter_field(
             &EncoderParameters::mode, mode_names,
             {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0; bounded: fewest bytes"}),
         parameter_field(&EncoderParameters::effort,
-                        {.name = "effort", .help = "how long the mode bounded looks for motion", .maximum = 2}),
+                        {.name = "effort", .help = "effort of the motion search in mode bounded", .maximum = 2}),
     };
     return fields;
 }

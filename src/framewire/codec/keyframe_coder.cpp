@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::ptrdiff_t plane_stride = BlockPlanes::stride;
 
-// Folds signed residuals to numbers from 0 on, small absolute values first.
+// Folds signed residuals to nonnegative numbers, small absolute values first.
 template <class V>
 HWY_INLINE V fold(V residual) {
     const hn::DFromV<V> d;

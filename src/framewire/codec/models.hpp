@@ -17,7 +17,7 @@ namespace framewire::codec {
 /// to the first, and the decoder from the first to the last. If a state grows too large, the encoder moves out its
 /// lower 16 bits as a word; the decoder reads that word back at the same point.
 ///
-/// Coding a symbol with `frequency` places of 4096 from `start` on:
+/// Coding a symbol with `frequency` places of 4096, starting at `start`:
 ///
 ///     state' = (state / frequency) * 4096 + start + state % frequency
 namespace rans {
@@ -42,7 +42,7 @@ struct Symbol {
     std::uint16_t shift;       ///< see `reciprocal`
 };
 
-/// Returns the symbol that has `frequency` (at least 1) of the 4096 places from `start` on.
+/// Returns the symbol that has `frequency` (at least 1) of the 4096 places, starting at `start`.
 constexpr Symbol symbol_of(std::uint32_t start, std::uint32_t frequency) {
     Symbol symbol{};
     symbol.first_too_large = ((least_state >> probability_bits) << 16) * frequency;
@@ -279,7 +279,7 @@ public:
     [[gnu::always_inline]] bool read_flag(Reader& reader, int first) const {
         return read_flag_from(reader, ranges_[static_cast<std::size_t>(first)].end);
     }
-    /// Variant of read_flag(): the second symbol has the places from `one_from` on.
+    /// Variant of read_flag(): the second symbol has the places starting at `one_from`.
     template <class Reader>
     [[gnu::always_inline]] static bool read_flag_from(Reader& reader, std::uint32_t one_from) {
         if (reader.place() < one_from) [[likely]] {

@@ -119,7 +119,7 @@ void validate_one_frame(const Shape& shape, const char* what) {
 
 void validate_packed_threshold(int threshold) {
     if (threshold < 0 || threshold > PackedHead::max_threshold)
-        fail(ErrorCode::usage, "a threshold of {}; 0 to {} are allowed", threshold, PackedHead::max_threshold);
+        fail(ErrorCode::usage, "a threshold of {}; allowed: 0 to {}", threshold, PackedHead::max_threshold);
 }
 
 std::size_t max_packed_bytes(const Shape& shape) {
@@ -398,7 +398,7 @@ struct Unpacker::State {
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
             fail(ErrorCode::usage, "{} blocks to leave out or not, of a frame of {}", to_leave_out->size(),
                  grid.count());
-        if (bytes.size() < PackedHead::bytes) broken("it ends within its head");
+        if (bytes.size() < PackedHead::bytes) broken("it ends within its header");
         const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
         if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");
         if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
@@ -529,7 +529,7 @@ struct Unpacker::State {
         // The two messages distinguish a broken block from a frame of the wrong kind.
         const bool of_changes =
             head.kind == Kind::changes || head.kind == Kind::prediction || head.kind == Kind::blocks;
-        broken(of_changes ? "a block's changes make no sense" : "no changes where some should be");
+        broken(of_changes ? "a block's changes are invalid" : "changes are missing");
     }
 
     bool apply(const PackedHead& head, HostView<std::uint8_t> reference) {
@@ -566,8 +566,8 @@ struct Unpacker::State {
                 return true;
             });
         coded.clear();
-        if (!all) broken("a picture without all its blocks");
-        if (!whole) broken("a block of a picture makes no sense");
+        if (!all) broken("a keyframe without all its blocks");
+        if (!whole) broken("a keyframe's block is invalid");
     }
 };
 

@@ -333,7 +333,7 @@ public:
 
     /// Keeps at most `count` vectors, clamped to 1..most.
     explicit BestVectors(int count) : room_(std::clamp(count, 1, most)) {}
-    /// Returns the cost from which on a vector is not kept.
+    /// Returns the cost at and above which a vector is not kept.
     int limit() const { return count_ < room_ ? 1 << 30 : found_[static_cast<std::size_t>(count_) - 1].cost; }
     /// Adds a vector that costs less than limit(), unless it is there already. Behind vectors of equal cost.
     void offer(MotionVector vector, int cost) {
@@ -404,7 +404,7 @@ private:
 
 /// Encoder for the form "prediction" of format.md. Every sample of the result is within the threshold of the camera's.
 /// For each sub-block it takes the candidate that costs the fewest bits: the sub-block as it was, moved from another
-/// position, or predicted from its neighbours, each with steps where it is not near enough.
+/// position, or predicted from its neighbours, each with steps if it is not close enough.
 ///
 /// The step size decides how near the result is. A third of the largest size leaves R nearer to the next frames. A
 /// block takes the largest size if that saves much now, and size 1 if only noise exceeds the bound. Not thread-safe;
@@ -455,7 +455,7 @@ private:
     MotionSearch search_;
     std::array<std::vector<MotionVector>, static_cast<std::size_t>(parts_per_row* parts_per_row)> vectors_;
     std::vector<Candidate> candidates_;
-    alignas(64) PartSamples camera_, mask_;  // samples of the sub-block, and 255 for those inside the frame
+    alignas(64) PartSamples camera_, mask_;  // samples of the sub-block, and a mask with 255 for those inside the frame
     std::array<QuantizedPart, 2> quantized_;
     std::uint32_t changed_samples_ = 0,
                   all_steps_ = 0;  // per block: number of samples with steps, and the sum of these steps

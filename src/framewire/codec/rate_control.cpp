@@ -43,13 +43,13 @@ int RateLimits::greatest_threshold(int least) const {
 void validate(const RateLimits& limits, int threshold) {
     const double bits = limits.bits_per_second;
     if (!(bits >= RateLimits::least_bits && bits <= RateLimits::most_bits))
-        fail(ErrorCode::usage, "a rate of {} bits per second; {:.0f} to {:.0f} are allowed", bits,
-             RateLimits::least_bits, RateLimits::most_bits);
+        fail(ErrorCode::usage, "a rate of {} bits per second; allowed: {:.0f} to {:.0f}", bits, RateLimits::least_bits,
+             RateLimits::most_bits);
     validate_packed_threshold(threshold);
     const int greatest = limits.greatest_threshold(threshold);
     validate_packed_threshold(greatest);
     if (greatest < threshold)
-        fail(ErrorCode::usage, "a greatest threshold of {}; it is at least the threshold itself, {}", greatest,
+        fail(ErrorCode::usage, "a maximum threshold of {}; it must be at least the threshold itself, {}", greatest,
              threshold);
 }
 
@@ -104,7 +104,7 @@ int RateControl::threshold(double seconds) {
 
 void RateControl::set_least(int threshold) {
     if (threshold < 0 || threshold > greatest_)
-        fail(ErrorCode::usage, "a least threshold of {}; 0 to {} are allowed", threshold, greatest_);
+        fail(ErrorCode::usage, "a minimum threshold of {}; allowed: 0 to {}", threshold, greatest_);
     least_ = threshold;
     threshold_ = std::max(threshold_, least_);
 }

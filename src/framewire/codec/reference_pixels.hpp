@@ -114,7 +114,7 @@ inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader,
         const int number = reader.number();
         if (number % 2) {
             const auto passed = static_cast<std::size_t>(number / 2 + 1);
-            check(passed <= blocks - sizes.size(), "the directory passes over more blocks than there are");
+            check(passed <= blocks - sizes.size(), "the directory skips more blocks than there are");
             sizes.insert(sizes.end(), passed, 0);
         } else {
             check(number > 0, "a block has no bytes");
@@ -123,7 +123,7 @@ inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader,
     }
     std::vector<std::span<const std::uint8_t>> bytes;
     for (const int size : sizes) bytes.push_back(reader.take(static_cast<std::size_t>(size)));
-    check(reader.left.empty(), "there are bytes behind the last block's");
+    check(reader.left.empty(), "there are bytes after the last block");
     return bytes;
 }
 

@@ -216,8 +216,8 @@ struct Refiner::State {
     // Validates the arguments and returns the parameters for the frame.
     template <class Frame, class Reference>
     RefinementTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, SharperStep& step) {
-        validate(camera, shape, "the frame that R is sharpened by");
-        validate(reference, shape, "the picture to sharpen");
+        validate(camera, shape, "the frame to refine R with");
+        validate(reference, shape, "the picture to refine");
         // Whatever happens next, an old refinement must not be packed again.
         step.clear();
         return budget.next(moment.seconds, moment.within, moment.room_bytes, moment.stream_bytes);

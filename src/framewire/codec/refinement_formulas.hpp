@@ -117,7 +117,7 @@ struct RefinementTurn {
     std::int64_t credit, most;             ///< addition to the budget, and its maximum
     std::int64_t least;                    ///< minimum budget for a delta frame
     std::int64_t correction, done;         ///< of finished refinements: expected minus actual size; expected size
-    std::int64_t room;                     ///< size that may be under way
+    std::int64_t room;                     ///< bytes that may be in flight
     std::int64_t per_change[rest_stages];  ///< expected size of a change, per stage
     std::uint32_t looked_at;               ///< maximum number of cells to examine
 };
@@ -133,7 +133,7 @@ struct RestAccount {
         if (allowance > turn.most) allowance = turn.most;
         under_way -= turn.done;
     }
-    /// Returns how much more may be under way.
+    /// Returns how many more bytes may be in flight.
     FRAMEWIRE_HOST_DEVICE std::int64_t room(const RefinementTurn& turn) const { return turn.room - under_way; }
     /// Returns true if a delta frame may be sent.
     FRAMEWIRE_HOST_DEVICE bool may_send(const RefinementTurn& turn) const {

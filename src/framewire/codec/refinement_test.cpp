@@ -184,10 +184,10 @@ std::set<int> check(const Shape& shape, double seconds, const kit::Layout& layou
     return thresholds;
 }
 
-using RestBackendsTest = kit::BackendTest;
-FRAMEWIRE_ON_EVERY_BACKEND(RestBackendsTest);
+using RefinementBackendsTest = kit::BackendTest;
+FRAMEWIRE_ON_EVERY_BACKEND(RefinementBackendsTest);
 
-TEST_P(RestBackendsTest, RefinesLikeTheCpuInAnyLayout) {
+TEST_P(RefinementBackendsTest, RefinesLikeTheCpuInAnyLayout) {
     auto& executor = kit::executor(GetParam());
     executor.in_its_space([&]<MemorySpace space>() {
         const auto check_on = [&](const Shape& shape, double seconds, bool by_blocks, const kit::Layout& layout = {}) {

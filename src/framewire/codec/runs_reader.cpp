@@ -81,7 +81,8 @@ enum class Likeness {
     none       ///< no common direction
 };
 
-/// A magnitude, 0 where a pixel stays, and its direction: 1 up, 2 down. The direction is used only with Likeness::none.
+/// A magnitude, 0 if a pixel is unchanged, and its direction: 1 up, 2 down. The direction is used only with
+/// Likeness::none.
 template <class V>
 struct Step {
     V magnitude, way;

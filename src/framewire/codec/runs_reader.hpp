@@ -226,7 +226,7 @@ struct RunPart {
     static constexpr std::size_t padding = 8;
 
     int left, top, width, height;        ///< position in the block and size, in pixels
-    std::array<RunRow, part_side> rows;  ///< kinds and edges from the top; rows beyond `height` stay
+    std::array<RunRow, part_side> rows;  ///< kinds and edges from the top; rows beyond `height` are unchanged
     /// Patterns of the pixels of mixed rows.
     std::array<std::array<Pattern, part_side>, part_side> mixed;
     std::array<int, 3> counts;  ///< number of magnitudes per channel, in the order of coding
@@ -253,8 +253,8 @@ public:
 
     /// Working memory of a pair.
     struct Pair {
-        // Folded magnitudes plus 1, 0 where a pixel stays, and directions. Each row is skewed by one byte against the
-        // row above it, and each channel by one byte against the previous one. The bytes beside the pixels are 0.
+        // Folded magnitudes plus 1, 0 if a pixel is unchanged, and directions. Each row is skewed by one byte against
+        // the row above it, and each channel by one byte against the previous one. The bytes beside the pixels are 0.
         alignas(64) Rows folded{}, ways{};
         // The same transposed to turns; then replaced by the magnitudes. The last turn does not fit into the rows.
         alignas(64) Rows by_turns, ways_by_turns;
@@ -342,7 +342,7 @@ struct Made {
     std::uint8_t way() const { return does & some_go_down ? down : up; }
 };
 
-/// Resets the state between sub-blocks. Pixels outside the block stay.
+/// Resets the state between sub-blocks. Pixels outside the block are unchanged.
 inline void begin_block(RunPartMaker& maker) {
     maker.above = {};
     maker.ways_above = {};

@@ -152,7 +152,7 @@ struct Predicting {
 inline void read_prediction(Symbols& symbols, const StepModels& models, const Area& block, int threshold,
                             bool first_picture, const Picture& before, Picture& after) {
     const int size = symbols.bits(2);
-    check(size < 3, "there is no such size of a step");
+    check(size < 3, "invalid step size");
     const int step = size == 0 ? 2 * threshold + 1 : size == 1 ? (2 * threshold + 1) / 3 | 1 : 1;
     Parts parts;
     std::array<std::array<Vector, Parts::side>, Parts::side> vectors{};
@@ -198,7 +198,7 @@ struct Row {
     int kind = 0, edge = 0;
 };
 
-/// Contents of a block in runs before the magnitudes: the patterns of its pixels, and the classes of the magnitudes.
+/// The part of a block in runs before its magnitudes: the patterns of its pixels, and the classes of the magnitudes.
 struct Runs {
     Pixels pixels;
     std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< by y and the sub-block's column
@@ -366,7 +366,7 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
     using namespace plain;
     Reader reader{packed};
     const int kind = reader.byte(), threshold = reader.byte();
-    check(kind <= 4, "there is no such kind");
+    check(kind <= 4, "invalid kind");
     check(threshold <= 254, "the threshold is 255");
     const auto blocks = cut(shape.width, shape.height, plain::block_side);
     const auto bytes = read_directory(reader, blocks.size());
@@ -679,12 +679,12 @@ public:
         const auto* const seen = std::as_const(seen_).view().data();
         const auto* const held = std::as_const(held_).view().data();
         const auto bytes = static_cast<std::size_t>(shape.bytes());
-        if (!std::equal(seen, seen + bytes, held)) refuse("a viewer sees another picture than the encoder holds");
+        if (!std::equal(seen, seen + bytes, held)) refuse("a viewer gets another picture than the encoder's reference");
         int furthest = 0;
         for (std::size_t i = 0; i < bytes; ++i) furthest = std::max(furthest, std::abs(seen[i] - camera.data()[i]));
         if (furthest > within) refuse("a byte is off by more");
         if (plainly && !std::ranges::equal(unpack_reference(shape, packed_, before), std::span(seen, bytes)))
-            refuse("the plain decoder sees another picture");
+            refuse("the reference decoder gets another picture");
         reaches_its_bound_ |= furthest == within;
         packed_bytes_ += static_cast<std::int64_t>(packed_.size());
         ++frames_;

@@ -143,7 +143,7 @@ std::string to_string(const YuvInfo& info) {
 // The same limits as for images, and those of the supported formats.
 void validate(const YuvInfo& info, const char* what) {
     if (info.width < 1 || info.width > max_side_px || info.height < 1 || info.height > max_side_px)
-        fail(ErrorCode::usage, "{} is {}x{}; allowed are sides of 1 to {} pixels", what, info.width, info.height,
+        fail(ErrorCode::usage, "{} is {}x{}; allowed: sides of 1 to {} pixels", what, info.width, info.height,
              max_side_px);
     if (info.frames < 1) fail(ErrorCode::usage, "{} has {} frames; at least 1 is needed", what, info.frames);
     if (info.format.bits != 8 && info.format.bits != 10)

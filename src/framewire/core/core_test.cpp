@@ -50,11 +50,11 @@ TEST(Shape, RejectsShapesOutsideItsLimits) {
     EXPECT_EQ(message_of([] {
                   validate(Shape{1, 16385, 4, 3}, "the frame");
               }),
-              "the frame is 4x16385; allowed are sides of 1 to 16384 pixels");
+              "the frame is 4x16385; allowed: sides of 1 to 16384 pixels");
     EXPECT_EQ(message_of([] {
                   validate(Shape{1, 4, 4, 2}, "the frame");
               }),
-              "the frame has 2 channels; allowed are 1 (gray) and 3 (BGR)");
+              "the frame has 2 channels; allowed: 1 (gray) and 3 (BGR)");
     EXPECT_EQ(message_of([] {
                   validate(Shape{0, 4, 4, 3}, "the frame");
               }),

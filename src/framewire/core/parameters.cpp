@@ -75,7 +75,7 @@ std::string_view problem_with_integer(const ParameterInfo& parameter, std::strin
     std::int64_t number = 0;
     const auto status = read_number(value, number);
     if (status == std::errc::result_out_of_range) return out_of_range;
-    if (status != std::errc{}) return "is no whole number";
+    if (status != std::errc{}) return "is not a whole number";
     // Numbers are compared in canonical form, so "05" counts as "5".
     if (!parameter.choices.empty()) return is_choice(parameter, fmt::to_string(number)) ? "" : "is not allowed";
     if (!is_within(parameter, number)) return out_of_range;
@@ -83,7 +83,7 @@ std::string_view problem_with_integer(const ParameterInfo& parameter, std::strin
     return {};
 }
 
-// Returns true for digits with at most one point that has at least one digit before it and 1 to `most_decimals` behind
+// Returns true for digits with at most one point that has at least one digit before it and 1 to `most_decimals` after
 // it.
 bool is_plain_decimal(std::string_view value, int most_decimals) {
     const auto point = std::min(value.find('.'), value.size());
@@ -97,7 +97,7 @@ std::string_view problem_with_real(const ParameterInfo& parameter, std::string_v
     double number = 0;
     const auto status = read_number(value, number);
     if (status == std::errc::result_out_of_range) return out_of_range;
-    if (status != std::errc{} || !std::isfinite(number)) return "is no number";
+    if (status != std::errc{} || !std::isfinite(number)) return "is not a number";
     if (number < parameter.minimum || number > parameter.maximum) return out_of_range;
     if (parameter.above_minimum && number == parameter.minimum) return out_of_range;
     if (parameter.decimals >= 0 && !is_plain_decimal(value, parameter.decimals)) return "is not allowed";
@@ -106,12 +106,12 @@ std::string_view problem_with_real(const ParameterInfo& parameter, std::string_v
 
 std::string_view problem_with_size(const ParameterInfo& parameter, std::string_view value) {
     const auto cross = value.find('x');
-    if (cross == value.npos) return "is no size";
+    if (cross == value.npos) return "is not a size";
     for (const auto side : {value.substr(0, cross), value.substr(cross + 1)}) {
         std::int64_t pixels = 0;
         const auto status = read_number(side, pixels);
         if (status == std::errc::result_out_of_range) return out_of_range;
-        if (status != std::errc{}) return "is no size";
+        if (status != std::errc{}) return "is not a size";
         if (!is_within(parameter, pixels)) return out_of_range;
     }
     return {};
@@ -157,7 +157,7 @@ std::string_view problem_with(const ParameterInfo& parameter, std::string_view v
         case Type::flag: return value == "0" || value == "1" ? "" : "is not allowed";
         case Type::choice: return is_choice(parameter, value) ? "" : "is not allowed";
         case Type::size: return problem_with_size(parameter, value);
-        case Type::rate: return parse_rate(value) ? "" : "is no such rate";
+        case Type::rate: return parse_rate(value) ? "" : "is not a valid rate";
         case Type::text: break;
     }
     return {};
@@ -167,8 +167,8 @@ std::string_view problem_with(const ParameterInfo& parameter, std::string_view v
 std::string refusal_of(const ParameterInfo& parameter, std::string_view value) {
     const auto problem = problem_with(parameter, value);
     if (problem.empty()) return {};
-    return fmt::format("{} {} {}; allowed is {}{}", parameter.name, in_quotes(value), problem,
-                       allowed_values(parameter), did_you_mean(value, parameter.choices));
+    return fmt::format("{} {} {}; allowed: {}{}", parameter.name, in_quotes(value), problem, allowed_values(parameter),
+                       did_you_mean(value, parameter.choices));
 }
 
 bool is_required(const ParameterInfo& parameter) {
@@ -259,13 +259,13 @@ private:
         const auto part = text_.substr(at_, text_.find_first_of(":" + std::string(syntax_.end), at_) - at_);
         const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
         if (!syntax_.main_behind.empty() && syntax_.unnamed > 1)
-            fail_at(offset, fmt::format("{}: only the first {} values behind '{}' may go without keys, and none behind "
-                                        "one that has; keys are {}",
+            fail_at(offset, fmt::format("{}: only the first {} values after '{}' may omit their keys, and none after a "
+                                        "value with a key; keys: {}",
                                         syntax_.who, syntax_.unnamed, syntax_.main_behind, all));
         if (!syntax_.main_behind.empty())
-            fail_at(offset, fmt::format("{}: only the value right behind '{}' may go without a key; keys are {}{}",
-                                        syntax_.who, syntax_.main_behind, all, key_that_takes(part, nullptr)));
-        fail_at(offset, fmt::format("{}: {} is no key=value; keys are {}{}", syntax_.who, in_quotes(part), all,
+            fail_at(offset, fmt::format("{}: only the first value after '{}' may omit its key; keys: {}{}", syntax_.who,
+                                        syntax_.main_behind, all, key_that_takes(part, nullptr)));
+        fail_at(offset, fmt::format("{}: {} is not key=value; keys: {}{}", syntax_.who, in_quotes(part), all,
                                     did_you_mean(part, names(syntax_.parameters))));
     }
 
@@ -275,7 +275,7 @@ private:
         const auto found =
             std::find_if(parameters.begin(), parameters.end(), [&](const auto& one) { return one.name == key; });
         if (found == parameters.end())
-            fail_at(offset, fmt::format("{} has no parameter {}; its parameters are {}{}", syntax_.who, in_quotes(key),
+            fail_at(offset, fmt::format("{} has no parameter {}; its parameters: {}{}", syntax_.who, in_quotes(key),
                                         fmt::join(names(parameters), ", "), did_you_mean(key, names(parameters))));
         return static_cast<std::size_t>(found - parameters.begin());
     }
@@ -303,13 +303,11 @@ private:
             const char c = text_[at_++];
             if (c == '\'') {
                 const auto close = text_.find('\'', at_);
-                if (close == text_.npos)
-                    fail_at(offset, fmt::format("{}: the quote opened here is never closed", syntax_.who));
+                if (close == text_.npos) fail_at(offset, fmt::format("{}: unterminated quote", syntax_.who));
                 value.text += text_.substr(at_, close - at_);
                 at_ = close + 1;
             } else if (c == '\\') {
-                if (at_ == text_.size())
-                    fail_at(offset, fmt::format("{}: a backslash with nothing behind it", syntax_.who));
+                if (at_ == text_.size()) fail_at(offset, fmt::format("{}: a backslash at the end", syntax_.who));
                 value.text += text_[at_++];
             } else {
                 value.text += c;
@@ -320,7 +318,7 @@ private:
         }
         value.text.resize(kept);
         if (!any)
-            fail_at(value.offset, fmt::format("{}: the value of '{}' is missing; allowed is {}", syntax_.who,
+            fail_at(value.offset, fmt::format("{}: the value of '{}' is missing; allowed: {}", syntax_.who,
                                               parameter.name, allowed_values(parameter)));
         return value;
     }

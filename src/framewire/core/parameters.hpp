@@ -57,7 +57,7 @@ struct ParameterInfo {
     std::vector<std::string_view> choices{};  ///< values of a choice; for an integer, the only allowed values
     bool odd_only = false;                    ///< an integer must be odd
     bool repeatable = false;                  ///< can be given several times
-    bool optional = false;                    ///< can be left out although it has no default
+    bool optional = false;                    ///< optional although it has no default
     bool above_minimum = false;               ///< a real must be greater than the minimum, not equal to it
     int decimals = -1;        ///< most digits after the point of a real; -1 allows any number and exponents
     std::string_view unit{};  ///< placeholder for the value on the command line: "PX"
@@ -67,11 +67,11 @@ struct ParameterInfo {
 /// average".
 std::string allowed_values(const ParameterInfo& parameter);
 
-/// Returns what is wrong with `value` for a parameter ("is no number", "is out of range", ...), or an empty text if it
-/// is valid.
+/// Returns what is wrong with `value` for a parameter ("is not a number", "is out of range", ...), or an empty text if
+/// it is valid.
 std::string_view problem_with(const ParameterInfo& parameter, std::string_view value);
 
-/// Returns the complete message: "size '4' is even; allowed is an odd whole number from 1 to 255", with the nearest
+/// Returns the complete message: "size '4' is even; allowed: an odd whole number from 1 to 255", with the nearest
 /// choice if there is one. Returns an empty text if the value is valid.
 std::string refusal_of(const ParameterInfo& parameter, std::string_view value);
 
@@ -207,10 +207,10 @@ struct ParameterSyntax {
 /// Receives the byte offset and the description of a problem. It must throw.
 using ParameterFailure = std::function<void(std::size_t offset, const std::string& problem)>;
 
-/// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Parameters that are left out
-/// get no value. If `main_first` is true, the first values may go without keys here. The time is linear in the text.
-/// Calls `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts
-/// and open quotes; the message says what is allowed and suggests the nearest name.
+/// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Omitted parameters get no
+/// value. If `main_first` is true, the first values may go without keys here. The time is linear in the text. Calls
+/// `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts and
+/// open quotes; the message says what is allowed and suggests the nearest name.
 ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,
                                 const ParameterFailure& fail_at);
 

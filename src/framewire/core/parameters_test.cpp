@@ -16,7 +16,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
-// One parameter per type: the first has a default, the others can be left out.
+// One parameter per type: the first has a default, the others are optional.
 const std::vector<ParameterInfo>& all_types() {
     static const std::vector<ParameterInfo> parameters = {
         {.name = "size", .help = "", .type = Type::size, .default_value = "64x48", .minimum = 1, .maximum = 16384},
@@ -93,12 +93,11 @@ TEST(Parameters, AreParsedAndCompletedWithDefaults) {
 }
 
 TEST(Parameters, RejectUnknownKeys) {
-    EXPECT_EQ(
-        refusal("sice=64x48"),
-        "synth has no parameter 'sice'; its parameters are size, fps, noise, share, seed, shadows, format, truth; "
-        "did you mean 'size'?");
+    EXPECT_EQ(refusal("sice=64x48"),
+              "synth has no parameter 'sice'; its parameters: size, fps, noise, share, seed, shadows, format, truth; "
+              "did you mean 'size'?");
     EXPECT_EQ(refusal("size"),
-              "synth: 'size' is no key=value; keys are size, fps, noise, share, seed, shadows, format, truth; did you "
+              "synth: 'size' is not key=value; keys: size, fps, noise, share, seed, shadows, format, truth; did you "
               "mean 'size'?");
     EXPECT_EQ(refusal("size=1x1:size=2x2"), "synth: 'size' is given twice");
     EXPECT_EQ(refusal("seed=1:seed=1"), "synth: 'seed' is given twice");
@@ -109,29 +108,28 @@ TEST(Parameters, RejectUnknownKeys) {
 TEST(Parameters, RejectValuesAndSayWhatIsAllowed) {
     for (const auto* value : {"64", "x", "1x1x1", "-", "1 x 1"}) {
         const auto message = refusal("size=" + std::string(value));
-        EXPECT_NE(message.find("is no size; allowed is WIDTHxHEIGHT with sides of 1 to 16384 pixels"), message.npos)
+        EXPECT_NE(message.find("is not a size; allowed: WIDTHxHEIGHT with sides of 1 to 16384 pixels"), message.npos)
             << message;
     }
     for (const auto* value : {"0x1", "1x0", "16385x1", "-1x5"})
         EXPECT_NE(refusal("size=" + std::string(value)).find("is out of range"), std::string::npos) << value;
     EXPECT_EQ(refusal("size="),
-              "synth: the value of 'size' is missing; allowed is WIDTHxHEIGHT with sides of 1 to 16384 pixels");
+              "synth: the value of 'size' is missing; allowed: WIDTHxHEIGHT with sides of 1 to 16384 pixels");
     EXPECT_EQ(refusal("fps=0"),
-              "synth: fps '0' is no such rate; allowed is 0.001 to 1000 frames a second, as 30, 29.97 "
-              "or 30000/1001");
+              "synth: fps '0' is not a valid rate; allowed: 0.001 to 1000 frames per second, such as 30, 29.97 or "
+              "30000/1001");
     EXPECT_EQ(refusal("noise=51"),
-              "synth: noise '51' is out of range; allowed is a number from 0 to 50 with up to 3 "
-              "decimals");
+              "synth: noise '51' is out of range; allowed: a number from 0 to 50 with up to 3 decimals");
     for (const auto* value : {"2.0005", "1e1", "1.", ".5", "5.5.5"})
         EXPECT_NE(refusal("noise=" + std::string(value)), "");
-    EXPECT_EQ(refusal("share=0"), "synth: share '0' is out of range; allowed is a number above 0 up to 1");
-    EXPECT_EQ(refusal("share=nan"), "synth: share 'nan' is no number; allowed is a number above 0 up to 1");
+    EXPECT_EQ(refusal("share=0"), "synth: share '0' is out of range; allowed: a number above 0 up to 1");
+    EXPECT_EQ(refusal("share=nan"), "synth: share 'nan' is not a number; allowed: a number above 0 up to 1");
     EXPECT_EQ(refusal("seed=-1"),
-              "synth: seed '-1' is out of range; allowed is a whole number from 0 to 4611686018427387904");
+              "synth: seed '-1' is out of range; allowed: a whole number from 0 to 4611686018427387904");
     EXPECT_NE(refusal("seed=4611686018427387905").find("out of range"), std::string::npos);
-    EXPECT_EQ(refusal("shadows=yes"), "synth: shadows 'yes' is not allowed; allowed is 0 or 1");
+    EXPECT_EQ(refusal("shadows=yes"), "synth: shadows 'yes' is not allowed; allowed: 0 or 1");
     EXPECT_EQ(refusal("format=grey"),
-              "synth: format 'grey' is not allowed; allowed is one of bgr, gray; did you mean 'gray'?");
+              "synth: format 'grey' is not allowed; allowed: one of bgr, gray; did you mean 'gray'?");
 }
 
 TEST(Parameters, AcceptTheFirstValueWithoutItsKey) {
@@ -141,8 +139,7 @@ TEST(Parameters, AcceptTheFirstValueWithoutItsKey) {
     EXPECT_EQ(parse_parameters("0.5", syntax).real("rate"), 0.5);
     EXPECT_EQ(parse_parameters("rate=0.5", syntax).real("rate"), 0.5);
     EXPECT_EQ(refusal("", syntax), "mean needs 'rate', a number above 0 up to 1");
-    EXPECT_EQ(refusal("0.5:0.5", syntax),
-              "mean: only the value right behind 'mean:' may go without a key; keys are rate");
+    EXPECT_EQ(refusal("0.5:0.5", syntax), "mean: only the first value after 'mean:' may omit its key; keys: rate");
 }
 
 TEST(Parameters, FollowAPathThatContainsColons) {
@@ -239,10 +236,10 @@ TEST(ParameterFields, LimitFloatsToTheirRange) {
         return {};
     };
     EXPECT_EQ(refusal("offset=1e38:factor=1e-38"), "");
-    EXPECT_NE(refusal("offset=1e39").find("offset '1e39' is out of range; allowed is a number"), std::string::npos);
+    EXPECT_NE(refusal("offset=1e39").find("offset '1e39' is out of range; allowed: a number"), std::string::npos);
     EXPECT_NE(refusal("offset=-1e39").find("'-1e39' is out of range"), std::string::npos);
-    EXPECT_NE(refusal("factor=1e39").find("allowed is a number above 0"), std::string::npos);
-    EXPECT_EQ(refusal("factor=1e-60"), "scale: factor '0' is out of range; allowed is a number above 0");
+    EXPECT_NE(refusal("factor=1e39").find("allowed: a number above 0"), std::string::npos);
+    EXPECT_EQ(refusal("factor=1e-60"), "scale: factor '0' is out of range; allowed: a number above 0");
 }
 
 struct Label {
@@ -289,11 +286,11 @@ TEST(ParameterFields, ValidateAnAggregateMadeInCode) {
         }
         return {};
     };
-    EXPECT_EQ(refusal({.count = 10}), "basket: count '10' is out of range; allowed is a whole number from 1 to 9");
-    EXPECT_EQ(refusal({.share = std::nanf("")}), "basket: share 'nan' is no number; allowed is a number from 0 to 1");
-    EXPECT_EQ(refusal({.inner = {.weight = 0}}), "basket: weight '0' is out of range; allowed is a number above 0");
+    EXPECT_EQ(refusal({.count = 10}), "basket: count '10' is out of range; allowed: a whole number from 1 to 9");
+    EXPECT_EQ(refusal({.share = std::nanf("")}), "basket: share 'nan' is not a number; allowed: a number from 0 to 1");
+    EXPECT_EQ(refusal({.inner = {.weight = 0}}), "basket: weight '0' is out of range; allowed: a number above 0");
     EXPECT_EQ(refusal({.inner = {.weight = std::numeric_limits<double>::infinity()}}),
-              "basket: weight 'inf' is no number; allowed is a number above 0");
+              "basket: weight 'inf' is not a number; allowed: a number above 0");
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST(WithoutPaths, KeepsFileNames) {
     for (const auto& [text, shown] : cases) EXPECT_EQ(without_paths(text), shown) << text;
 }
 
-TEST(WithoutPaths, LeavesOtherTextAlone) {
+TEST(WithoutPaths, LeavesOtherTextUnchanged) {
     for (const std::string text :
          {"", "rtsp://camera.local/stream: lost", "1 Mbit/s and/or 2", "a / b", "*/", "{name}/x", "application/json",
           "filters, column 1: no filter 'grey'; did you mean 'gray'?"})

@@ -42,7 +42,7 @@ std::optional<Rational> parse_rate(std::string_view text);
 std::optional<Rational> claimed_rate(std::int64_t numerator, std::int64_t denominator);
 
 /// The values that parse_rate() accepts, as a phrase for messages.
-inline constexpr std::string_view allowed_rates = "0.001 to 1000 frames a second, as 30, 29.97 or 30000/1001";
+inline constexpr std::string_view allowed_rates = "0.001 to 1000 frames per second, such as 30, 29.97 or 30000/1001";
 
 /// Position of a frame in its source, and the time at which it was captured.
 struct FrameTime {
@@ -57,7 +57,8 @@ struct FrameTime {
 std::optional<double> parse_seconds(std::string_view text);
 
 /// The values that parse_seconds() accepts, as a phrase for messages.
-inline constexpr std::string_view allowed_seconds = "seconds, as 90 or 1.5, or [HOURS:]MINUTES:SECONDS, as 1:02:03.5";
+inline constexpr std::string_view allowed_seconds =
+    "seconds, such as 90 or 1.5, or [HOURS:]MINUTES:SECONDS, such as 1:02:03.5";
 
 /// Formats seconds for people, to the hundredth: "0:12.34", "1:02:03.50". Clamped to 0 to 10^9 seconds.
 std::string to_clock_text(double seconds);

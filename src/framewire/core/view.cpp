@@ -17,10 +17,10 @@ std::string to_string(const Shape& shape) {
 
 void validate(const Shape& shape, const char* what) {
     if (shape.width < 1 || shape.width > max_side_px || shape.height < 1 || shape.height > max_side_px)
-        fail(ErrorCode::usage, "{} is {}x{}; allowed are sides of 1 to {} pixels", what, shape.width, shape.height,
+        fail(ErrorCode::usage, "{} is {}x{}; allowed: sides of 1 to {} pixels", what, shape.width, shape.height,
              max_side_px);
     if (shape.channels != 1 && shape.channels != 3)
-        fail(ErrorCode::usage, "{} has {} channels; allowed are 1 (gray) and 3 (BGR)", what, shape.channels);
+        fail(ErrorCode::usage, "{} has {} channels; allowed: 1 (gray) and 3 (BGR)", what, shape.channels);
     if (shape.frames < 1) fail(ErrorCode::usage, "{} has {} frames; at least 1 is needed", what, shape.frames);
 }
 

@@ -103,7 +103,7 @@ public:
     /// on the CPU backend.
     template <class... Arguments>
     static MirroredBuffer on_gpu(const Executor& executor, Arguments... arguments) {
-        executor.require_space<MemorySpace::device>("a twin on the GPU alone");
+        executor.require_space<MemorySpace::device>("a mirrored buffer without its host memory");
         MirroredBuffer twin;
         twin.device_ = Of<MemorySpace::device>(arguments...);
         return twin;

@@ -77,7 +77,7 @@ Backend choose(BackendChoice choice) {
     const auto reason = cuda::why_no_device();
     if (reason.empty()) return Backend::cuda;
     if (choice == BackendChoice::cuda)
-        fail(ErrorCode::config, "the cuda backend cannot run here: {}; cpu and auto can", reason);
+        fail(ErrorCode::config, "the cuda backend is not available here: {}; use cpu or auto", reason);
     return Backend::cpu;
 }
 
@@ -89,7 +89,7 @@ BackendChoice parse_backend(std::string_view text) {
     if (text == "auto") return BackendChoice::automatic;
     if (text == "cpu") return BackendChoice::cpu;
     if (text == "cuda") return BackendChoice::cuda;
-    fail(ErrorCode::usage, "no backend '{}'; allowed are auto, cpu, cuda", text);
+    fail(ErrorCode::usage, "unknown backend '{}'; allowed: auto, cpu, cuda", text);
 }
 
 Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
@@ -104,7 +104,7 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
 }
 
 const Executor::Streams& Executor::streams() const {
-    if (!streams_) fail(ErrorCode::internal, "a stream was asked of the cpu backend");
+    if (!streams_) fail(ErrorCode::internal, "the cpu backend has no CUDA stream");
     return *streams_;
 }
 

@@ -292,7 +292,7 @@ const std::vector<BackgroundKind>& background_kinds() {
          [](const ParameterValues& values) -> BackgroundModel {
              const auto parameters = mixture_fields().from(values);
              if (values.is_given("shadow_threshold") && !parameters.shadows)
-                 fail(ErrorCode::usage, "mixture: shadow_threshold does not count without shadows=1");
+                 fail(ErrorCode::usage, "mixture: shadow_threshold has no effect without shadows=1");
              mixture_terms(parameters);  // rejects combinations that are not allowed
              return parameters;
          }},
@@ -323,8 +323,7 @@ BackgroundModel parse_background(std::string_view text) {
     std::vector<std::string_view> names;
     for (const auto& kind : background_kinds()) names.push_back(kind.name);
     fail(ErrorCode::usage,
-         "no background {}; there are first, mean:RATE, mixture with key=value options behind colons, and images by "
-         "their path{}",
+         "unknown background {}; allowed: first, mean:RATE, mixture with :key=value options, or the path of an image{}",
          in_quotes(text), did_you_mean(name, names));
 }
 
@@ -356,7 +355,7 @@ namespace {
 // Converts the rate to units of 1/65536.
 std::uint32_t checked_rate(double rate) {
     if (!(rate > 0 && rate <= 1))
-        fail(ErrorCode::usage, "the background's mean has rate {}; above 0 up to 1 is allowed", rate);
+        fail(ErrorCode::usage, "the background's mean has rate {}; allowed: above 0, up to 1", rate);
     return static_cast<std::uint32_t>(std::max(std::lround(rate * (1 << mean_fraction_bits)), 1L));
 }
 
@@ -364,7 +363,7 @@ std::uint32_t checked_rate(double rate) {
 Shape one_gray_frame(const Shape& shape) {
     validate(shape, "the frame of the background's mean");
     if (shape.channels != 1)
-        fail(ErrorCode::usage, "the background's mean is of gray frames, not {}", to_string(shape));
+        fail(ErrorCode::usage, "the background's mean needs gray frames, not {}", to_string(shape));
     return shape.with_frames(1);
 }
 
@@ -389,7 +388,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
       gray_({.channels = 1}, frames, executor),
       gaussian_({.size = parameters.blur, .rounding = GaussianRounding::opencv}, frames.with_channels(1), executor) {
     if (threshold_ < 0 || threshold_ > 255)
-        fail(ErrorCode::usage, "a threshold of {} between foreground and background; allowed are 0 to 255", threshold_);
+        fail(ErrorCode::usage, "a threshold of {} between foreground and background; allowed: 0 to 255", threshold_);
     if (executor.backend() == Backend::cpu) {
         if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
         return;

@@ -55,24 +55,24 @@ TEST(Background, SaysWhatIsAllowed) {
     for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
         EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;
     for (const auto* text : {"", "frist", "first:", "mixtures"})
-        EXPECT_NE(message(text).find("there are first, mean:RATE, mixture"), std::string::npos) << text;
+        EXPECT_NE(message(text).find("allowed: first, mean:RATE, mixture"), std::string::npos) << text;
     EXPECT_NE(message("frist").find("did you mean 'first'?"), std::string::npos);
     EXPECT_EQ(message("mixture:histroy=5"),
-              "mixture has no parameter 'histroy'; its parameters are history, var_threshold, var_threshold_gen, "
+              "mixture has no parameter 'histroy'; its parameters: history, var_threshold, var_threshold_gen, "
               "mixtures, var_init, var_min, var_max, complexity_reduction, background_ratio, shadows, "
               "shadow_threshold, learning_rate, learn_every; did you mean 'history'?");
-    EXPECT_NE(message("mixture:history").find("'history' is no key=value"), std::string::npos);
+    EXPECT_NE(message("mixture:history").find("'history' is not key=value"), std::string::npos);
     EXPECT_EQ(message("mixture:history=5.5"),
-              "mixture: history '5.5' is no whole number; allowed is a whole number from 1 to 1000000");
+              "mixture: history '5.5' is not a whole number; allowed: a whole number from 1 to 1000000");
     EXPECT_EQ(message("mixture:history=0"),
-              "mixture: history '0' is out of range; allowed is a whole number from 1 to 1000000");
-    EXPECT_NE(message("mixture:var_min=nan").find("var_min 'nan' is no number"), std::string::npos);
+              "mixture: history '0' is out of range; allowed: a whole number from 1 to 1000000");
+    EXPECT_NE(message("mixture:var_min=nan").find("var_min 'nan' is not a number"), std::string::npos);
     EXPECT_NE(message("mixture:var_min=80").find("var_min 80 is above var_max, which is 75"), std::string::npos);
     EXPECT_NE(message("mixture:learning_rate=-0.5").find("0 to 1, and -1 for automatic"), std::string::npos);
     EXPECT_NE(message("mixture:shadows=yes").find("0 or 1"), std::string::npos);
-    EXPECT_EQ(message("mixture:shadow_threshold=0.4"), "mixture: shadow_threshold does not count without shadows=1");
+    EXPECT_EQ(message("mixture:shadow_threshold=0.4"), "mixture: shadow_threshold has no effect without shadows=1");
     EXPECT_EQ(message("mixture:shadow_threshold=0.4:shadows=1"), "");
-    EXPECT_NE(message("mixture::").find("'' is no key=value"), std::string::npos);
+    EXPECT_NE(message("mixture::").find("'' is not key=value"), std::string::npos);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
     : parameters_(parameters), shape_(shape.with_channels(1)), executor_(&executor) {
     validate(shape, "the mask to label");
     if (parameters.connectivity != 4 && parameters.connectivity != 8)
-        fail(ErrorCode::usage, "connectivity {}; allowed are 4 and 8", parameters.connectivity);
+        fail(ErrorCode::usage, "connectivity {}; allowed: 4 and 8", parameters.connectivity);
     if (parameters.min_area < 0 || parameters.max_area < parameters.min_area)
         fail(ErrorCode::usage, "areas of {} to {} pixels; the smaller must be at least 0 and at most the larger",
              parameters.min_area, parameters.max_area);

@@ -39,10 +39,10 @@ namespace {
 void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
     if (parameters.max_area < parameters.min_area)
-        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed are 1 and up, the first not above the second",
+        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed: 1 and up, the first not above the second",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)
-        fail(ErrorCode::usage, "room for {} objects of a frame; allowed are 1 to {}", parameters.capacity,
+        fail(ErrorCode::usage, "room for {} objects of a frame; allowed: 1 to {}", parameters.capacity,
              max_detector_capacity);
 }
 
@@ -213,7 +213,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
-// A mixture and a mean forget their models; a first frame is taken from the next run.
+// A mixture and a mean reset their models; the background `first` becomes the first frame of the next run.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();
@@ -330,7 +330,7 @@ bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>
 // is given too, which is set afterwards.
 ParameterField<P> method_field() {
     return {{.name = "method",
-             .help = "mixture, or the report's chain, whose background is the first frame unless another is given",
+             .help = "mixture, or the report's chain; its default background is the first frame",
              .type = ParameterInfo::Type::choice,
              .choices = {"mixture", "report"}},
             [](const P& all) { return is_mixture(all) ? "mixture" : "report"; },
@@ -342,8 +342,8 @@ ParameterField<P> method_field() {
 // The background is a variant; its text form is that of parse_background().
 ParameterField<P> background_field() {
     return {{.name = "background",
-             .help = "what frames are compared with: mixture or mean:RATE (there once the frames since count more than "
-                     "the first) or first (there from the second frame on); commands also take a picture's path",
+             .help = "background to compare with: mixture or mean:RATE (available once the later frames outweigh the "
+                     "first), or first (available from the second frame on); commands also accept the path of an image",
              .type = ParameterInfo::Type::text,
              .unit = "BACKGROUND"},
             [](const P& all) { return std::string(name_of_background(all.background)); },
@@ -375,15 +375,15 @@ std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
     auto names = names_of(morphology_names);
     names.push_back(median_name);
     names.push_back(fitting_cleaning);
-    fail(ErrorCode::usage, "morph {}; allowed is one of {}, {}[:SIZE] and {}{}", in_quotes(text),
+    fail(ErrorCode::usage, "morph {}; allowed: one of {}, {}[:SIZE] and {}{}", in_quotes(text),
          fmt::join(names_of(morphology_names), ", "), median_name, fitting_cleaning, did_you_mean(text, names));
 }
 
 // An empty optional is written as `auto`.
 ParameterField<P> cleaning_field() {
     return {{.name = "morph",
-             .help = "what closes gaps and drops specks: median[:SIZE], in a window of SIZE pixels (9), close, open, "
-                     "close-open, dilate, erode or none; auto is a median with a mixture and close with others",
+             .help = "cleans the mask of gaps and specks: median[:SIZE] (default 9 pixels), close, open, close-open, "
+                     "dilate, erode or none; auto: median for a mixture, otherwise close",
              .type = ParameterInfo::Type::text,
              .unit = "auto|median|median:SIZE|close|open|close-open|dilate|erode|none"},
             [](const P& all) { return cleaning_text(all.morphology); },
@@ -392,11 +392,10 @@ ParameterField<P> cleaning_field() {
 
 // 0 in text stands for no limit.
 ParameterField<P> max_area_field() {
-    const auto field =
-        parameter_field(&P::max_area, {.name = "max-area",
-                                       .help = "larger objects are passed over, in pixels; 0 is no limit",
-                                       .maximum = most_pixels,
-                                       .unit = "PIXELS"});
+    const auto field = parameter_field(&P::max_area, {.name = "max-area",
+                                                      .help = "ignore objects with more pixels; 0: no limit",
+                                                      .maximum = most_pixels,
+                                                      .unit = "PIXELS"});
     return {field.info, [=](const P& all) { return all.max_area == P{}.max_area ? "0" : field.text(all); },
             [=](P& all, const std::string& text) {
                 if (text != "0") field.set(all, text);
@@ -409,20 +408,19 @@ const ParameterFields<DetectorParameters>& detector_fields() {
     static const ParameterFields<P> fields = {
         method_field(),
         background_field(),
-        parameter_field(&P::blur_px,
-                        {.name = "blur",
-                         .help = "side of the Gaussian that frames are blurred with before, in pixels; 1 is none",
-                         .minimum = 1,
-                         .maximum = 255,
-                         .unit = "PX"}),
+        parameter_field(&P::blur_px, {.name = "blur",
+                                      .help = "size in pixels of the Gaussian blur before detection; 1: no blur",
+                                      .minimum = 1,
+                                      .maximum = 255,
+                                      .unit = "PX"}),
         parameter_field(&P::threshold, {.name = "threshold",
-                                        .help = "a pixel moves where gray and background differ by more",
+                                        .help = "a pixel is foreground if gray and background differ by more",
                                         .maximum = 255,
                                         .unit = "N"}),
         cleaning_field(),
-        parameter_field(&P::shape, element_shape_names, {.name = "shape", .help = "of the morphology's element"}),
+        parameter_field(&P::shape, element_shape_names, {.name = "shape", .help = "shape of the structuring element"}),
         parameter_field(&P::diameter_px, {.name = "diameter",
-                                          .help = "of the morphology's element, in pixels",
+                                          .help = "size of the structuring element in pixels",
                                           .minimum = 1,
                                           .maximum = max_element_px,
                                           .odd_only = true,
@@ -433,7 +431,7 @@ const ParameterFields<DetectorParameters>& detector_fields() {
                                            .maximum = 8,
                                            .choices = {"4", "8"}}),
         parameter_field(&P::min_area, {.name = "min-area",
-                                       .help = "smaller objects are passed over, in pixels",
+                                       .help = "ignore objects with fewer pixels",
                                        .minimum = 1,
                                        .maximum = most_pixels,
                                        .unit = "PIXELS"}),
@@ -453,14 +451,14 @@ MaskCleaning cleaning_of(const DetectorParameters& parameters) {
 DetectorParameters detector_parameters(const ParameterValues& values) {
     const auto parameters = detector_fields().from(values);
     if (values.is_given("method") && values.text("method") != method_field().text(parameters))
-        fail(ErrorCode::usage, "background {} does not go with method {}", name_of_background(parameters.background),
-             values.text("method"));
+        fail(ErrorCode::usage, "background {} cannot be combined with method {}",
+             name_of_background(parameters.background), values.text("method"));
     const auto refuse_void = [&](std::initializer_list<const char*> names, std::string_view beside) {
         for (const auto* name : names)
-            if (values.is_given(name)) fail(ErrorCode::usage, "{} does not count with {}", name, beside);
+            if (values.is_given(name)) fail(ErrorCode::usage, "{} has no effect with {}", name, beside);
     };
     if (is_mixture(parameters))
-        refuse_void({"blur", "threshold"}, "background mixture, which tells itself what moves in frames as they are");
+        refuse_void({"blur", "threshold"}, "background mixture, which classifies unfiltered frames itself");
     const auto cleaning = cleaning_of(parameters);
     if (std::holds_alternative<MedianWindow>(cleaning))
         refuse_void({"shape", "diameter"}, "morph median, whose window is a square: median:SIZE");
@@ -481,7 +479,7 @@ namespace {
 DetectorParameters detector_from(const ParameterValues& values) {
     auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
-        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed are mixture, mean:RATE and first",
+        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed: mixture, mean:RATE and first",
              image->path);
     return parameters;
 }
@@ -490,20 +488,20 @@ DetectorParameters detector_from(const ParameterValues& values) {
 const ParameterFields<BoxStyle>& pixelate_field() {
     static const ParameterFields<BoxStyle> field = {parameter_field(
         &BoxStyle::pixelate_px, {.name = "pixelate",
-                                 .help = "hide what moves under cells of this side, in pixels, and all until there is "
-                                         "a background; 0 draws boxes",
+                                 .help = "pixelate moving objects with cells of this size in pixels, and the whole "
+                                         "frame until there is a background; 0: draw boxes",
                                  .maximum = max_pixelate_px})};
     return field;
 }
 
 const ParameterFields<BoxStyle>& outline_fields() {
     static const ParameterFields<BoxStyle> fields = {
-        {{.name = "color", .help = "of the boxes: #rrggbb or a name", .type = ParameterInfo::Type::text},
+        {{.name = "color", .help = "colour of the boxes: #rrggbb or a name", .type = ParameterInfo::Type::text},
          [](const BoxStyle& style) { return to_string(Color{style.color}); },
          [](BoxStyle& style, const std::string& text) { style.color = parse_color(text, "color").pixel; }},
         parameter_field(
             &BoxStyle::line_px,
-            {.name = "line", .help = "width of the boxes' lines, in pixels", .minimum = 1, .maximum = max_outline_px}),
+            {.name = "line", .help = "line width of the boxes in pixels", .minimum = 1, .maximum = max_outline_px}),
     };
     return fields;
 }
@@ -665,7 +663,7 @@ DetectorSteps::DetectorSteps(DetectorSteps&&) noexcept = default;
 
 HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
     const auto step = std::ranges::find(steps_, name, &DetectorStep::name);
-    if (step == steps_.end()) fail(ErrorCode::internal, "no step {}", name);
+    if (step == steps_.end()) fail(ErrorCode::internal, "unknown step {}", name);
     return step->picture.view();
 }
 

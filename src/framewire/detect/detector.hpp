@@ -37,7 +37,7 @@ using MaskCleaning = std::variant<MorphologyOperation, MedianWindow>;
 /// Parameters of MotionDetector. The defaults are for scenes that nobody tuned for; with a FirstFrame they are
 /// the chain of the moving-object report.
 struct DetectorParameters {
-    BackgroundModel background = MixtureParameters{};  ///< what frames are compared with
+    BackgroundModel background = MixtureParameters{};  ///< the background that frames are compared with
     int blur_px = 15;    ///< side of the Gaussian that blurs frames and background, 1 to 255; 1: no blur
     int threshold = 20;  ///< foreground is where gray and background differ by more, 0 to 255
     std::optional<MaskCleaning> morphology{};  ///< empty: chosen for the background, see cleaning_of()

@@ -329,18 +329,18 @@ TEST(DetectorParameters, RejectValuesWithoutEffect) {
         return "";
     };
     EXPECT_EQ(message({{"blur", "15"}}),
-              "blur does not count with background mixture, which tells itself what moves in frames as they are");
+              "blur has no effect with background mixture, which classifies unfiltered frames itself");
     EXPECT_NE(message({{"threshold", "9"}, {"background", "mixture:history=20"}}), "");
     EXPECT_EQ(message({{"threshold", "9"}, {"background", "mean:0.1"}}), "");
     EXPECT_EQ(message({{"diameter", "5"}}),
-              "diameter does not count with morph median, whose window is a square: median:SIZE");
+              "diameter has no effect with morph median, whose window is a square: median:SIZE");
     EXPECT_NE(message({{"shape", "disc"}, {"method", "report"}, {"morph", "median"}}), "");
-    EXPECT_EQ(message({{"shape", "rect"}, {"morph", "none"}}), "shape does not count with morph none");
+    EXPECT_EQ(message({{"shape", "rect"}, {"morph", "none"}}), "shape has no effect with morph none");
     EXPECT_EQ(message({{"diameter", "5"}, {"morph", "close"}}), "");
     EXPECT_EQ(message({{"method", "report"}, {"background", "mixture"}}),
-              "background mixture does not go with method report");
+              "background mixture cannot be combined with method report");
     EXPECT_EQ(message({{"method", "mixture"}, {"background", "first"}}),
-              "background first does not go with method mixture");
+              "background first cannot be combined with method mixture");
     EXPECT_NE(message({{"morph", "median:8"}}).find("odd whole number from 3 to 63"), std::string::npos);
     EXPECT_NE(message({{"morph", "closed"}}).find("one of close, open, close-open, dilate, erode, none, median[:SIZE]"),
               std::string::npos);
@@ -379,7 +379,7 @@ HostImage frame_of(int number) {
 const DetectorStep& step(const DetectorSteps& steps, std::string_view name) {
     for (const auto& one : steps.steps())
         if (one.name == name) return one;
-    fail(ErrorCode::internal, "no step {}", name);
+    fail(ErrorCode::internal, "unknown step {}", name);
 }
 
 TEST(DetectorSteps, ShowTheStepsOfTheReportsChain) {

@@ -426,29 +426,33 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
     using P = MixtureParameters;
     static const ParameterFields<P> fields = {
         parameter_field(&P::history,
-                        {.name = "history", .help = "frames that are remembered", .minimum = 1, .maximum = 1e6}),
+                        {.name = "history", .help = "number of frames in the history", .minimum = 1, .maximum = 1e6}),
         parameter_field(&P::var_threshold,
                         real("var_threshold", "squared distance, in variances, within which a pixel is background", 0,
                              most_distance)),
-        parameter_field(&P::var_threshold_gen,
-                        real("var_threshold_gen", "the same within which it belongs to a Gaussian", 0, most_distance)),
         parameter_field(
-            &P::mixtures,
-            {.name = "mixtures", .help = "Gaussians that a pixel may have", .minimum = 1, .maximum = most_mixtures}),
+            &P::var_threshold_gen,
+            real("var_threshold_gen", "squared distance, in variances, within which a pixel belongs to a Gaussian", 0,
+                 most_distance)),
+        parameter_field(&P::mixtures, {.name = "mixtures",
+                                       .help = "largest number of Gaussians per pixel",
+                                       .minimum = 1,
+                                       .maximum = most_mixtures}),
         parameter_field(&P::var_init, real("var_init", "variance of a new Gaussian", 1 / value_unit, highest_variance)),
         parameter_field(&P::var_min, real("var_min", "least variance", 1 / value_unit, highest_variance)),
         parameter_field(&P::var_max, real("var_max", "largest variance", 1 / value_unit, highest_variance)),
-        parameter_field(&P::complexity_reduction,
-                        real("complexity_reduction", "share of the history that proves a Gaussian; 0 keeps all", 0, 1)),
+        parameter_field(
+            &P::complexity_reduction,
+            real("complexity_reduction", "share of the history that a Gaussian needs to be kept; 0: keep all", 0, 1)),
         parameter_field(
             &P::background_ratio,
-            real("background_ratio", "the weightiest Gaussians up to this sum of weights are background", 0, 1)),
-        parameter_field(&P::shadows, {.name = "shadows", .help = "tell shadows from what moves"}),
+            real("background_ratio", "the heaviest Gaussians up to this total weight are background", 0, 1)),
+        parameter_field(&P::shadows, {.name = "shadows", .help = "distinguish shadows from moving objects"}),
         parameter_field(&P::shadow_threshold,
                         real("shadow_threshold", "how dark a shadow may be, as a share of the background", 0, 1)),
         parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1 is automatic, by the history", -1, 1)),
         parameter_field(&P::learn_every, {.name = "learn_every",
-                                          .help = "a row learns from one of so many frames, rows by turns",
+                                          .help = "each row learns from one of this many frames, in turn",
                                           .minimum = 1,
                                           .maximum = most_learn_every}),
     };
@@ -463,7 +467,7 @@ MixtureTerms mixture_terms(const MixtureParameters& parameters) {
     require_order("var_min", parameters.var_min, "var_init", parameters.var_init);
     require_order("var_init", parameters.var_init, "var_max", parameters.var_max);
     if (parameters.learning_rate < 0 && parameters.learning_rate != -1)
-        fail(ErrorCode::usage, "mixture: learning_rate is {}; allowed are 0 to 1, and -1 for automatic",
+        fail(ErrorCode::usage, "mixture: learning_rate is {}; allowed: 0 to 1, and -1 for automatic",
              parameters.learning_rate);
     return {
         .mixtures = parameters.mixtures,

@@ -164,11 +164,11 @@ const ParameterFields<Adjustment>& adjust_fields() {
         parameter_field(&P::brightness,
                         {.name = "brightness", .help = "added to each channel", .minimum = -255, .maximum = 255}),
         parameter_field(&P::contrast,
-                        {.name = "contrast", .help = "distance from middle gray (128), times this", .maximum = 4}),
-        parameter_field(
-            &P::saturation,
-            {.name = "saturation", .help = "distance from the pixel's gray, times this: 0 leaves gray", .maximum = 4}),
-        parameter_field(&P::gain, {.name = "gain", .help = "each channel, times this, before all else", .maximum = 8}),
+                        {.name = "contrast", .help = "factor of the distance from middle gray (128)", .maximum = 4}),
+        parameter_field(&P::saturation, {.name = "saturation",
+                                         .help = "factor of the distance from the pixel's gray value; 0: gray",
+                                         .maximum = 4}),
+        parameter_field(&P::gain, {.name = "gain", .help = "factor of each channel, applied first", .maximum = 8}),
     };
     return fields;
 }
@@ -212,7 +212,7 @@ Adjustment adjustment_from(const ParameterValues& values) { return adjust_fields
 FilterInfo adjust_info() {
     return {
         .name = "adjust",
-        .summary = "brightness, contrast, saturation and gain, as a camera's panel has them",
+        .summary = "adjusts brightness, contrast, saturation and gain",
         .parameters = adjust_fields().infos(),
         .examples = {"adjust=brightness=20:contrast=1.4:saturation=1.5", "adjust=saturation=0"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },

@@ -262,7 +262,7 @@ void for_gray(const std::uint8_t* in, int channels, std::int64_t pixels, Out&& o
 
 }  // namespace
 
-// White where the gray value is above the threshold.
+// White if the gray value is above the threshold.
 void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, std::uint8_t threshold, int channels,
                    std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -464,7 +464,7 @@ HWY_EXPORT(sauvola_row);
 
 namespace {
 
-// Number of pixels of a window's side that lie in the image.
+// Number of pixels by which a window's side overlaps the image.
 int inside(int middle, int radius, int size) {
     return std::min(middle + radius + 1, size) - std::max(middle - radius, 0);
 }
@@ -489,10 +489,10 @@ Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& exe
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "binarize's image");
     if (parameters.window < 3 || parameters.window > max_sauvola_window || parameters.window % 2 == 0)
-        fail(ErrorCode::usage, "binarize's window is {}; allowed are odd numbers from 3 to {}", parameters.window,
+        fail(ErrorCode::usage, "binarize's window is {}; allowed: odd numbers from 3 to {}", parameters.window,
              max_sauvola_window);
     if (!(parameters.k >= 0 && parameters.k <= 1))
-        fail(ErrorCode::usage, "binarize's k is {}; allowed is 0 to 1", parameters.k);
+        fail(ErrorCode::usage, "binarize's k is {}; allowed: 0 to 1", parameters.k);
     // Every band sums its first window from scratch, so bands are tall compared with the window.
     band_rows_ = std::min(std::max(64, 2 * parameters.window), shape.height);
     if constexpr (cuda::compiled)
@@ -666,7 +666,7 @@ struct BinarizeSettings {
     SauvolaParameters sauvola{};
     DocumentParameters document{};
 };
-static_assert(DocumentParameters{}.window == SauvolaParameters{}.window, "one parameter, of either method");
+static_assert(DocumentParameters{}.window == SauvolaParameters{}.window, "one parameter of either method");
 
 const ParameterFields<BinarizeSettings>& binarize_fields() {
     using S = BinarizeSettings;
@@ -688,9 +688,10 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
              .minimum = 3,
              .maximum = max_sauvola_window,
              .odd_only = true}),
-        parameter_field<S>(
-            [](auto& all) -> auto& { return all.sauvola.k; },
-            {.name = "k", .help = "of method=sauvola: larger leaves less black where contrast is low", .maximum = 1}),
+        parameter_field<S>([](auto& all) -> auto& { return all.sauvola.k; },
+                           {.name = "k",
+                            .help = "for method=sauvola: larger values leave less black in areas of low contrast",
+                            .maximum = 1}),
     };
     return fields;
 }
@@ -699,7 +700,7 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
 BinarizeSettings settings_from(const ParameterValues& values) {
     auto settings = binarize_fields().from(values);
     const auto refuse = [&](std::string_view name, std::string_view methods) {
-        fail(ErrorCode::usage, "{} {} goes with {}, not with method={}", name, values.text(name), methods,
+        fail(ErrorCode::usage, "{} {} requires {}, not method={}", name, values.text(name), methods,
              values.text("method"));
     };
     const BinarizeSettings defaults;
@@ -709,7 +710,7 @@ BinarizeSettings settings_from(const ParameterValues& values) {
         refuse("level", "method=fixed");
     if (method == BinarizeMethod::document) {
         if (window > max_document_window)
-            fail(ErrorCode::usage, "window {} goes with method=sauvola; with method=document it is at most {}", window,
+            fail(ErrorCode::usage, "window {} requires method=sauvola; with method=document it is at most {}", window,
                  max_document_window);
         settings.document.window = window;
     } else if (method != BinarizeMethod::sauvola && window != defaults.sauvola.window) {
@@ -768,7 +769,7 @@ std::vector<FilterFigure> Binarize::figures() const {
 FilterInfo binarize_info() {
     return {
         .name = "binarize",
-        .summary = "black and white: white where the gray value is above a threshold",
+        .summary = "black and white: white if the gray value is above a threshold",
         .parameters = binarize_fields().infos(),
         .examples = {"binarize=otsu", "binarize=document", "binarize=fixed:level=100",
                      "binarize=sauvola:window=31:k=0.3"},
@@ -813,7 +814,7 @@ namespace {
 // Returns the shape of the gray image. Throws Error{usage} on a window that is not allowed.
 Shape checked_document(const DocumentParameters& parameters, const Shape& shape) {
     if (parameters.window % 2 == 0 || parameters.window < 3 || parameters.window > max_document_window)
-        fail(ErrorCode::usage, "window {} for method=document; allowed are odd numbers from 3 to {}", parameters.window,
+        fail(ErrorCode::usage, "window {} for method=document; allowed: odd numbers from 3 to {}", parameters.window,
              max_document_window);
     return shape.with_channels(1);
 }

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(histogram_threads)
 constexpr int bins = 256;
 constexpr int warps = bins / 32;
 
-// Number of pixels in the bins up to one bin, and the sum of their values.
+// Cumulative histogram at one bin: the number of pixels up to it and the sum of their values.
 struct DarkPixels {
     // 64 bits, because an image may have up to 2^28 pixels with values up to 255.
     unsigned long long count, sum;
@@ -258,7 +258,7 @@ __device__ int valley(uint2 slope, int lane) {
         }
     }
     rise = cuda::warp_joined(rise, [](int a, int b) { return min(a, b); });
-    if (bottom > rise) bottom = -1;  // the lane lies behind the rise
+    if (bottom > rise) bottom = -1;  // the lane is past the rise
     bottom = cuda::warp_joined(bottom, [](int a, int b) { return max(a, b); });
     return (bottom + rise - 1) / 2;
 }
@@ -497,7 +497,7 @@ template <int channels>
 struct Pixels {
     std::uint32_t words[2 * channels];
 
-    // Loads the pixels from `x` on. Pixels beyond the image's width are set to 128.
+    // Loads the pixels starting at `x`. Pixels beyond the image's width are set to 128.
     template <bool aligned>
     __device__ void load(const std::uint8_t* row, int x, int width) {
         if (aligned && x + columns_per_thread <= width) {

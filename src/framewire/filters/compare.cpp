@@ -37,8 +37,8 @@ Shape compared_shape(CompareMode mode, const Shape& shape, const Shape& original
         case CompareMode::split:
             if (shape.width != original.width || shape.height != original.height)
                 fail(ErrorCode::usage,
-                     "the original is {}x{} and the image here {}x{}; one picture can be split between them where both "
-                     "are of one size; left, right, above and below take any",
+                     "the original is {}x{} and the result {}x{}; split needs equal sizes; left, right, above and "
+                     "below accept any",
                      original.width, original.height, shape.width, shape.height);
     }
     validate(result, "compare's result");
@@ -81,7 +81,7 @@ Compare::Compare(const CompareParameters& parameters, const Shape& shape, const 
       parts_(compared_parts(parameters, shape, original)),
       executor_(&executor) {
     if (parameters.at_percent < 0 || parameters.at_percent > 100)
-        fail(ErrorCode::usage, "compare is split at {} %; allowed are 0 to 100", parameters.at_percent);
+        fail(ErrorCode::usage, "compare is split at {} %; allowed: 0 to 100", parameters.at_percent);
 }
 
 template <MemorySpace space>
@@ -129,17 +129,17 @@ FilterInfo compare_info() {
     };
     return {
         .name = "compare",
-        .summary = "the chain's original and what the filters before made of it, in one picture",
+        .summary = "the original and the result of the previous filters in one picture",
         .parameters =
             {
                 {.name = "mode",
-                 .help = "where the original is: left, right, above or below of the result, or split: on the left of "
+                 .help = "position of the original: left, right, above or below the result, or split: the left part of "
                          "one picture",
                  .type = Type::choice,
                  .default_value = "left",
                  .choices = {compare_modes.begin(), compare_modes.end()}},
                 {.name = "at",
-                 .help = "where a split picture turns from the original to the result, in percent of its width",
+                 .help = "position of the split in percent of the width",
                  .type = Type::integer,
                  .default_value = "50",
                  .minimum = 0,

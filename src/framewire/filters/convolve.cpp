@@ -218,8 +218,7 @@ namespace {
 int side_of(const std::vector<int>& matrix) {
     const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(matrix.size()))));
     if (side % 2 == 0 || side > max_convolve_size || static_cast<std::size_t>(side * side) != matrix.size())
-        fail(ErrorCode::usage,
-             "matrix has {} numbers; allowed are 1, 9, 25 and so on to {}, those of a square of an odd side",
+        fail(ErrorCode::usage, "matrix has {} numbers; allowed: 1, 9, 25 and so on to {} (a square with an odd side)",
              matrix.size(), max_convolve_size * max_convolve_size);
     return side;
 }
@@ -227,7 +226,7 @@ int side_of(const std::vector<int>& matrix) {
 // Throws Error{usage} if a value is out of range.
 void check_range(std::string_view what, int value, int least, int most) {
     if (value < least || value > most)
-        fail(ErrorCode::usage, "convolve's {} is {}; allowed are {} to {}", what, value, least, most);
+        fail(ErrorCode::usage, "convolve's {} is {}; allowed: {} to {}", what, value, least, most);
 }
 
 // Parameters of the registry entry, with the matrix as text.
@@ -244,12 +243,13 @@ const ParameterFields<ConvolveSettings>& convolve_fields() {
         parameter_field(
             &S::matrix,
             {.name = "matrix",
-             .help = "whole numbers with spaces between them, row by row, quoted; of a square of an odd side to 15"}),
+             .help = "quoted whole numbers separated by spaces, row by row; a square with an odd side up to 15"}),
         parameter_field(&S::divisor, {.name = "divisor",
-                                      .help = "of the sum, which is then rounded to nearest",
+                                      .help = "divisor of the sum, which is then rounded to nearest",
                                       .minimum = 1,
                                       .maximum = max_convolve_divisor}),
-        parameter_field(&S::offset, {.name = "offset", .help = "added to that", .minimum = -255, .maximum = 255}),
+        parameter_field(&S::offset,
+                        {.name = "offset", .help = "value added to the quotient", .minimum = -255, .maximum = 255}),
         parameter_field(&S::border, border_names, border_parameter()),
     };
     return fields;
@@ -274,7 +274,7 @@ std::vector<int> parse_matrix(std::string_view text) {
         const auto number = number_in<int>(word);
         if (!number || *number < -max_convolve_weight || *number > max_convolve_weight)
             fail(ErrorCode::usage,
-                 "matrix has '{}'; allowed are whole numbers from {} to {} with spaces between them "
+                 "matrix has '{}'; allowed: whole numbers from {} to {} with spaces between them "
                  "(and a divisor for all)",
                  word, -max_convolve_weight, max_convolve_weight);
         if (matrix.size() == most) fail(ErrorCode::usage, "matrix has more than {} numbers", most);
@@ -309,7 +309,7 @@ Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Exe
 FilterInfo convolve_info() {
     return {
         .name = "convolve",
-        .summary = "any weighted sum of the pixels around each one: sharper, edges, reliefs",
+        .summary = "weighted sum of the pixels around each one: sharpen, edges, emboss",
         .parameters = convolve_fields().infos(),
         .examples = {"convolve='-1 0 0  0 0 0  0 0 1':offset=128", "convolve='1 2 1  2 4 2  1 2 1':divisor=16"},
         .output_shape =

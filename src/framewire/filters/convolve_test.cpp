@@ -90,12 +90,10 @@ TEST(Convolve, ReadsMatrices) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(refusal("1 2 3"),
-              "matrix has 3 numbers; allowed are 1, 9, 25 and so on to 225, those of a square of an odd side");
-    EXPECT_EQ(
-        refusal("1 0.5 1"),
-        "matrix has '0.5'; allowed are whole numbers from -10000 to 10000 with spaces between them (and a divisor "
-        "for all)");
+    EXPECT_EQ(refusal("1 2 3"), "matrix has 3 numbers; allowed: 1, 9, 25 and so on to 225 (a square with an odd side)");
+    EXPECT_EQ(refusal("1 0.5 1"),
+              "matrix has '0.5'; allowed: whole numbers from -10000 to 10000 with spaces between them (and a divisor "
+              "for all)");
     for (const auto* text : {"", "1 2 3 4", "10001", "-10001", "99999999999", "a", "1,2,3"})
         EXPECT_NE(refusal(text), "taken") << text;
     std::string many;

@@ -205,7 +205,7 @@ Deinterlace::Deinterlace(const DeinterlaceParameters& parameters, const Shape& s
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "deinterlace's image");
     if (parameters.threshold < 0 || parameters.threshold > 255)
-        fail(ErrorCode::usage, "deinterlace's threshold is {}; allowed are 0 to 255", parameters.threshold);
+        fail(ErrorCode::usage, "deinterlace's threshold is {}; allowed: 0 to 255", parameters.threshold);
 }
 
 // Validates the images and returns the method for this run: a first frame has no predecessor to compare with, so
@@ -225,22 +225,22 @@ FilterInfo deinterlace_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "deinterlace",
-        .summary = "whole pictures of interlaced ones, without combs where something moves",
+        .summary = "turns interlaced video into full frames without comb artifacts",
         .parameters =
             {
                 {.name = "method",
-                 .help = "adaptive: new lines where something moved since the previous frame; linear: new lines "
-                         "everywhere; blend: every line with its neighbours",
+                 .help = "adaptive: interpolate lines where something moved since the previous frame; linear: "
+                         "interpolate everywhere; blend: average each line with its neighbours",
                  .type = Type::choice,
                  .default_value = "adaptive",
                  .choices = {deinterlace_methods.begin(), deinterlace_methods.end()}},
                 {.name = "keep",
-                 .help = "the field whose lines stay as they are: top has lines 0, 2, 4 ...",
+                 .help = "the field whose lines are kept: top has lines 0, 2, 4 ...",
                  .type = Type::choice,
                  .default_value = "top",
                  .choices = {"top", "bottom"}},
                 {.name = "threshold",
-                 .help = "what changes by more has moved",
+                 .help = "a pixel that changes by more has moved",
                  .type = Type::integer,
                  .default_value = "10",
                  .minimum = 0,

@@ -35,12 +35,12 @@ FilterInfo fps_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "fps",
-        .summary = "another frame rate, by leaving frames out and repeating them",
-        .parameters = {{.name = "fps", .help = "frames a second", .type = Type::rate, .default_value = "25"}},
+        .summary = "changes the frame rate by dropping or repeating frames",
+        .parameters = {{.name = "fps", .help = "frames per second", .type = Type::rate, .default_value = "25"}},
         .examples = {"fps=10", "fps=30000/1001", "deinterlace,fps=12.5,gray"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues&, const Shape&, Executor&) -> std::unique_ptr<Filter> {
-            fail(ErrorCode::usage, "changes how many frames there are, and here each has a result of its own");
+            fail(ErrorCode::usage, "changes the number of frames, but here each frame needs one result");
         },
         .rate = [](const ParameterValues& values) { return values.rate("fps"); },
     };

@@ -281,7 +281,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
     HWY_ALIGN std::uint8_t padded[most_rows][HWY_MAX_BYTES + 2 * (rim + channels)] = {};
     HWY_ALIGN std::uint8_t result[gaussian_short_rows][HWY_MAX_BYTES];
     const std::uint8_t* lines[most_rows];
-    // Source positions, in its row, of the bytes to the left and to the right of a row; -1 for black.
+    // For the bytes of the border left and right of a row: the position in the row that they copy, or -1 for black.
     std::int64_t beside[2][rim];
     for (int at = 0; at < rim; ++at) {
         const auto look_up = [&](int px) {
@@ -529,10 +529,10 @@ int gaussian_size_for(double sigma) {
 // dropped, which shortens the window.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
     if (size < 0 || size > max_window_px)
-        fail(ErrorCode::usage, "gaussian of size {}; allowed are 0 to {}", size, max_window_px);
+        fail(ErrorCode::usage, "gaussian of size {}; allowed: 0 to {}", size, max_window_px);
     if (!(sigma >= 0 && sigma <= max_gaussian_sigma_px))
-        fail(ErrorCode::usage, "gaussian with sigma {}; allowed are 0 to {}", sigma, max_gaussian_sigma_px);
-    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian of size 0 and sigma 0; one follows from the other");
+        fail(ErrorCode::usage, "gaussian with sigma {}; allowed: 0 to {}", sigma, max_gaussian_sigma_px);
+    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian of size 0 and sigma 0; at least one must be given");
     if (size == 0) size = gaussian_size_for(sigma);
     const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 
@@ -560,22 +560,19 @@ namespace {
 const ParameterFields<GaussianParameters>& gaussian_fields() {
     using P = GaussianParameters;
     static const ParameterFields<P> fields = {
-        parameter_field(&P::size,
-                        {.name = "size",
-                         .help = "side of the square window in pixels; even ones reach one pixel further left and up; "
-                                 "0 stands for 6 * sigma - 1, made odd",
-                         .minimum = 0,
-                         .maximum = max_window_px}),
-        parameter_field(&P::sigma,
-                        {.name = "sigma",
-                         .help = "standard deviation in pixels; 0 stands for 0.3 * ((size - 1) / 2 - 1) + 0.8",
-                         .maximum = max_gaussian_sigma_px}),
+        parameter_field(&P::size, {.name = "size",
+                                   .help = "side of the square window in pixels; even sizes reach one pixel further "
+                                           "left and up; 0: 6 * sigma - 1, made odd",
+                                   .minimum = 0,
+                                   .maximum = max_window_px}),
+        parameter_field(&P::sigma, {.name = "sigma",
+                                    .help = "standard deviation in pixels; 0: 0.3 * ((size - 1) / 2 - 1) + 0.8",
+                                    .maximum = max_gaussian_sigma_px}),
         parameter_field(&P::border, border_names, border_parameter()),
-        parameter_field(
-            &P::rounding, gaussian_rounding_names,
-            {.name = "rounding",
-             .help = "fine differs by 1 at most from the formula rounded to whole values; opencv gives, for odd sizes, "
-                     "the bytes of OpenCV's 8-bit GaussianBlur"}),
+        parameter_field(&P::rounding, gaussian_rounding_names,
+                        {.name = "rounding",
+                         .help = "fine: within 1 of the rounded formula; opencv: for odd sizes identical to OpenCV's "
+                                 "8-bit GaussianBlur"}),
     };
     return fields;
 }
@@ -596,7 +593,7 @@ Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& 
 FilterInfo gaussian_info() {
     return {
         .name = "gaussian",
-        .summary = "the weighted mean of the pixels around each one, near ones counting most",
+        .summary = "Gaussian blur: weighted mean of the pixels around each one",
         .parameters = gaussian_fields().infos(),
         .examples = {"gaussian=9", "gaussian=4:sigma=2", "gaussian=0:sigma=2.5"},
         .output_shape =

@@ -62,7 +62,7 @@ struct Layout {
     static constexpr int step_rows = groups * rows_per_thread;
     static constexpr int staged_rows = pitch == 32 ? step_rows : groups;
     // A thread reads this many consecutive ring rows at once. The first rows_at_once - 1 ring rows are therefore
-    // repeated behind the end of the ring.
+    // repeated after the end of the ring.
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
 
     static constexpr int ring_rows(int taps) { return step_rows + taps - 1; }

@@ -24,7 +24,7 @@ public:
     // Evaluates the whole text.
     double read() {
         const double value = sum();
-        if (!rest_.empty()) fail_here("is no operator");
+        if (!rest_.empty()) fail_here("is not an operator");
         return value;
     }
 
@@ -57,13 +57,13 @@ private:
 
     // factor = [-] (NUMBER[%] | NAME | '(' sum ')'). The only recursion, so the depth is limited here.
     double factor() {
-        if (++nested_ > most_nested) fail_here("lies too deep");
+        if (++nested_ > most_nested) fail_here("is nested too deeply");
         double value;
         if (take('-')) {
             value = -factor();
         } else if (take('(')) {
             value = sum();
-            if (!take(')')) fail_here("stands where ')' is missing");
+            if (!take(')')) fail_here("is where ')' is missing");
         } else {
             value = number_or_name();
         }
@@ -80,13 +80,13 @@ private:
             const auto before = rest_;
             if (take_number(rest_, number) != std::errc{} || !std::isfinite(number)) {
                 rest_ = before;
-                fail_here("is no number");
+                fail_here("is not a number");
             }
             return take('%') ? number / 100 * whole_ : number;
         }
         const auto end = std::min(rest_.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), rest_.size());
         const auto value = value_of(rest_.substr(0, end));
-        if (!value) fail_here("is no number and no name that is known here");
+        if (!value) fail_here("is neither a number nor a known name");
         rest_.remove_prefix(end);
         return *value;
     }
@@ -115,8 +115,8 @@ private:
         const auto where = rest_.empty() ? std::string("its end") : fmt::format("'{}'", rest_);
         const bool sizes = names_.out_width || names_.out_height;
         fail(ErrorCode::usage,
-             "{} '{}': {} {}; allowed are pixels (320), parts (50%) and sums like iw/2 with + - * / ( ) and the names "
-             "iw, ih{}",
+             "{} '{}': {} {}; allowed: pixels (320), percentages (50%) and expressions like iw/2 with + - * / ( ) and "
+             "the names iw, ih{}",
              what_, text_, where, problem, sizes ? ", ow, oh" : "");
     }
 
@@ -132,7 +132,7 @@ int measure(std::string_view text, std::string_view what, int whole, const Measu
     const double value = MeasureReader(text, what, whole, names).read();
     constexpr double most = 1e9;
     if (!(std::abs(value) <= most))
-        fail(ErrorCode::usage, "{} '{}' comes to {}, which is no length", what, text, value);
+        fail(ErrorCode::usage, "{} '{}' is {}, which is not a valid length", what, text, value);
     // A value that is an integer except for a double's rounding (29% of 100) counts as that integer.
     constexpr double rounding = 1e-6;
     return static_cast<int>(value < 0 ? value - rounding : value + rounding);
@@ -146,7 +146,8 @@ ParameterInfo opaque_color_parameter(std::string_view help) {
 Pixel opaque_color_from(const ParameterValues& values, int channels) {
     const auto& text = values.text("color");
     const auto color = parse_color(text, "color");
-    if (color.alpha != 255) fail(ErrorCode::usage, "color '{}' has an alpha; there is nothing behind it here", text);
+    if (color.alpha != 255)
+        fail(ErrorCode::usage, "color '{}' has an alpha value; this filter needs an opaque one", text);
     if (channels == 3) return color.pixel;
     return gray_pixel(static_cast<Pixel>(gray_of(color.pixel, split(gray_weights(GrayMethod::weighted)))));
 }
@@ -158,7 +159,7 @@ Shape cropped(const CropParameters& part, const Shape& shape) {
     validate(shape, "crop's image");
     if (part.width < 1 || part.height < 1 || part.x < 0 || part.y < 0 || part.width > shape.width - part.x ||
         part.height > shape.height - part.y)
-        fail(ErrorCode::usage, "crop of {}x{} from {},{} on is not inside the image of {}x{}", part.width, part.height,
+        fail(ErrorCode::usage, "crop of {}x{} at {},{} is not inside the image of {}x{}", part.width, part.height,
              part.x, part.y, shape.width, shape.height);
     return {shape.frames, part.height, part.width, shape.channels};
 }
@@ -187,19 +188,20 @@ FilterInfo crop_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "crop",
-        .summary = "a part of the picture, without the rest",
+        .summary = "crops the picture to a rectangle",
         .parameters =
             {
                 {.name = "w",
-                 .help = "width of the part: pixels (320), of the image (50%), or a sum with iw and ih (iw-16)",
+                 .help = "width of the rectangle: pixels (320), percentage of the image (50%) or expression of iw and "
+                         "ih (iw-16)",
                  .type = Type::text,
                  .default_value = "iw"},
-                {.name = "h", .help = "its height, written like w", .type = Type::text, .default_value = "ih"},
+                {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "ih"},
                 {.name = "x",
-                 .help = "where it begins, written like w; ow and oh are the part's own sides",
+                 .help = "left or upper edge, in the same form as w; ow and oh are the rectangle's sides",
                  .type = Type::text,
                  .default_value = "(iw-ow)/2"},
-                {.name = "y", .help = "written like x", .type = Type::text, .default_value = "(ih-oh)/2"},
+                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "(ih-oh)/2"},
             },
         .unnamed = 4,
         .examples = {"crop=50%:50%", "crop=640:480:x=16:y=ih-oh"},
@@ -233,11 +235,12 @@ PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& 
 FilterInfo flip_info() {
     return {
         .name = "flip",
-        .summary = "the picture mirrored",
+        .summary = "mirrors the picture",
         .parameters =
             {
                 {.name = "direction",
-                 .help = "horizontal: left and right change places; vertical: top and bottom; both: a half turn",
+                 .help =
+                     "horizontal: swaps left and right; vertical: swaps top and bottom; both: rotates by 180 degrees",
                  .type = ParameterInfo::Type::choice,
                  .default_value = "horizontal",
                  .choices = {"horizontal", "vertical", "both"}},
@@ -300,22 +303,22 @@ FilterInfo pad_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "pad",
-        .summary = "the picture with an edge of one colour around it",
+        .summary = "adds a border of one colour",
         .parameters =
             {
                 {.name = "w",
-                 .help = "width of the result: pixels (640), of the image (150%), or a sum with iw and ih (iw+16); 0 "
-                         "keeps it",
+                 .help = "width of the result: pixels (640), percentage of the image (150%) or expression of iw and ih "
+                         "(iw+16); 0 keeps it",
                  .type = Type::text,
                  .default_value = "iw"},
-                {.name = "h", .help = "its height, written like w", .type = Type::text, .default_value = "ih"},
+                {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "ih"},
                 {.name = "x",
-                 .help =
-                     "where the image begins in it, written like w; ow and oh are the result's sides, -1 is the middle",
+                 .help = "position of the image in the result, in the same form as w; ow and oh are the result's "
+                         "sides; -1: centered",
                  .type = Type::text,
                  .default_value = "0"},
-                {.name = "y", .help = "written like x", .type = Type::text, .default_value = "0"},
-                opaque_color_parameter("of the edge: #rrggbb or a name"),
+                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "0"},
+                opaque_color_parameter("colour of the border: #rrggbb or a name"),
             },
         .unnamed = 5,
         .examples = {"pad=iw+48:ih+32:-1:-1:orange", "pad=1920:1080:x=(ow-iw)/2:y=(oh-ih)/2"},

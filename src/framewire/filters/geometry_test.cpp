@@ -58,24 +58,24 @@ TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("0.99"), 0);
 }
 
-TEST(Measure, RejectsTextsThatAreNoMeasure) {
+TEST(Measure, RejectsInvalidMeasures) {
     for (const auto* text :
          {"",    " ",   "x",  "iw/",  "/2",    "(iw", "iw)",         "2 3",  "iwih",  "50%%", "1,5",
           "nan", "inf", "--", "iw/0", "-iw/0", "0/0", "1e300*1e300", "1e10", "1e400", "#",    "50 % 2"})
         EXPECT_FALSE(refusal(text).empty());
     EXPECT_EQ(refusal("iw+ow"),
-              "w 'iw+ow': 'ow' is no number and no name that is known here; allowed are pixels (320), parts (50%) and "
-              "sums like iw/2 with + - * / ( ) and the names iw, ih");
-    EXPECT_NE(refusal("ow+", of_both).find("its end is no number"), std::string::npos);
-    EXPECT_EQ(refusal("1e10"), "w '1e10' comes to 10000000000, which is no length");
+              "w 'iw+ow': 'ow' is neither a number nor a known name; allowed: pixels (320), percentages (50%) and "
+              "expressions like iw/2 with + - * / ( ) and the names iw, ih");
+    EXPECT_NE(refusal("ow+", of_both).find("its end is not a number"), std::string::npos);
+    EXPECT_EQ(refusal("1e10"), "w '1e10' is 10000000000, which is not a valid length");
 }
 
 // Text from clients may nest as deeply as it is long.
 TEST(Measure, RejectsDeepNesting) {
     const auto nested = [](int depth) { return std::string(static_cast<std::size_t>(depth), '('); };
     EXPECT_EQ(in_pixels(nested(20) + "7" + std::string(20, ')')), 7);
-    EXPECT_NE(refusal(nested(100'000)).find("lies too deep"), std::string::npos);
-    EXPECT_NE(refusal(std::string(100'000, '-')).find("lies too deep"), std::string::npos);
+    EXPECT_NE(refusal(nested(100'000)).find("is nested too deeply"), std::string::npos);
+    EXPECT_NE(refusal(std::string(100'000, '-')).find("is nested too deeply"), std::string::npos);
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ TEST(Crop, TakesTheMiddleByDefault) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Crop, RejectsPartsThatAreNotInside) {
+TEST(Crop, RejectsRectanglesOutsideTheImage) {
     const auto info = crop_info();
     const Shape shape{1, 48, 64, 3};
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {
@@ -132,8 +132,8 @@ TEST(Crop, RejectsPartsThatAreNotInside) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(refusal({{"w", "65"}}), "crop of 65x48 from 0,0 on is not inside the image of 64x48");
-    EXPECT_EQ(refusal({{"w", "40"}, {"x", "25"}}), "crop of 40x48 from 25,0 on is not inside the image of 64x48");
+    EXPECT_EQ(refusal({{"w", "65"}}), "crop of 65x48 at 0,0 is not inside the image of 64x48");
+    EXPECT_EQ(refusal({{"w", "40"}, {"x", "25"}}), "crop of 40x48 at 25,0 is not inside the image of 64x48");
     for (const auto* w : {"0", "-1", "1000000000", "iw+1"}) EXPECT_NE(refusal({{"w", w}}), "taken") << w;
     for (const auto* y : {"-1", "1", "999999999"}) EXPECT_NE(refusal({{"y", y}}), "taken") << y;
     EXPECT_EQ(refusal({{"x", "ox"}}).find("x 'ox'"), 0u);
@@ -225,11 +225,11 @@ TEST(Pad, RejectsWhatDoesNotFit) {
         return std::string("taken");
     };
     EXPECT_EQ(refusal({{"w", "70"}, {"x", "7"}}), "the image of 64x48 at 7,0 is not inside pad's 70x48");
-    EXPECT_EQ(refusal({{"w", "16385"}}), "pad's result is 16385x48; allowed are sides of 1 to 16384 pixels");
+    EXPECT_EQ(refusal({{"w", "16385"}}), "pad's result is 16385x48; allowed: sides of 1 to 16384 pixels");
     EXPECT_NE(refusal({{"w", "40"}}), "taken");
     EXPECT_NE(refusal({{"w", "40"}, {"x", "-1"}}), "taken");
     EXPECT_NE(refusal({{"x", "999999999"}}), "taken");
-    EXPECT_EQ(refusal({{"color", "red@0.5"}}), "color 'red@0.5' has an alpha; there is nothing behind it here");
+    EXPECT_EQ(refusal({{"color", "red@0.5"}}), "color 'red@0.5' has an alpha value; this filter needs an opaque one");
     EXPECT_NE(refusal({{"color", "rde"}}), "taken");
 }
 

@@ -122,7 +122,7 @@ const ParameterFields<GrayParameters>& gray_fields() {
             {.name = "method",
              .help = "weighted: 0.114 B + 0.587 G + 0.299 R in OpenCV's fixed point; average: floor((B + G + R) / 3)"}),
         parameter_field(&P::channels, {.name = "channels",
-                                       .help = "of the result: 3 keeps it BGR, 1 makes it a gray image",
+                                       .help = "channels of the result: 3 (BGR) or 1 (gray)",
                                        .minimum = 1,
                                        .maximum = 3,
                                        .choices = {"1", "3"}}),
@@ -135,7 +135,7 @@ const ParameterFields<GrayParameters>& gray_fields() {
 FilterInfo gray_info() {
     return {
         .name = "gray",
-        .summary = "gray from colour, weighted as the eye sees it or averaged",
+        .summary = "converts colour to gray, by perceived brightness or by the average",
         .parameters = gray_fields().infos(),
         .examples = {"gray", "gray=average:channels=1"},
         .output_shape = [](const ParameterValues& values,

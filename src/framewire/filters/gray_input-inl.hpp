@@ -62,7 +62,7 @@ public:
     /// bytes.
     static HWY_INLINE std::int64_t readable_px() { return pixels() + (pixels() / 4 + 2) / 3; }
 
-    /// Gray values of pixels() pixels from `bgr` on.
+    /// Gray values of pixels() pixels starting at `bgr`.
     HWY_INLINE V8 operator()(const std::uint8_t* bgr) const {
         const auto quarter_bytes = 3 * pixels() / 4;
         return narrow_to_bytes(D8(), quarter(bgr), quarter(bgr + quarter_bytes), quarter(bgr + 2 * quarter_bytes),

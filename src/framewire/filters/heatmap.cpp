@@ -164,7 +164,9 @@ HeatmapFromChanges::HeatmapFromChanges(const Shape& shape, Executor& executor) :
 FilterInfo heatmap_info() {
     return {
         .name = "heatmap",
-        .summary = "how much each pixel changed since the previous frame: blue still, green half, red most",
+        .summary =
+            "colours each pixel by its change since the previous frame: blue for none, green for half, red for the "
+            "most",
         .parameters = {},
         .examples = {"heatmap", "gaussian=5,heatmap"},
         .needs_previous = true,

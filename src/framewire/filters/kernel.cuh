@@ -342,7 +342,7 @@ public:
     /// chunk_bytes.
     __device__ ResultRows(std::uint8_t* first, std::int64_t row_stride, int count, bool chunks)
         : first_(first), row_stride_(row_stride), count_(count), chunks_(chunks) {}
-    /// `count` bytes of each row of a frame, from `byte` on.
+    /// `count` bytes of each row of a frame, starting at `byte`.
     __device__ ResultRows(const cuda::KernelImage<std::uint8_t>& rows, bool chunks, int frame, int byte, int count)
         : ResultRows(rows.row(frame, 0) + byte, rows.row_stride, count, chunks) {}
 

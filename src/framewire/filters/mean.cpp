@@ -255,7 +255,7 @@ const ParameterFields<MeanParameters>& mean_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(&P::size,
                         {.name = "size",
-                         .help = "side of the square window in pixels; even ones reach one pixel further left and up",
+                         .help = "side of the square window in pixels; even sizes reach one pixel further left and up",
                          .minimum = 1,
                          .maximum = max_window_px}),
         parameter_field(&P::border, border_names, border_parameter()),
@@ -276,7 +276,7 @@ Mean::Mean(MeanParameters parameters, const Shape& shape, Executor& executor)
 FilterInfo mean_info() {
     return {
         .name = "mean",
-        .summary = "the mean of the pixels around each one, which blurs and takes noise away",
+        .summary = "box blur: mean of the pixels around each one; removes noise",
         .parameters = mean_fields().infos(),
         .examples = {"mean=7", "mean=3:border=zero"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },

@@ -78,7 +78,7 @@ TEST(Mean, RejectsWrongSizesAndShapes) {
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
             EXPECT_EQ(error.what(), "mean: size '" + std::to_string(size) +
-                                        "' is out of range; allowed is a whole number from 1 to 255");
+                                        "' is out of range; allowed: a whole number from 1 to 255");
         }
     }
     EXPECT_THROW(Mean({}, {1, 4, 4, 2}, executor), Error);

@@ -37,7 +37,7 @@ Median::Median(MedianParameters parameters, const Shape& shape, Executor& execut
 FilterInfo median_info() {
     return {
         .name = "median",
-        .summary = "the median of the pixels around: removes noise, keeps edges",
+        .summary = "median of the pixels around each one: removes noise, keeps edges",
         .parameters = median_fields().infos(),
         .examples = {"median=5", "median=3:border=replicate"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },

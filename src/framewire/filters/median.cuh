@@ -30,7 +30,7 @@ struct PairOrder {
     }
 };
 
-// Loads four bytes of a row from `column` on, some of which lie outside the image.
+// Loads four bytes of a row starting at `column`, some of which lie outside the image.
 __device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_t* row, int column, int width,
                                                                int channels, Border border) {
     std::uint32_t word = 0;

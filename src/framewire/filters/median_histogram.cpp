@@ -341,8 +341,8 @@ MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const
         windows = std::min(windows, most_windows(size, memory.block_bytes));
         if (windows == 0)
             fail(ErrorCode::config,
-                 "median: size {} needs {} bytes of shared memory a block, this GPU has {}; sizes up to {} and the cpu "
-                 "backend can",
+                 "median: size {} needs {} bytes of shared memory per block, but this GPU has {}; use a size up to {} "
+                 "or the cpu backend",
                  size, framewire::shared_bytes(size, windows_per_warp * step_px), memory.block_bytes,
                  largest_size(memory.block_bytes));
     }

@@ -79,7 +79,7 @@ __device__ std::uint32_t ones_from(int first, int word) {
     return __funnelshift_lc(0u, 0x01010101u, static_cast<std::uint32_t>(max(8 * first - 32 * word, 0)));
 }
 
-/// Adds 1 or -1 (`times`) to the bytes from `first` on.
+/// Adds 1 or -1 (`times`) to the bytes starting at `first`.
 template <int times>
 __device__ uint4 add_ones(uint4 counts, int first) {
     constexpr auto factor = static_cast<std::uint32_t>(times);

@@ -74,8 +74,8 @@ TEST(MedianHistogramBlocks, ReportsWhatDoesNotFit) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::config);
         EXPECT_STREQ(error.what(),
-                     "median: size 255 needs 71544 bytes of shared memory a block, this GPU has 65536; sizes up to 231 "
-                     "and the cpu backend can");
+                     "median: size 255 needs 71544 bytes of shared memory per block, but this GPU has 65536; use a "
+                     "size up to 231 or the cpu backend");
     }
     EXPECT_NO_THROW(MedianHistogramBlocks(231, {1, 10, 10, 3}, sm_75));
     EXPECT_NO_THROW(MedianHistogramBlocks(255, {1, 10, 10, 3}, sm_86));

@@ -283,7 +283,7 @@ constexpr int side = 4;  // of a tile, in pixels
 template <int size_, int channels_>
 struct Layout {
     static constexpr int size = size_, channels = channels_;
-    // Strips start at columns -1, 3, 7 ... of a tile's footprint. The footprint ends within a strip behind the tile's
+    // Strips start at columns -1, 3, 7 ... of a tile's footprint. The footprint ends within a strip after the tile's
     // own.
     static constexpr int strips_behind = (size - 1) / side, more_px = (strips_behind + 1) * side - size;
     using Block = TileBlock<size, side, side, channels, more_px>;

@@ -57,8 +57,7 @@ TEST(Median, RejectsSizesWithoutMiddle) {
             ADD_FAILURE() << "size " << size << " was taken";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
-            EXPECT_NE(std::string(error.what()).find("; allowed is an odd whole number from 1 to 255"),
-                      std::string::npos)
+            EXPECT_NE(std::string(error.what()).find("; allowed: an odd whole number from 1 to 255"), std::string::npos)
                 << error.what();
         }
     }

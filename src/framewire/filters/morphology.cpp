@@ -468,8 +468,8 @@ HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
 }
 
 // Row pass: `count` results, each the maximum of `size` pixels from its position in `line` on. Overwrites the line.
-// Prefetches `next_out`, where a later row of results goes, because the first write to a memory line otherwise waits
-// for it.
+// Prefetches `next_out`, the destination of a later row of results, because the first write to a memory line otherwise
+// waits for it.
 template <bool erodes>
 void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_t* out, const std::uint8_t* next_out) {
     const D8 d8;
@@ -680,23 +680,21 @@ FilterInfo close_info() {
 }
 
 FilterInfo dilate_info() {
-    return info("dilate", "dilate=7:shape=rect", "the largest of the pixels around each one",
-                MorphologyOperation::dilate);
+    return info("dilate", "dilate=7:shape=rect", "maximum of the pixels around each one", MorphologyOperation::dilate);
 }
 
 FilterInfo erode_info() {
-    return info("erode", "erode=7", "the smallest of the pixels around each one", MorphologyOperation::erode);
+    return info("erode", "erode=7", "minimum of the pixels around each one", MorphologyOperation::erode);
 }
 
 FilterInfo open_info() {
     return info("open", "open=7:shape=ellipse",
-                "erode, then dilate: takes away what is smaller than the structuring element",
-                MorphologyOperation::open);
+                "erode, then dilate: removes details smaller than the structuring element", MorphologyOperation::open);
 }
 
 MorphologyOperation parse_morphology_operation(std::string_view text) {
     if (const auto* operation = value_named(morphology_names, text)) return *operation;
-    fail(ErrorCode::usage, "morphology '{}'; allowed are {}", text, fmt::join(names_of(morphology_names), ", "));
+    fail(ErrorCode::usage, "morphology '{}'; allowed: {}", text, fmt::join(names_of(morphology_names), ", "));
 }
 
 // Closing and opening are the compositions of dilation and erosion (Serra, Image Analysis and Mathematical Morphology,
@@ -716,7 +714,7 @@ MorphologyPhases phases_of(MorphologyOperation operation) {
 
 StructuringElement::StructuringElement(ElementShape shape, int diameter) : diameter_(diameter) {
     if (diameter < 1 || diameter > max_element_px || diameter % 2 == 0)
-        fail(ErrorCode::usage, "a structuring element of diameter {}; allowed are odd ones from 1 to {}", diameter,
+        fail(ErrorCode::usage, "a structuring element of diameter {}; allowed: odd ones from 1 to {}", diameter,
              max_element_px);
     const int r = radius();
     for (int dy = -r; dy <= r; ++dy) {

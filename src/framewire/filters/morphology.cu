@@ -177,7 +177,7 @@ struct RowPair {
     }
 };
 
-// Loads 16 bytes of a row from `at` on, complemented for an erosion. Bytes outside the row are zero.
+// Loads 16 bytes of a row starting at `at`, complemented for an erosion. Bytes outside the row are zero.
 __device__ uint4 load(const std::uint8_t* row, int at, const Job& job) {
     uint4 raw{};
     if (job.in_aligned && at >= 0 && at + thread_bytes <= job.row_bytes) {

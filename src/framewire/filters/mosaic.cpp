@@ -361,7 +361,7 @@ namespace {
 // Clips a zone to the image. Throws Error{usage} if nothing of it remains.
 Zone cut_to(const Shape& shape, const Zone& zone) {
     if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1)
-        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} has no size or begins before the image", zone.x, zone.y,
+        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} is empty or has a negative position", zone.x, zone.y,
              zone.width, zone.height);
     if (zone.x >= shape.width || zone.y >= shape.height)
         fail(ErrorCode::usage, "mosaic's zone {},{},{},{} lies outside the image of {}x{}", zone.x, zone.y, zone.width,
@@ -377,8 +377,8 @@ const ParameterFields<MosaicParameters>& mosaic_fields() {
                                       .minimum = 1,
                                       .maximum = max_mosaic_cell_px}),
         {{.name = "zone",
-          .help = "x,y,w,h in pixels, quoted: zone='0,0,64,64'; only there, with cells from its own corner on; may be "
-                  "given up to 64 times",
+          .help = "apply only to this rectangle, quoted x,y,w,h in pixels: zone='0,0,64,64'; cells start at its "
+                  "corner; up to 64 zones",
           .type = ParameterInfo::Type::text,
           .repeatable = true},
          [](const P&) { return std::string(); },
@@ -394,7 +394,7 @@ MosaicParameters checked(MosaicParameters parameters, const Shape& shape) {
     validate(shape, "mosaic's image");
     mosaic_fields().check(parameters, "mosaic");
     if (parameters.zones.size() > max_mosaic_zones)
-        fail(ErrorCode::usage, "mosaic has {} zones; allowed are up to {}", parameters.zones.size(), max_mosaic_zones);
+        fail(ErrorCode::usage, "mosaic has {} zones; allowed: up to {}", parameters.zones.size(), max_mosaic_zones);
     for (auto& zone : parameters.zones) zone = cut_to(shape, zone);
     return parameters;
 }
@@ -412,9 +412,8 @@ Zone parse_zone(std::string_view text) {
         const int least = index < 2 ? 0 : 1;
         if (!is_number || !ended_well || numbers[index] < least)
             fail(ErrorCode::usage,
-                 "zone '{}' is not x,y,w,h: four whole numbers, x and y from 0 on, w and h from 1 on; in a chain "
-                 "quoted, as "
-                 "zone='0,0,64,64'",
+                 "zone '{}' is not x,y,w,h: four whole numbers, x and y at least 0, w and h at least 1; quoted in a "
+                 "chain: zone='0,0,64,64'",
                  text);
         if (!last) rest.remove_prefix(1);
     }
@@ -463,7 +462,7 @@ std::vector<FilterFigure> Mosaic::figures() const {
 FilterInfo mosaic_info() {
     return {
         .name = "mosaic",
-        .summary = "square cells, each of its own mean colour",
+        .summary = "mosaic of square cells, each filled with its mean colour",
         .parameters = mosaic_fields().infos(),
         .examples = {"mosaic=12", "mosaic=32:zone='0,0,200,150':zone='300,60,80,80'"},
         .output_shape =

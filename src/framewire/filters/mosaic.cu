@@ -397,7 +397,7 @@ void launch_copy(Job job, int frames, const cuda::Stream& stream) {
 template <int channels, bool aligned>
 void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     if (job.cell <= largest_small_cell_px) {
-        // The fewest groups that hold whole cells.
+        // Minimum number of groups that hold whole cells.
         const int groups_of_whole_cells = job.cell / std::gcd(job.cell, group_px);
         const int groups = groups_of_whole_cells <= usual_groups ? usual_groups : most_groups;
         job.tile_groups = groups / groups_of_whole_cells * groups_of_whole_cells;

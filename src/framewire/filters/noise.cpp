@@ -145,12 +145,12 @@ const ParameterFields<NoiseParameters>& noise_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(
             &P::threshold,
-            {.name = "threshold", .help = "a pixel shows when any channel differs by more", .maximum = 255}),
+            {.name = "threshold", .help = "a pixel is shown if any channel differs by more", .maximum = 255}),
         parameter_field(
             &P::mode, noise_mode_names,
             {.name = "mode", .help = "mask: pure red on black; overlay: the red channel set to 255 over the frame"}),
         parameter_field(&P::base, noise_base_names,
-                        {.name = "base", .help = "what an overlay lies on: the frame, or the previous one"}),
+                        {.name = "base", .help = "background of the overlay: the current or the previous frame"}),
     };
     return fields;
 }
@@ -180,14 +180,14 @@ NoiseFromChanges::NoiseFromChanges(NoiseMode mode, const Shape& shape, Executor&
 FilterInfo noise_info() {
     return {
         .name = "noise",
-        .summary = "pixels that differ from the previous frame, in red",
+        .summary = "shows pixels that differ from the previous frame in red",
         .parameters = noise_fields().infos(),
         .examples = {"noise=mode=overlay", "noise=10"},
         .needs_previous = true,
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 if (values.is_given("base") && values.text("mode") != "overlay")
-                    fail(ErrorCode::usage, "base is for mode=overlay; a mask lies on black");
+                    fail(ErrorCode::usage, "base requires mode=overlay; a mask has a black background");
                 return shape.with_channels(3);
             },
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {

@@ -100,7 +100,7 @@ FRAMEWIRE_HOST_DEVICE inline bool is_noisy(Pixel now, Pixel before, int threshol
 /// The picture under the red pixels: black, the frame or the previous one.
 enum class NoiseUnder { nothing, frame, previous };
 
-/// The picture under the red pixels for these parameters.
+/// The picture on which these parameters draw the red pixels.
 FRAMEWIRE_HOST_DEVICE inline NoiseUnder noise_under(const NoiseParameters& parameters) {
     if (parameters.mode == NoiseMode::mask) return NoiseUnder::nothing;
     return parameters.base == NoiseBase::frame ? NoiseUnder::frame : NoiseUnder::previous;

@@ -67,7 +67,7 @@ private:
     // One operation, or all of them, with the settings in force.
     PointwiseOp op_now(std::size_t index) const;
     std::array<PointwiseOp, max_ops> ops_now() const;
-    // The first op from which on one channel stands for three equal ones; their number where there is none.
+    // The first op from which on one channel stands for three equal ones; the number of ops if there is none.
     std::size_t first_equal_op() const;
     // Index of a filter's code in the kernel; -1 if there is none.
     static int number_on_device(std::string_view filter);

@@ -322,7 +322,7 @@ Turn turn_by(double degrees) {
 Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     validate(shape, "rotate's image");
     if (!(std::abs(parameters.degrees) <= 360))
-        fail(ErrorCode::usage, "rotate by {} degrees; allowed are -360 to 360", parameters.degrees);
+        fail(ErrorCode::usage, "rotate by {} degrees; allowed: -360 to 360", parameters.degrees);
     if (!parameters.whole) return shape;
     const auto turn = turn_by(parameters.degrees);
     const double cosine = std::abs(turn.cosine), sine = std::abs(turn.sine);
@@ -395,21 +395,21 @@ FilterInfo rotate_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "rotate",
-        .summary = "the picture turned, by any angle",
+        .summary = "rotates the picture by any angle",
         .parameters =
             {
                 {.name = "angle",
-                 .help = "in degrees, clockwise; 90, 180 and 270 move pixels unchanged, others blend neighbours",
+                 .help = "degrees clockwise; 90, 180 and 270 keep pixels exact, other angles interpolate",
                  .type = Type::real,
                  .default_value = "90",
                  .minimum = -360,
                  .maximum = 360},
                 {.name = "size",
-                 .help = "of the result: whole holds all of the turned picture; same is as large as the picture",
+                 .help = "size of the result: whole fits the rotated picture; same keeps the picture's size",
                  .type = Type::choice,
                  .default_value = "whole",
                  .choices = {"whole", "same"}},
-                opaque_color_parameter("of what the picture does not cover: #rrggbb or a name"),
+                opaque_color_parameter("colour of the area outside the picture: #rrggbb or a name"),
             },
         .examples = {"rotate=15:color=gray", "rotate=90", "rotate=-1.5:size=same"},
         .output_shape = [](const ParameterValues& values,

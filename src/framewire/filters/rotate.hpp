@@ -28,7 +28,7 @@ struct RotateMap {
 inline constexpr int rotate_map_bits = 32,  ///< of a RotateMap
     rotate_place_bits = 8;                  ///< of a position between two pixels
 
-/// A position along one axis: the pixel before it, and the distance behind that pixel in 2^-8 pixels, rounded with
+/// A position along one axis: the pixel before it, and the distance from that pixel in 2^-8 pixels, rounded with
 /// halves up.
 struct RotatePlace {
     /// Pixel at or before the position.

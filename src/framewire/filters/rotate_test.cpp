@@ -35,7 +35,7 @@ TEST_P(RotateTest, RightAnglesMovePixels) {
             check_quarters(GetParam(), angle, quarters, channels, {{1, 1, 1, channels}, {2, 37, 131, channels}});
 }
 
-TEST_P(RotateTest, WholeTurnsLeaveTheImageAlone) {
+TEST_P(RotateTest, FullTurnsLeaveTheImageUnchanged) {
     for (const auto* angle : {"0", "360", "-360"})
         kit::check_filter(
             GetParam(),

@@ -17,13 +17,13 @@ public:
 
     /// Before the rows of each frame.
     virtual void begin_rows() {}
-    /// The result is made so many rows at a time, counted from its first one: a cell's.
+    /// Number of rows of the result that are made at a time, such as those of a cell.
     virtual int rows_together() const { return 1; }
     /// The rows of the image that these of the result are made from.
     virtual RowRange rows_needed(const RowRange& made) const { return made; }
     /// The area in which the next frame's result may differ from its image; nothing if that may be anywhere.
     virtual std::optional<ImageArea> changed_area() const { return {}; }
-    /// True where the result's three channels are equal: then run_rows() can make one of them alone.
+    /// True if the result's three channels are equal: then run_rows() can make one of them alone.
     virtual bool gives_equal_channels() const { return false; }
 
     /// For a filter that only reads the gray value of each pixel: the weights. run_rows() then also takes rows of one

@@ -595,7 +595,7 @@ ScaleParameters scale_parameters(const ParameterValues& values, const Shape& sha
     const auto side = [&](const char* name, int whole) {
         const int value = measure(values.text(name), name, whole, names);
         if (value < -most_multiple)
-            fail(ErrorCode::usage, "{} '{}' is {}; allowed are sizes, 0 and -1 to -{}", name, values.text(name), value,
+            fail(ErrorCode::usage, "{} '{}' is {}; allowed: sizes, 0 and -1 to -{}", name, values.text(name), value,
                  most_multiple);
         return value == 0 ? whole : value;
     };
@@ -627,7 +627,7 @@ Scale::Scale(const AxisTaps& down, const AxisTaps& along, const Shape& shape, Ex
       columns_(scale_axis(down, 2)),
       rows_(scale_axis(along, 2)),
       blocks_(blocks_for(columns_, rows_, executor)) {
-    // Without blocks, the CPU's vectors process two taps of BGR or eight of gray at a time.
+    // If columns are not processed in blocks, vectors on the CPU process two taps of BGR or eight of gray at a time.
     if (executor.backend() == Backend::cpu && blocks_.empty() && shape.channels == 1) rows_ = scale_axis(along, 8);
     if constexpr (cuda::compiled)
         if (executor.backend() == Backend::cuda) on_device_ = plan_for_cuda();
@@ -637,19 +637,18 @@ FilterInfo scale_info() {
     using Type = ParameterInfo::Type;
     return {
         .name = "scale",
-        .summary = "the picture in another size",
+        .summary = "resizes the picture",
         .parameters =
             {
                 {.name = "w",
-                 .help = "width: pixels (640), of the image (50%), or a sum with iw and ih (iw/2); -1 keeps the "
-                         "picture's ratio, -2 does with an even number, 0 keeps the width",
+                 .help = "width: pixels (640), percentage of the image (50%) or expression of iw and ih (iw/2); -1 "
+                         "keeps the aspect ratio, -2 does with an even number, 0 keeps the width",
                  .type = Type::text,
                  .default_value = "-1"},
-                {.name = "h", .help = "height, written like w", .type = Type::text, .default_value = "-1"},
+                {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "-1"},
                 {.name = "method",
-                 .help = "area: the mean of what each pixel covers; bilinear; bicubic: sharper, as most expect; "
-                         "lanczos: sharpest, with faint rings. All average as many pixels as it takes to shrink "
-                         "without aliasing",
+                 .help = "area: mean of the covered pixels; bilinear; bicubic: sharper; lanczos: sharpest, with faint "
+                         "ringing. All of them average enough pixels to shrink without aliasing",
                  .type = Type::choice,
                  .default_value = "bicubic",
                  .choices = {"area", "bilinear", "bicubic", "lanczos"}},

@@ -47,7 +47,7 @@ __device__ int held(int sum, int shift, int least, int most) {
     return min(max((sum + (1 << (shift - 1))) >> shift, least), most);
 }
 
-// Loads four elements of a row from `x` on; those beyond its end are 0.
+// Loads four elements of a row starting at `x`; those beyond its end are 0.
 __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int elements, bool aligned) {
     if (aligned && x + group <= elements) return *reinterpret_cast<const std::uint32_t*>(row + x);
     std::uint32_t bytes = 0;

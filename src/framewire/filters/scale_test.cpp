@@ -128,7 +128,7 @@ TEST(ScaleAxis, MatchesKnownWeights) {
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    // At -0.25: the part outside counts for pixel 0.
+    // At -0.25: the part of the window outside the image counts for pixel 0.
     const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
@@ -200,8 +200,8 @@ TEST(Scale, RejectsWrongSizes) {
         return std::string("taken");
     };
     EXPECT_EQ(refusal({}), "w and h both follow the other; give at least one of them");
-    EXPECT_EQ(refusal({{"w", "16385"}}), "scale's result is 16385x12289; allowed are sides of 1 to 16384 pixels");
-    EXPECT_EQ(refusal({{"w", "-257"}, {"h", "5"}}), "w '-257' is -257; allowed are sizes, 0 and -1 to -256");
+    EXPECT_EQ(refusal({{"w", "16385"}}), "scale's result is 16385x12289; allowed: sides of 1 to 16384 pixels");
+    EXPECT_EQ(refusal({{"w", "-257"}, {"h", "5"}}), "w '-257' is -257; allowed: sizes, 0 and -1 to -256");
     EXPECT_NE(refusal({{"w", "1000000000"}}), "taken");
     EXPECT_NE(refusal({{"w", "1"}, {"h", "99999999"}}), "taken");
     EXPECT_EQ(refusal({{"w", "half"}}).find("w 'half'"), 0u);

@@ -197,9 +197,8 @@ constexpr NamedColor named_colors[] = {
     {"white", 0xFFFFFF}, {"black", 0x000000},  {"gray", 0x808080}, {"red", 0xFF0000},     {"green", 0x00FF00},
     {"blue", 0x0000FF},  {"yellow", 0xFFFF00}, {"cyan", 0x00FFFF}, {"magenta", 0xFF00FF}, {"orange", 0xFFA500}};
 constexpr std::string_view allowed =
-    "#rrggbb or one of white, black, gray, red, green, blue, yellow, cyan, magenta, orange, each with @0 to @1 behind "
-    "it "
-    "for its alpha";
+    "#rrggbb or one of white, black, gray, red, green, blue, yellow, cyan, magenta, orange, optionally followed by @0 "
+    "to @1 for the alpha";
 
 // Parses the color without its alpha, as 0xRRGGBB.
 std::optional<std::uint32_t> read_rgb(std::string_view text) {
@@ -217,7 +216,7 @@ Color parse_color(std::string_view text, std::string_view what) {
     const auto rgb = read_rgb(text.substr(0, at));
     const auto alpha = at == text.npos ? std::optional(1.0) : number_in<double>(text.substr(at + 1));
     if (!rgb || !alpha || !(*alpha >= 0 && *alpha <= 1))
-        fail(ErrorCode::usage, "{} '{}' is no colour; allowed is {}", what, text, allowed);
+        fail(ErrorCode::usage, "{} '{}' is not a colour; allowed: {}", what, text, allowed);
     return {pixel_of(*rgb & 255, *rgb >> 8 & 255, *rgb >> 16), static_cast<int>(std::lround(255 * *alpha))};
 }
 
@@ -335,7 +334,8 @@ TextTemplate::TextTemplate(std::string_view text) {
             }
             const auto token = token_from(name);
             if (!token)
-                fail(ErrorCode::usage, "no token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name, token_list);
+                fail(ErrorCode::usage, "unknown token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name,
+                     token_list);
             parts_.push_back(*token);
             has_tokens_ = true;
             most_characters += tokens[static_cast<std::size_t>(*token)].most_characters;
@@ -346,7 +346,7 @@ TextTemplate::TextTemplate(std::string_view text) {
             if (character == '\\') {
                 const char escaped = text.size() > 1 ? text[1] : '\0';
                 if (escaped != 'n' && escaped != '\\' && escaped != '{' && escaped != '}')
-                    fail(ErrorCode::usage, "the text has a backslash before {}; it may stand before n, \\, {{ and }}",
+                    fail(ErrorCode::usage, "the text has a backslash before {}; it is allowed before n, \\, {{ and }}",
                          text.size() > 1 ? fmt::format("'{}'", text.substr(1, first_character(text.substr(1)).bytes))
                                          : "nothing");
                 character = escaped == 'n' ? U'\n' : static_cast<char32_t>(escaped);
@@ -382,7 +382,7 @@ std::size_t TextTemplate::add_clock(std::string_view format) {
         }
         const auto most = format.empty() ? 0 : most_characters_of(format.front());
         if (most == 0)
-            fail(ErrorCode::usage, "the clock has '%{}'; allowed are {}",
+            fail(ErrorCode::usage, "the clock has '%{}'; allowed: {}",
                  format.substr(0, format.empty() ? 0 : first_character(format).bytes), conversion_list);
         parts_.push_back(ClockPart{format.front()});
         most_characters += most;
@@ -490,19 +490,19 @@ const ParameterFields<TextParameters>& text_fields() {
             {.name = "text",
              .help =
                  "UTF-8; \\n ends a line; tokens {fps} {process_ms} {read_ms} {send_ms} {bandwidth} {changed} {frame} "
-                 "{time} {source} {clock}, the last one also as strftime has it: {clock:%H:%M:%S}"}),
-        parameter_field(&P::x, place("x", "of the text's left edge; negative: from the right edge to the text's")),
-        parameter_field(&P::y, place("y", "of the text's upper edge; negative: from the lower edge to the text's")),
+                 "{time} {source} {clock}, the last one optionally with a strftime format: {clock:%H:%M:%S}"}),
+        parameter_field(&P::x, place("x", "left edge of the text; if negative, distance from the right edge")),
+        parameter_field(&P::y, place("y", "upper edge of the text; if negative, distance from the lower edge")),
         parameter_field(
             &P::size_px,
-            {.name = "size", .help = "of the font, in pixels", .minimum = min_size_px, .maximum = max_size_px}),
+            {.name = "size", .help = "font size in pixels", .minimum = min_size_px, .maximum = max_size_px}),
         {{.name = "color",
-          .help = "#rrggbb or a name, with @0.5 behind it half transparent",
+          .help = "#rrggbb or a name; a following @0.5 makes it half transparent",
           .type = ParameterInfo::Type::text},
          [](const P& all) { return to_string(all.color); },
          [](P& all, const std::string& text) { all.color = parse_color(text, "color"); }},
         {{.name = "box",
-          .help = "a colour behind the text, as color has it, or none",
+          .help = "colour of the box behind the text, in the same form as color, or none",
           .type = ParameterInfo::Type::text},
          [](const P& all) { return all.box ? to_string(*all.box) : "none"; },
          [](P& all, const std::string& text) {
@@ -511,7 +511,7 @@ const ParameterFields<TextParameters>& text_fields() {
         parameter_field(
             &P::font,
             {.name = "font",
-             .help = "a family fontconfig knows or a font file's path; fontconfig's own choice where it is empty"}),
+             .help = "font family known to fontconfig, or path of a font file; if empty, fontconfig's default"}),
     };
     return fields;
 }
@@ -553,7 +553,7 @@ void Text::set_frame_values(const FrameValues& values) {
 FilterInfo text_info() {
     return {
         .name = "text",
-        .summary = "text over the picture, with figures of the run filled in on each frame",
+        .summary = "draws text over the picture, with statistics of the run",
         .parameters = text_fields().infos(),
         .examples = {"text='frame {frame}, {time}':x=12:y=-12:size=20:color=yellow:box=black@0.5",
                      "text='{fps} fps':x=8:y=8:size=24"},
@@ -618,14 +618,14 @@ FontFile find_font(const std::string& wanted) {
     if (names_font_file(wanted)) {
         std::error_code ignored;
         if (std::filesystem::is_regular_file(wanted, ignored)) return {wanted, 0};
-        fail(ErrorCode::usage, "no font file '{}'", wanted);
+        fail(ErrorCode::usage, "font file '{}' does not exist", wanted);
     }
 
     // A separate configuration; the process's own belongs to other users of fontconfig.
     const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);
     const auto* name = wanted.empty() ? "sans" : wanted.c_str();
     const Pattern pattern(FcNameParse(reinterpret_cast<const FcChar8*>(name)), &FcPatternDestroy);
-    if (!pattern) fail(ErrorCode::usage, "'{}' is no name of a font family", wanted);
+    if (!pattern) fail(ErrorCode::usage, "'{}' is not the name of a font family", wanted);
     const char* asked_family = text_of(pattern, FC_FAMILY, 0);
     const std::string family = asked_family ? asked_family : "";
     FcPatternAddBool(pattern.get(), FC_OUTLINE, FcTrue);
@@ -640,7 +640,9 @@ FontFile find_font(const std::string& wanted) {
              "file");
     if (!family.empty() && !is_of_family(found, family.c_str()))
         fail(ErrorCode::usage,
-             "no font family '{}'; 'fc-list : family' lists those there are, a font file's path serves too", family);
+             "unknown font family '{}'; 'fc-list : family' lists the installed ones; the path of a font file is also "
+             "allowed",
+             family);
     FontFile file{path, 0};
     FcPatternGetInteger(found.get(), FC_INDEX, 0, &file.face);
     return file;
@@ -665,7 +667,7 @@ using Face = std::unique_ptr<std::remove_pointer_t<FT_Face>, decltype(&FT_Done_F
 // A FreeType library for one atlas alone.
 Library open_library() {
     FT_Library library = nullptr;
-    if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "FreeType does not start");
+    if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "FreeType cannot be initialized");
     return {library, &FT_Done_FreeType};
 }
 
@@ -673,7 +675,7 @@ Library open_library() {
 Face open_face(const Library& library, const FontFile& font, int size_px) {
     FT_Face face = nullptr;
     if (FT_New_Face(library.get(), font.path.c_str(), font.face, &face) != 0)
-        fail(ErrorCode::usage, "'{}' is no font FreeType can read", font.path);
+        fail(ErrorCode::usage, "'{}' is not a font that FreeType can read", font.path);
     Face opened(face, &FT_Done_Face);
     if (!FT_IS_SCALABLE(face) || FT_Set_Pixel_Sizes(face, 0, static_cast<FT_UInt>(size_px)) != 0)
         fail(ErrorCode::usage, "the font '{}' has no outlines", font.path);

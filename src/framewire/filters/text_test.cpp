@@ -299,11 +299,11 @@ void expect_refused(const std::function<void()>& action, std::string_view part, 
 }
 
 TEST(TextTemplate, RejectsWhatItCannotFillIn) {
-    expect_refused([] { TextTemplate("{fpz}"); }, "no token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
+    expect_refused([] { TextTemplate("{fpz}"); }, "unknown token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
     expect_refused([] { TextTemplate("{fps"); }, "a '{' without a '}'");
-    expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed are %a %A");
+    expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed: %a %A");
     expect_refused([] { TextTemplate("{clock:%}"); }, "the clock has '%'");
-    expect_refused([] { TextTemplate("{clocks:%H}"); }, "no token '{clocks:%H}'");
+    expect_refused([] { TextTemplate("{clocks:%H}"); }, "unknown token '{clocks:%H}'");
     expect_refused([] { TextTemplate("{clock:" + std::string(3000, 'x') + "}"); }, "too long");
     expect_refused([] { TextTemplate("a\\b"); }, "a backslash before 'b'");
     expect_refused([] { TextTemplate("a\\"); }, "a backslash before nothing");
@@ -323,7 +323,7 @@ TEST(TextColor, ReadsNamesNumbersAndAlpha) {
     EXPECT_EQ(parse_color("#000000@0", "color").alpha, 0);
     for (const auto* wrong :
          {"", "pink!", "#12345", "#1234567", "#12345g", "#-12345", "red@", "red@2", "red@-1", "red@nan", "@1"})
-        expect_refused([&] { parse_color(wrong, "box"); }, fmt::format("box '{}' is no colour", wrong));
+        expect_refused([&] { parse_color(wrong, "box"); }, fmt::format("box '{}' is not a colour", wrong));
 }
 
 TEST_F(TextOnHost, RejectsWrongParameters) {
@@ -352,12 +352,12 @@ TEST_F(TextOnHost, RejectsUnknownFamilies) {
     }
 }
 
-TEST_F(TextOnHost, RejectsFilesThatAreNoFonts) {
+TEST_F(TextOnHost, RejectsNonFontFiles) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-text-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto broken = folder / "broken.ttf";
     std::ofstream(broken) << "this is no font";
-    expect_refused([&] { Text({.font = broken}, {1, 8, 8, 3}, executor()); }, "is no font FreeType can read");
+    expect_refused([&] { Text({.font = broken}, {1, 8, 8, 3}, executor()); }, "is not a font that FreeType can read");
     // A font truncated anywhere is either rejected or drawn.
     std::ifstream whole_file(font(), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});

@@ -21,7 +21,9 @@ void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int
 
 ParameterInfo border_parameter() {
     return {.name = "border",
-            .help = "outside the image: mirrored without repeating its edge, its nearest pixel, or black"};
+            .help =
+                "pixels outside the image: mirrored without repeating the edge (reflect101), nearest pixel (replicate) "
+                "or black (zero)"};
 }
 
 // The pixels inside the row are copied at once; only those outside are mapped one by one.

@@ -68,7 +68,7 @@ HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, 
 // angle from the axis.
 struct Turned {
     V16 along, across;
-    hn::MFromD<D16> steep;  // true where the axis is that of y
+    hn::MFromD<D16> steep;  // true for the y axis
 };
 
 // Swaps the axes of steep gradients, which keeps the quotient across / along within -1..1.

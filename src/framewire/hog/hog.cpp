@@ -190,7 +190,7 @@ public:
         // was written stalls (failed store forwarding).
         for (int cell = 0; cell < count; ++cell) {
             const auto* const sum = sums_ + cell * turns_ * turn_places;
-            // Whole vectors: the excess of one histogram overwrites data that is not read any more.
+            // Whole vectors: the excess of one histogram overwrites data that is no longer read.
             for (int i = 0; i < turn_places; i += step) {
                 const auto pair_of = [&](int one, int other) HWY_ATTR {
                     return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
@@ -640,8 +640,8 @@ const ParameterFields<HogParameters>& hog_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(&P::gradient, hog_gradient_names,
                         {.name = "gradient",
-                         .help = "sobel as in the report, or central differences with votes spread over neighbouring "
-                                 "cells, as Dalal and Triggs's: models miss 18 % of INRIA's crops instead of 38 %"}),
+                         .help = "sobel as in the report, or central differences with votes interpolated between cells "
+                                 "(Dalal and Triggs): models miss 18 % of INRIA's crops instead of 38 %"}),
         parameter_field(
             &P::cell,
             {.name = "cell", .help = "side of a cell in pixels", .minimum = 4, .maximum = hog_most_cell, .unit = "PX"}),
@@ -650,11 +650,12 @@ const ParameterFields<HogParameters>& hog_fields() {
             {.name = "bins", .help = "directions of a cell", .minimum = 2, .maximum = hog_most_bins, .unit = "N"}),
         parameter_field(
             &P::signed_gradients,
-            {.name = "signed", .help = "tell dark to bright from bright to dark: bins of the whole circle"}),
-        parameter_field(&P::norm, hog_norm_names,
-                        {.name = "norm", .help = "of each block of cells; l2hys is Dalal and Triggs's"}),
+            {.name = "signed", .help = "distinguish dark-to-bright from bright-to-dark edges: bins cover 360 degrees"}),
+        parameter_field(
+            &P::norm, hog_norm_names,
+            {.name = "norm", .help = "normalization of each block of cells; l2hys is that of Dalal and Triggs"}),
         parameter_field(&P::block, {.name = "block",
-                                    .help = "side of a block in cells; with a norm",
+                                    .help = "side of a block in cells; requires a norm",
                                     .minimum = 1,
                                     .maximum = hog_most_block,
                                     .unit = "N"}),
@@ -711,7 +712,7 @@ bool Hog::goes_by_rows() const {
 
 void Hog::check(const HogShape& out) const {
     if (out != output_shape_)
-        fail(ErrorCode::usage, "hog's descriptors are {} x {} x {} x {}; needed are {} x {} x {} x {}", out.frames,
+        fail(ErrorCode::usage, "hog's descriptors are {} x {} x {} x {}; expected {} x {} x {} x {}", out.frames,
              out.rows, out.columns, out.values, output_shape_.frames, output_shape_.rows, output_shape_.columns,
              output_shape_.values);
 }

@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     for (int slot = 0; slot < slots; ++slot) sums[slot * cell_threads + thread] = {};
     __syncthreads();
 
-    // Loads the tile and applies gamma. Words beside the image stay unset and are not read below.
+    // Loads the tile and applies gamma. Words outside the image are not set and not read below.
     const int tile_x = (first_x - 1) & ~3;  // -4 at the left border
     const int row_words = static_cast<int>(job.row_stride_bytes / 4);
     const auto* gray = job.gray + frame * job.height * job.row_stride_bytes;

@@ -13,7 +13,7 @@ __device__ inline float float_of(int number) {
 }
 
 // The hardware's approximate reciprocal and reciprocal square root, without the handling of tiny and huge
-// numbers; for numbers from 1 on.
+// numbers; for numbers of at least 1.
 __device__ inline float reciprocal_of(float number) {
     float result;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(number));

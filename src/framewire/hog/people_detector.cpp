@@ -141,30 +141,35 @@ const ParameterFields<PeopleParameters>& people_fields() {
     using P = PeopleParameters;
     constexpr double any = std::numeric_limits<double>::infinity();
     static const ParameterFields<P> fields = {
-        parameter_field(&P::threshold,
-                        {.name = "threshold", .help = "windows that score more", .minimum = -any, .maximum = any}),
-        parameter_field(&P::scale_step,
-                        {.name = "scale-step", .help = "from one size to the next", .minimum = 1.05, .maximum = 2}),
+        parameter_field(
+            &P::threshold,
+            {.name = "threshold", .help = "detect windows that score more than this", .minimum = -any, .maximum = any}),
+        parameter_field(
+            &P::scale_step,
+            {.name = "scale-step", .help = "factor from one window size to the next", .minimum = 1.05, .maximum = 2}),
         parameter_field(&P::group, people_grouping_names,
                         {.name = "group",
-                         .help = "of windows that show one person: the best of those that overlap stays, or the mean "
-                                 "of those that have neighbours, as OpenCV's, with fewer false alarms"}),
-        parameter_field(&P::overlap,
-                        {.name = "overlap",
-                         .help = "intersection over union above which the worse of two goes; --group overlap",
-                         .maximum = 1,
-                         .unit = "IOU"}),
+                         .help = "grouping of windows on one person: overlap keeps the best of overlapping windows; "
+                                 "neighbours averages groups like OpenCV, with fewer false alarms"}),
+        parameter_field(
+            &P::overlap,
+            {.name = "overlap",
+             .help = "intersection over union above which the worse of two windows is dropped; for --group overlap",
+             .maximum = 1,
+             .unit = "IOU"}),
         parameter_field(&P::neighbours, {.name = "neighbours",
-                                         .help = "a group of no more windows than these goes; --group neighbours",
+                                         .help = "drop groups with this many windows or fewer; for --group neighbours",
                                          .maximum = 1000,
                                          .unit = "N"}),
-        parameter_field(&P::least_height_px, {.name = "min-height",
-                                              .help = "of windows, from half of the model's; 0 is the model's",
-                                              .maximum = max_side_px,
-                                              .unit = "PX"}),
-        parameter_field(
-            &P::most_height_px,
-            {.name = "max-height", .help = "of windows; 0 is the frame's", .maximum = max_side_px, .unit = "PX"}),
+        parameter_field(&P::least_height_px,
+                        {.name = "min-height",
+                         .help = "smallest window height, at least half of the model's; 0: the model's",
+                         .maximum = max_side_px,
+                         .unit = "PX"}),
+        parameter_field(&P::most_height_px, {.name = "max-height",
+                                             .help = "largest window height; 0: the frame's",
+                                             .maximum = max_side_px,
+                                             .unit = "PX"}),
     };
     return fields;
 }
@@ -174,14 +179,13 @@ void validate(const WindowModel& model, const PeopleParameters& p) {
     people_fields().check(p, "people");
     const int least = least_height_px(model, p), half = (model.height_px + 1) / 2;
     if (least < half || least > max_side_px)
-        fail(ErrorCode::usage, "windows from {} pixels height on; allowed are {} (half of the model's) to {}", least,
+        fail(ErrorCode::usage, "windows of at least {} pixels height; allowed: {} (half of the model's) to {}", least,
              half, max_side_px);
     if (p.most_height_px != 0 && (p.most_height_px < least || p.most_height_px > max_side_px))
-        fail(ErrorCode::usage, "windows up to {} pixels height; allowed are {} (the least) to {}", p.most_height_px,
+        fail(ErrorCode::usage, "windows of at most {} pixels height; allowed: {} (the minimum) to {}", p.most_height_px,
              least, max_side_px);
     if (p.capacity < 1 || p.capacity > most_capacity)
-        fail(ErrorCode::usage, "room for {} windows above the threshold; allowed are 1 to {}", p.capacity,
-             most_capacity);
+        fail(ErrorCode::usage, "room for {} windows above the threshold; allowed: 1 to {}", p.capacity, most_capacity);
 }
 
 // Names the size of the smallest window and how small windows may become.
@@ -377,7 +381,7 @@ void NeighbourGroups::join(std::span<const Detection> detections) {
 // Adds up the groups, drops small ones, averages the others, and drops those within others.
 std::size_t NeighbourGroups::operator()(std::span<Detection> detections, int neighbours) {
     if (detections.size() > leaders_.size())
-        fail(ErrorCode::internal, "{} boxes to group; there is room for {}", detections.size(), leaders_.size());
+        fail(ErrorCode::internal, "{} boxes to group; the limit is {}", detections.size(), leaders_.size());
     join(detections);
     std::size_t groups = 0;
     std::fill_n(groups_.begin(), detections.size(), -1);

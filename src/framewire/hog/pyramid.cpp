@@ -174,13 +174,12 @@ void check(std::span<const double> scales, const Shape& frame) {
     if (frame.frames != 1) fail(ErrorCode::usage, "{} frames for a pyramid; it takes one", frame.frames);
     for (const double scale : scales) {
         if (!(scale >= least_pyramid_scale && scale <= most_pyramid_scale))
-            fail(ErrorCode::usage, "a pyramid's level of scale {}; allowed are {} to {}", scale, least_pyramid_scale,
+            fail(ErrorCode::usage, "a pyramid level of scale {}; allowed: {} to {}", scale, least_pyramid_scale,
                  most_pyramid_scale);
         if (scale > std::min(frame.width, frame.height))
-            fail(ErrorCode::usage, "a pyramid's level of scale {} has no pixel of a frame of {}", scale,
-                 to_string(frame));
+            fail(ErrorCode::usage, "a pyramid level of scale {} is empty for a frame of {}", scale, to_string(frame));
         if (std::max(frame.width, frame.height) / scale > max_side_px)
-            fail(ErrorCode::usage, "a pyramid's level of scale {} of a frame of {} has sides above {} pixels", scale,
+            fail(ErrorCode::usage, "a pyramid level of scale {} of a frame of {} has sides above {} pixels", scale,
                  to_string(frame), max_side_px);
     }
 }

@@ -38,11 +38,11 @@ double squared_length(std::span<const float> values) {
 
 // Rejects parameters and samples that the descent could not handle.
 void check(const SvmSamples& samples, const SvmParameters& p) {
-    if (!(p.c > 0 && std::isfinite(p.c))) fail(ErrorCode::usage, "c is {}; allowed are finite numbers above 0", p.c);
+    if (!(p.c > 0 && std::isfinite(p.c))) fail(ErrorCode::usage, "c is {}; allowed: finite numbers above 0", p.c);
     if (!(p.positive_weight > 0 && std::isfinite(p.positive_weight)))
-        fail(ErrorCode::usage, "the positive samples' weight is {}; allowed are finite numbers above 0",
+        fail(ErrorCode::usage, "the positive samples' weight is {}; allowed: finite numbers above 0",
              p.positive_weight);
-    if (!(p.tolerance > 0)) fail(ErrorCode::usage, "the tolerance is {}; it is above 0", p.tolerance);
+    if (!(p.tolerance > 0)) fail(ErrorCode::usage, "the tolerance is {}; it must be above 0", p.tolerance);
     if (p.most_passes < 1) fail(ErrorCode::usage, "{} passes through the samples; at least 1 is needed", p.most_passes);
     bool has[2] = {};
     for (std::size_t row = 0; row < samples.rows(); ++row) {
@@ -51,7 +51,7 @@ void check(const SvmSamples& samples, const SvmParameters& p) {
             fail(ErrorCode::usage, "sample {} has a value that is not a finite number", row);
     }
     if (!has[0] || !has[1])
-        fail(ErrorCode::usage, "{} samples, none of which is {}; both kinds are needed", samples.rows(),
+        fail(ErrorCode::usage, "{} samples, none of which is {}; training needs both kinds", samples.rows(),
              has[1] ? "negative" : "positive");
 }
 
@@ -92,7 +92,7 @@ private:
         return parameters_.loss == SvmLoss::squared ? std::numeric_limits<double>::infinity() : cost_of(row);
     }
     double sign(std::size_t row) const { return samples_.positive(row) ? 1 : -1; }
-    // Functional margin of a sample; from 1 on it is on the right side.
+    // Functional margin of a sample; at least 1 means that it is on the right side.
     double margin(std::size_t row) const { return sign(row) * (product(svm_.weights, samples_.row(row)) + svm_.bias); }
 
     // Minimises the dual cost over each multiplier in turn, in random order.
@@ -227,7 +227,7 @@ std::optional<DetectionCurve> cross_validate(const WindowModel& window, const Tr
                                              const std::stop_token& stop) {
     const auto most = std::min(positives.size(), negatives.size());
     if (folds < 2 || static_cast<std::size_t>(folds) > most)
-        fail(ErrorCode::usage, "{} folds of {} positive and {} negative images; allowed are 2 to {}", folds,
+        fail(ErrorCode::usage, "{} folds of {} positive and {} negative images; allowed: 2 to {}", folds,
              positives.size(), negatives.size(), most);
     ImageScores scores;
     for (int fold = 0; fold < folds; ++fold) {
@@ -360,10 +360,9 @@ void check(const TrainingImages& positives, const TrainingImages& negatives, con
     if (negatives.size() == 0) fail(ErrorCode::usage, "no negative images to train on");
     training_fields().check(p, "training");
     if (p.hard_windows < 1 || p.hard_windows > most_windows)
-        fail(ErrorCode::usage, "{} hard windows of a negative image; allowed are 1 to {}", p.hard_windows,
-             most_windows);
+        fail(ErrorCode::usage, "{} hard windows per negative image; allowed: 1 to {}", p.hard_windows, most_windows);
     if (!(p.scale_step >= 1.05 && p.scale_step <= 2))
-        fail(ErrorCode::usage, "a scale step of {}; allowed are 1.05 to 2", p.scale_step);
+        fail(ErrorCode::usage, "a scale step of {}; allowed: 1.05 to 2", p.scale_step);
 }
 
 // State of one training run.
@@ -511,24 +510,22 @@ const ParameterFields<TrainingParameters>& training_fields() {
     static const ParameterFields<P> fields = {
         parameter_field<P>(
             [](auto& all) -> auto& { return all.svm.c; },
-            {.name = "c", .help = "what errors cost beside a wide margin", .maximum = any, .above_minimum = true}),
-        parameter_field(
-            &P::positive_weight,
-            {.name = "positive-weight",
-             .help = "what an error with a positive costs, in those with a negative; 0: both kinds cost the "
-                     "same in all",
-             .maximum = any}),
+            {.name = "c", .help = "cost of errors relative to a wide margin", .maximum = any, .above_minimum = true}),
+        parameter_field(&P::positive_weight, {.name = "positive-weight",
+                                              .help = "cost of an error with a positive relative to one with a "
+                                                      "negative; 0: balanced, so that both kinds have the same total",
+                                              .maximum = any}),
         parameter_field(&P::rounds, {.name = "rounds",
-                                     .help = "times that false alarms in the negatives are looked for and added",
+                                     .help = "rounds in which false alarms in the negatives are added to the samples",
                                      .maximum = most_rounds,
                                      .unit = "N"}),
         parameter_field(&P::windows,
                         {.name = "negative-windows",
-                         .help = "taken at random of each negative image; 0: 10000 of all, at least 10 of each",
+                         .help = "random windows per negative image; 0: 10000 in total, at least 10 per image",
                          .maximum = most_windows,
                          .unit = "N"}),
         parameter_field<P>([](auto& all) -> auto& { return all.svm.seed; },
-                           {.name = "seed", .help = "of all that is random", .maximum = 0x1p62, .unit = "N"}),
+                           {.name = "seed", .help = "seed of the random numbers", .maximum = 0x1p62, .unit = "N"}),
     };
     return fields;
 }

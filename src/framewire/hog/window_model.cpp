@@ -14,7 +14,7 @@ HogShape window_shape(const WindowModel& model) {
     const auto shape = hog_shape(model.hog, {1, model.height_px, model.width_px, 1});
     const int cell = model.hog.cell;
     if (model.width_px % cell != 0 || model.height_px % cell != 0)
-        fail(ErrorCode::usage, "a window of {}x{} pixels is not made of whole cells of {}", model.width_px,
+        fail(ErrorCode::usage, "a window of {}x{} pixels is not a multiple of cells of {}", model.width_px,
              model.height_px, cell);
     return shape;
 }
@@ -23,7 +23,7 @@ void validate(const WindowModel& model) {
     const auto shape = window_shape(model);
     if (static_cast<std::int64_t>(model.weights.size()) != shape.count())
         fail(ErrorCode::usage,
-             "a model of {} weights does not go with a window of {}x{} pixels, whose descriptor has {} x {} x {} = {} "
+             "a model of {} weights does not match a window of {}x{} pixels, whose descriptor has {} x {} x {} = {} "
              "values",
              model.weights.size(), model.width_px, model.height_px, shape.rows, shape.columns, shape.values,
              shape.count());
@@ -36,7 +36,7 @@ void validate(const WindowModel& model) {
 const ParameterInfo& window_parameter() {
     static const ParameterInfo parameter{
         .name = "window",
-        .help = "of a model, in whole cells",
+        .help = "window size of a model, in whole cells",
         .type = ParameterInfo::Type::size,
         .default_value = fmt::format("{}x{}", WindowModel{}.width_px, WindowModel{}.height_px),
         .minimum = 1,
@@ -67,7 +67,7 @@ WindowModel described_window(std::string_view text, const std::string& whose) {
 // Compares only the parameters that the user gave explicitly.
 void require_asked(const WindowModel& model, const ParameterValues& asked, const std::string& name) {
     const auto refuse = [&](const ParameterInfo& parameter, const std::string& own, const std::string& wanted) {
-        fail(ErrorCode::usage, "{0} {1} was asked for, and {2} was trained with {0} {3}", parameter.name, wanted, name,
+        fail(ErrorCode::usage, "{0} {1} was requested, but {2} was trained with {0} {3}", parameter.name, wanted, name,
              own);
     };
     const auto window = [](const auto& size) { return fmt::format("{}x{}", size.first, size.second); };

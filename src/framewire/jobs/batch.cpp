@@ -190,7 +190,7 @@ BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
       statistics((require_different(pieces, options.job.statistics_path), options.job.statistics_path),
                  options.job.replace) {
     if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
-        fail(ErrorCode::usage, "{} jobs at once; allowed are 1 to {}", options.jobs, BatchOptions::most_jobs);
+        fail(ErrorCode::usage, "{} jobs at once; allowed: 1 to {}", options.jobs, BatchOptions::most_jobs);
     for (std::size_t index = 0; index < pieces.size(); ++index)
         if (!add_parts(pieces[index], index) && (options.shard.has(index) || pieces[index].in_every_share))
             add(std::move(pieces[index]));
@@ -333,8 +333,7 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
         return;
     }
     // Checked before the piece is marked as begun, because other shards may fail at the same input.
-    if (const auto* missing = missing_input(task.piece))
-        fail(ErrorCode::no_input, "{}: there is no such file", missing->path);
+    if (const auto* missing = missing_input(task.piece)) fail(ErrorCode::no_input, "{}: no such file", missing->path);
     PieceInTheMaking marked(task.marks);
     const auto making = making_of(task.piece);
     // Another run may have finished it meanwhile. If it was killed, this run takes over.
@@ -343,8 +342,9 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
         return;
     }
     if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::refuse)
-        fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it", task.found.what);
-    if (task.found.is == PieceIs::changed) log_info("{} is made again: {} changed", task.piece.input, task.found.what);
+        fail(ErrorCode::io, "{} already exists; use -y to replace it, -n to keep it", task.found.what);
+    if (task.found.is == PieceIs::changed)
+        log_info("{} is processed again: {} changed", task.piece.input, task.found.what);
     try {
         marked.begin(making);
         // the input does not exist: the job will report it
@@ -373,7 +373,7 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     }
     if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
     if (failed) {
-        log_info("{}; it is made in one piece", failed->why);
+        log_info("{}; it is processed as a whole", failed->why);
         return false;
     }
     task.join(job);
@@ -470,8 +470,7 @@ BatchInput input_at(const std::string& path, const std::string& name) {
 BatchInput file_input(const std::string& text) {
     const auto call = parse_source(text);
     if (!call.kind->must_exist)
-        fail(ErrorCode::usage, "{} is no file; many files are named by their paths, folders, patterns and @lists",
-             text);
+        fail(ErrorCode::usage, "{} is not a file; name several files by paths, folders, patterns or @lists", text);
     return input_at(call.path, fs::path(call.path).filename());
 }
 
@@ -493,9 +492,9 @@ std::vector<BatchInput> folder_inputs(const std::string& text) {
     }
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
     if (inputs.empty())
-        fail(ErrorCode::no_input, "{} holds no videos and no images; known are {}, and images' endings", folder,
+        fail(ErrorCode::no_input, "{} contains no videos or images; known: {}, and image extensions", folder,
              fmt::join(video_endings, " "));
-    if (others > 0) log_warning("{}: {} entries are no videos and no images, and left out", folder, others);
+    if (others > 0) log_warning("{}: {} entries are neither videos nor images and are ignored", folder, others);
     std::ranges::sort(inputs, {}, &BatchInput::path);
     return inputs;
 }
@@ -506,7 +505,7 @@ std::string fixed_part(const std::string& pattern) {
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
 }
 
-// Expands a pattern with glob(3); folders are left out.
+// Expands a pattern with glob(3); folders are skipped.
 std::vector<std::string> paths_that_fit(const std::string& pattern) {
     struct Matches {
         Matches() = default;
@@ -516,7 +515,7 @@ std::vector<std::string> paths_that_fit(const std::string& pattern) {
         glob_t found{};
     } matches;
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
-    if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its folders cannot be read", pattern);
+    if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its subfolders cannot be read", pattern);
     std::vector<std::string> paths;
     for (std::size_t match = 0; match < matches.found.gl_pathc; ++match)
         if (const std::string path = matches.found.gl_pathv[match]; !is_folder(path)) paths.push_back(path);
@@ -527,7 +526,7 @@ std::vector<BatchInput> pattern_inputs(const std::string& pattern) {
     const auto fixed = fixed_part(pattern);
     std::vector<BatchInput> inputs;
     for (const auto& path : paths_that_fit(pattern)) inputs.push_back(input_at(path, path.substr(fixed.size())));
-    if (inputs.empty()) fail(ErrorCode::no_input, "{} fits no file", pattern);
+    if (inputs.empty()) fail(ErrorCode::no_input, "{} matches no file", pattern);
     std::ranges::sort(inputs, {}, &BatchInput::path);
     return inputs;
 }
@@ -545,7 +544,7 @@ std::vector<BatchInput> list_inputs(const std::string& list) {
     for (int letter = file.get(); letter >= 0; letter = file.get()) {
         if (++bytes > longest_list_bytes)
             fail(ErrorCode::usage, "the list {} is longer than {} MiB", list, longest_list_bytes >> 20);
-        if (letter == 0) fail(ErrorCode::usage, "{} is no list: it holds a byte 0", list);
+        if (letter == 0) fail(ErrorCode::usage, "{} is not a list: it contains a null byte", list);
         if (letter == '\n')
             take();
         else
@@ -702,15 +701,15 @@ void require_can_be_joined(const JobFiles& files) {
     for (const auto& output : files.outputs())
         if (!can_be_joined(output.path))
             fail(ErrorCode::usage,
-                 "{}: pieces of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, "
-                 ".mkv and .avi can",
+                 "{}: its segments cannot be joined (--segment); .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, .mkv and "
+                 ".avi can",
                  output.path);
 }
 
 CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
                    const std::stop_token& stop, const StretchPiece& piece) {
     const auto times = frame_times_of(input.source, {.stop = stop});
-    if (!times.unknown.empty()) log_info("{} is not cut: {}", input.source, times.unknown);
+    if (!times.unknown.empty()) log_info("{} is not split: {}", input.source, times.unknown);
     CutPiece cut;
     auto outputs = outputs_to_join(whole);
     auto part_input = input;
@@ -793,15 +792,14 @@ LookBack look_back_of(const std::string& filters, const BackgroundModel* backgro
 
 void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
     if (input.start_seconds > 0 || input.duration_seconds)
-        fail(ErrorCode::usage, "--start and --duration are of whole videos; they do not go with --segment");
+        fail(ErrorCode::usage, "--start and --duration cannot be combined with --segment");
     const auto& learns = cutting.look_back.learns;
     if (!learns.empty() && !cutting.warm_up_seconds)
-        fail(
-            ErrorCode::usage,
-            "the background {} learns from all frames before, and pieces of a video (--segment) do not have them; "
-            "--warm-up 30s lets each learn from so much before it, and what it finds differs from an uncut run's then. "
-            "With first or a picture it is the same",
-            learns);
+        fail(ErrorCode::usage,
+             "the background {} learns from all previous frames, which segments of a video (--segment) do not have; "
+             "--warm-up 30s lets each segment learn from the 30 s before it, with results that differ from an unsplit "
+             "run. Results do not change with first or an image as background",
+             learns);
 }
 
 std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting) {

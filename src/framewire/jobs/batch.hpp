@@ -256,7 +256,7 @@ std::string batch_json(const BatchFigures& figures);
 struct LookBack {
     /// Number of frames before a frame, counted at the source's rate.
     int frames = 0;
-    /// Number of frames behind a filter that changes the rate, counted at that rate.
+    /// Number of frames after a filter that changes the rate, counted at that rate.
     int rated_frames = 0;
     /// True if the very first frame of the source is needed.
     bool first_frame = false;

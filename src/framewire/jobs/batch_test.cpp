@@ -97,7 +97,7 @@ namespace {
 
 using End = PieceOutcome::End;
 
-class CutVideo : public JobTest {
+class SegmentedVideo : public JobTest {
 protected:
     // 24 frames at 3 frames/s.
     InputOptions room() const { return {.source = endless_camera() + ":frames=24", .filters = "noise"}; }
@@ -121,9 +121,9 @@ protected:
     }
 };
 
-FRAMEWIRE_ON_EVERY_BACKEND(CutVideo);
+FRAMEWIRE_ON_EVERY_BACKEND(SegmentedVideo);
 
-TEST_P(CutVideo, EqualsAnUncutRunWhenJoined) {
+TEST_P(SegmentedVideo, EqualsAnUnsplitRunWhenJoined) {
     for (const auto* folder : {"out", "parts"}) std::filesystem::create_directory(folder_ / folder);
     const auto whole = piece("out", room());
     const auto of_room = cut(whole, room(), 2);
@@ -137,7 +137,7 @@ TEST_P(CutVideo, EqualsAnUncutRunWhenJoined) {
     EXPECT_TRUE(read_file(folder_ / "out/room.y4m") == uncut());
 }
 
-TEST_P(CutVideo, RunsAsAPieceOfABatch) {
+TEST_P(SegmentedVideo, RunsAsPartOfABatch) {
     auto whole = piece("out", room());
     whole.cut = [=, this] { return cut(whole, room(), 3); };
     const BatchOptions options{.job = job(), .folder = folder_ / "out", .version = "1", .jobs = 2};
@@ -150,12 +150,12 @@ TEST_P(CutVideo, RunsAsAPieceOfABatch) {
     EXPECT_EQ(again.run(InTheWay::refuse).count(End::was_done), 1);
 }
 
-TEST_P(CutVideo, StaysWholeIfItsFramesAreUnknown) {
+TEST_P(SegmentedVideo, IsNotSplitIfItsFramesAreUnknown) {
     for (const auto& input : {InputOptions{.source = endless_camera()}, room()})
         EXPECT_EQ(cut(piece("out", input), input, 60).parts.size(), 1u) << input.source;
 }
 
-TEST_P(CutVideo, RejectsOutputsThatCannotBeJoined) {
+TEST_P(SegmentedVideo, RejectsOutputsThatCannotBeJoined) {
     const auto refused = [&](const DetectOptions& options) {
         return error_of([&] { require_can_be_joined(files_of(options)); });
     };
@@ -179,7 +179,7 @@ FrameTimes ten_a_second(std::size_t frames) {
     return times;
 }
 
-TEST(Stretches, BeginWithKeyFramesAndCoverTheSource) {
+TEST(SegmentRanges, BeginWithKeyFramesAndCoverTheSource) {
     const InputOptions input{.source = "a.mp4"};
     const auto stretches = stretches_of(ten_a_second(43), input, {.seconds = 1.2});
     ASSERT_EQ(stretches.size(), 3u);
@@ -202,7 +202,7 @@ TEST(Stretches, BeginWithKeyFramesAndCoverTheSource) {
     EXPECT_EQ(stretches_of(one_key, input, {.seconds = 1}).size(), 1u);
 }
 
-TEST(Stretches, StartWithTheFramesThatFiltersNeed) {
+TEST(SegmentRanges, StartWithTheFramesThatFiltersNeed) {
     const auto lead_of_last = [](const std::string& filters, std::optional<double> warm_up = {},
                                  const BackgroundModel* background = nullptr) {
         const InputOptions input{.source = "a.mp4", .filters = filters};
@@ -226,7 +226,7 @@ TEST(Stretches, StartWithTheFramesThatFiltersNeed) {
     EXPECT_EQ(look_back_of("gray", nullptr).learns, "");
 }
 
-TEST(Stretches, NeedAWarmUpForLearningBackgrounds) {
+TEST(SegmentRanges, NeedAWarmUpForLearningBackgrounds) {
     const auto refused = [](const InputOptions& input, const Cutting& cutting) {
         return testing::error_of([&] { require_can_be_cut(input, cutting); });
     };
@@ -237,7 +237,7 @@ TEST(Stretches, NeedAWarmUpForLearningBackgrounds) {
     EXPECT_EQ(refused({.source = "a", .duration_seconds = 1}, {.seconds = 2}), ErrorCode::usage);
 }
 
-class CutJobs : public JobTest {
+class SegmentedJobs : public JobTest {
 protected:
     // 24 frames at 3 frames/s.
     static std::string room() { return endless_camera() + ":frames=24"; }
@@ -259,9 +259,9 @@ protected:
     }
 };
 
-FRAMEWIRE_ON_EVERY_BACKEND(CutJobs);
+FRAMEWIRE_ON_EVERY_BACKEND(SegmentedJobs);
 
-TEST_P(CutJobs, EqualAnUncutJob) {
+TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
     for (const char* filters :
          {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
         RunOptions options{.job = job(), .input = {.source = room(), .filters = filters}};
@@ -277,7 +277,7 @@ TEST_P(CutJobs, EqualAnUncutJob) {
     }
 }
 
-TEST_P(CutJobs, ComputeTheDescriptorsOfAnUncutJob) {
+TEST_P(SegmentedJobs, ComputeTheDescriptorsOfAnUnsplitJob) {
     DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
     run_in_stretches<DescribeJob>(options, "out.npy");
     options.output = folder_ / "uncut.npy";
@@ -285,7 +285,7 @@ TEST_P(CutJobs, ComputeTheDescriptorsOfAnUncutJob) {
     EXPECT_TRUE(read_file(folder_ / "out.npy") == read_file(folder_ / "uncut.npy"));
 }
 
-TEST_P(CutJobs, RejectASourceThatDiffersFromThePlan) {
+TEST_P(SegmentedJobs, RejectASourceThatDiffersFromThePlan) {
     const auto failure = [&](const Stretch& stretch) {
         const auto out = folder_ / "out.bgr";
         auto options = job();

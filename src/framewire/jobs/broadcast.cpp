@@ -168,7 +168,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
     result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
-    if (own_listener) own_listener->close("the stream has come to its end");
+    if (own_listener) own_listener->close("the stream has ended");
     if (!result.ended_at_new_size && !result.ended_for_orders)
         result.viewers_left =
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
@@ -405,9 +405,7 @@ std::optional<double> refresh_seconds_of(std::optional<double> asked, const code
                                          bool recorded) {
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
     if (asked && recorded)
-        fail(ErrorCode::usage,
-             "refresh {} of a stream that is recorded, which is not sharpened; refresh 0 or no record "
-             "are allowed",
+        fail(ErrorCode::usage, "refresh {} with a recorded stream, which is not refined; use refresh 0 or no record",
              *asked);
     if (recorded) return std::nullopt;
     return asked.value_or(usual_refresh_seconds);

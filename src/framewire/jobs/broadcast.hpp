@@ -202,7 +202,7 @@ public:
           greatest_(limits ? limits->greatest_threshold(least_) : least_) {
         if (!limits) return;
         if (encoder.mode == codec::Mode::lossless)
-            fail(ErrorCode::usage, "a rate does not go with the mode lossless, whose threshold is 0");
+            fail(ErrorCode::usage, "a bitrate cannot be combined with mode lossless, whose threshold is 0");
         validate(*limits, least_);
     }
 

@@ -106,7 +106,7 @@ void Camera::open(bool may_come_later) {
     } catch (const Error& error) {
         const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
         if (!may_come_later || !is_away(error) || !may_be_away) throw;
-        log_warning("{}: {}; trying again", name(), error.what());
+        log_warning("{}: {}; retrying", name(), error.what());
     }
 }
 
@@ -172,7 +172,7 @@ void Camera::run_relay() {
         } catch (const Error& error) {
             const bool goes_on = options_.input.reconnect.value_or(SourceOptions::for_ever).count() > 0;
             if (!is_away(error) || !goes_on || options_.job.stop.stop_requested()) throw;
-            log_warning("{}: {}; trying again", name(), error.what());
+            log_warning("{}: {}; retrying", name(), error.what());
         }
         live_->detach();
         // frees the stream's name
@@ -191,11 +191,11 @@ bool Camera::go_on() {
     job_.reset();
     auto& source = options_.input.opened->source();
     if (result_.ended_at_new_size) {
-        if (!source.take_new_size()) fail(ErrorCode::internal, "{} has no new size", name());
-        log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
+        if (!source.take_new_size()) fail(ErrorCode::internal, "{} has an unchanged size", name());
+        log_warning("{}: its frame size changes from {} to {}; viewers reconnect to a stream of the new size",
                     source.info().name, to_string(before), to_string(source.info().shape));
     } else {
-        log_info("{}: viewers come back to a stream as it was ordered", name());
+        log_info("{}: viewers reconnect to a stream with the requested settings", name());
     }
     if (options_.job.frames) *options_.job.frames -= result_.figures.frames - counted_frames_;
     if (options_.job.frames == 0) return false;
@@ -203,7 +203,7 @@ bool Camera::go_on() {
     if (!record_.empty()) {
         do options_.record = recording_part(record_, ++recordings_);
         while (std::filesystem::exists(fwd::parse_record(options_.record).path));
-        log_info("{}: recorded on in {}", name(), options_.record);
+        log_info("{}: recording continues in {}", name(), options_.record);
     }
     make_next_job();
     return true;
@@ -216,7 +216,7 @@ void Camera::make_next_job() {
     } catch (const Error& error) {
         if (options_.record.empty() || error.code() != ErrorCode::io) throw;
         note_recording_failure(std::current_exception());
-        log_error("{}; the stream goes on without being recorded", error.what());
+        log_error("{}; the stream continues without a recording", error.what());
     }
     options_.record.clear();
     make_job();
@@ -304,19 +304,19 @@ const CamerasOptions& checked(const CamerasOptions& options) {
         net::validate_stream_name(name);
         if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
         if (const auto& path = options.listener.base_path; path == "/" + name || path.starts_with("/" + name + "/"))
-            fail(ErrorCode::usage, "the base path {} begins with the name of a camera, whose own address that is",
-                 path);
+            fail(ErrorCode::usage,
+                 "the base path {} begins with the name of a camera, so it would hide the camera's address", path);
         naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
     }
     check_events(options.events);
     if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
-        fail(ErrorCode::usage, "mqtt tells what detectors find, and no camera has one: it goes with detect");
+        fail(ErrorCode::usage, "mqtt sends the events of detectors, but no camera has detect");
     return options;
 }
 
 void require_folder(const std::string& folder) {
     if (!folder.empty() && !std::filesystem::is_directory(folder))
-        fail(ErrorCode::config, "there is no folder {} for recordings", folder);
+        fail(ErrorCode::config, "the folder {} for recordings does not exist", folder);
 }
 
 // Calls `body` with each index on its own thread, and returns when all calls have ended.
@@ -369,7 +369,7 @@ struct CamerasJob::State {
                 try {
                     there->keep_now();
                 } catch (const Error& error) {
-                    fail(error.code(), "{}: it is in force, but does not survive a restart: {}", name, error.what());
+                    fail(error.code(), "{}: applied, but will be lost at a restart: {}", name, error.what());
                 }
             });
     }
@@ -434,7 +434,7 @@ struct CamerasJob::State {
         for (const auto& of_camera : failures)
             if (of_camera) failure.attempt([&] { std::rethrow_exception(of_camera); });
         end_events();
-        listener.close("all streams have come to their end");
+        listener.close("all streams have ended");
         result.total = total_of(cameras);
         result.viewers = listener.metrics();
         failure.attempt([&] { job.statistics_file().write(to_json(result)); });

@@ -86,7 +86,7 @@ private:
     BroadcastResult result_;
 };
 
-/// Returns the text of a recording's sink for part `number`, from 2 on: `day.fwd:key=2` becomes `day-2.fwd:key=2`.
+/// Returns the text of a recording's sink for part `number` (at least 2): `day.fwd:key=2` becomes `day-2.fwd:key=2`.
 /// Throws as fwd::parse_record() does.
 std::string recording_part(const std::string& text, int number);
 

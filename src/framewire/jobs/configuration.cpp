@@ -61,7 +61,7 @@ public:
 
     // Reads the top level: settings of the server first, then the defaults, then each camera.
     void read(const DocumentNode& root) {
-        if (root.kind != Kind::map) return problem(root.place, "a map with 'cameras' is needed here");
+        if (root.kind != Kind::map) return problem(root.place, "expected a map with 'cameras'");
         for (const auto& entry : root.entries)
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
@@ -73,9 +73,9 @@ public:
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
         const auto* cameras = entry_of(root, "cameras");
-        if (!cameras) return problem(root.place, "there are no 'cameras'");
+        if (!cameras) return problem(root.place, "'cameras' is missing");
         if (!is_map(*cameras)) return;
-        if (cameras->value.entries.empty()) problem(cameras->place, "there is no camera");
+        if (cameras->value.entries.empty()) problem(cameras->place, "'cameras' is empty");
         for (const auto& camera : cameras->value.entries)
             if (is_map(camera)) read_camera(camera, defaults ? &defaults->value : nullptr);
     }
@@ -125,7 +125,7 @@ private:
         const auto nearest = did_you_mean(entry.key, known);
         problem(entry.place,
                 fmt::format("{} is not known here{}", in_quotes(entry.key),
-                            nearest.empty() ? fmt::format("; allowed are {}", fmt::join(known, ", ")) : nearest));
+                            nearest.empty() ? fmt::format("; allowed: {}", fmt::join(known, ", ")) : nearest));
     }
 
     // Applies an entry to the setting of its name. Returns false if there is none.
@@ -149,7 +149,7 @@ private:
         CameraSettings settings;
         for (const auto& entry : defaults.entries)
             if (entry.key == "source")
-                problem(entry.place, "each camera has a source of its own");
+                problem(entry.place, "each camera needs its own source");
             else
                 take_camera(entry, settings);
     }
@@ -179,7 +179,7 @@ private:
         }
         std::string chain;
         for (const auto& text : texts) {
-            if (text.kind != Kind::text) return problem(text.place, "a filter is a text here");
+            if (text.kind != Kind::text) return problem(text.place, "a filter must be a string here");
             attempt(text.place, [&] { parse_chain(text.text); });
             chain += (chain.empty() ? "" : ",") + text.text;
         }
@@ -207,7 +207,7 @@ private:
         auto zones = entry.value.items;
         if (entry.value.kind != Kind::list) zones = {entry.value};
         for (const auto& zone : zones) {
-            if (zone.kind != Kind::text) return problem(zone.place, "a zone is a text 'x,y,width,height'");
+            if (zone.kind != Kind::text) return problem(zone.place, "a zone must be a string 'x,y,width,height'");
             detector.zones.push_back(zone.text);
         }
     }
@@ -266,7 +266,7 @@ void Configuration::require_right() const {
     const auto more = problems.size() - 1;
     throw Error(ErrorCode::config,
                 to_string(*this, problems.front()) +
-                    (more ? fmt::format("; and {} more, which 'framewire check {}' tells", more, name) : ""));
+                    (more ? fmt::format("; and {} more, see 'framewire check {}'", more, name) : ""));
 }
 
 Configuration parse_configuration(std::string_view text, const std::string& name, const JobOptions& job) {
@@ -291,7 +291,7 @@ Configuration read_configuration(const std::string& path, const JobOptions& job)
 DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes) {
     DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}};
     if (!settings.zones.empty() && !settings.region_path.empty())
-        fail(ErrorCode::usage, "{0}roi and {0}roi-mask together; one of them says where to look", dashes);
+        fail(ErrorCode::usage, "{0}roi and {0}roi-mask cannot be combined", dashes);
     if (!settings.zones.empty()) {
         std::vector<Zone> zones;
         for (const auto& text : settings.zones) zones.push_back(parse_zone(text));
@@ -319,7 +319,7 @@ public:
     // An empty value, as in `key:` without text.
     void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-        refuse(place_of(mark), "an alias (*name) is not read here");
+        refuse(place_of(mark), "an alias (*name) is not supported here");
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
         require_plain(mark, tag);
@@ -352,7 +352,7 @@ private:
     // Rejects tags. yaml-cpp reports "?" for plain and "!" for quoted scalars, which are allowed.
     void require_plain(const YAML::Mark& mark, const std::string& tag) const {
         if (!tag.empty() && tag != "?" && tag != "!")
-            refuse(place_of(mark), fmt::format("a tag ({}) is not read here", in_quotes(tag)));
+            refuse(place_of(mark), fmt::format("a tag ({}) is not supported here", in_quotes(tag)));
     }
 
     // Returns true if the next scalar is a key of the innermost open map.
@@ -364,7 +364,7 @@ private:
     void take_key(const TextPlace& place, const std::string& key) {
         for (const auto& entry : open_.back().node.entries)
             if (entry.key == key)
-                refuse(place, fmt::format("{} is there twice, first in line {}", in_quotes(key), entry.place.line));
+                refuse(place, fmt::format("{} is given twice, first in line {}", in_quotes(key), entry.place.line));
         if (open_.back().node.entries.size() >= most_entries)
             refuse(place, fmt::format("more than {} keys", most_entries));
         open_.back().entry = DocumentEntry{key, place, {}};
@@ -373,7 +373,7 @@ private:
     // Opens a list or map.
     void begin(const YAML::Mark& mark, const std::string& tag, DocumentNode::Kind kind) {
         require_plain(mark, tag);
-        if (takes_key()) refuse(place_of(mark), "a key is a text");
+        if (takes_key()) refuse(place_of(mark), "a key must be a string");
         if (open_.size() >= max_document_depth)
             refuse(place_of(mark), fmt::format("it is nested more than {} deep", max_document_depth));
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
@@ -397,7 +397,7 @@ private:
             open.node.items.push_back(std::move(node));
             return;
         }
-        if (!open.entry) refuse(node.place, "a key is a text");
+        if (!open.entry) refuse(node.place, "a key must be a string");
         open.entry->value = std::move(node);
         open.node.entries.push_back(*std::exchange(open.entry, std::nullopt));
     }
@@ -414,7 +414,7 @@ private:
 
 DocumentNode read_document(std::string_view text, const std::string& name) {
     if (text.size() > max_document_bytes)
-        fail(ErrorCode::config, "{}: it has more than {} bytes, and no more are read", name, max_document_bytes);
+        fail(ErrorCode::config, "{}: larger than {} bytes, the limit", name, max_document_bytes);
     std::istringstream stream{std::string(text)};
     DocumentBuilder builder(name);
     try {
@@ -423,11 +423,11 @@ DocumentNode read_document(std::string_view text, const std::string& name) {
         auto root = builder.take();
         DocumentBuilder second(name);
         if (parser.HandleNextDocument(second))
-            fail(ErrorCode::config, "{}: it holds a second document, behind a line of ---", name);
+            fail(ErrorCode::config, "{}: it contains a second document after a line ---", name);
         return root;
     } catch (const YAML::Exception& error) {
         const auto place = place_of(error.mark);
-        fail(ErrorCode::config, "{}:{}:{}: it is no YAML: {}", name, place.line, place.column, error.msg);
+        fail(ErrorCode::config, "{}:{}:{}: invalid YAML: {}", name, place.line, place.column, error.msg);
     }
 }
 
@@ -449,37 +449,36 @@ std::string problem_with_broker(const std::string& text) {
 
 // Returns what is wrong with a discovery prefix.
 std::string problem_with_discovery(const std::string& text) {
-    return net::is_stream_name(text) ? std::string()
-                                     : "the first level of Home Assistant's topics has 1 to 64 characters of A-Z a-z "
-                                       "0-9 . _ -, or is none";
+    return net::is_stream_name(text)
+               ? std::string()
+               : "the first level of Home Assistant's topics must be 1 to 64 characters of A-Z a-z 0-9 . _ -, or none";
 }
 
 // Settings of the MQTT broker.
 std::vector<Setting<EventOptions>> mqtt_settings() {
     return {
         {{.name = "mqtt",
-          .help =
-              "tell this MQTT broker what detectors find: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or mqtts:// "
-              "for TLS. A password is safer in --mqtt-password-file",
+          .help = "send the events of detectors to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
+                  "mqtts:// for TLS. A password is safer in --mqtt-password-file",
           .type = Type::text,
           .optional = true,
           .unit = "URL"},
          [](EventOptions& events, const std::string& text) { events.mqtt.broker = parse_mqtt_address(text); },
          problem_with_broker},
         {{.name = "mqtt-password-file",
-          .help = "the password of the broker's user, one line",
+          .help = "file with the password of the MQTT user, one line",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
         {{.name = "mqtt-ca",
-          .help = "of mqtts://: trust certificates of these authorities, PEM; without, those of the system's roots",
+          .help = "for mqtts://: trust only these certificate authorities, PEM; default: the system's",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
         {{.name = "mqtt-discovery",
-          .help = "where Home Assistant reads which cameras there are; none: it is not notified",
+          .help = "topic prefix of Home Assistant's discovery; none: no discovery",
           .type = Type::text,
           .default_value = MqttOptions{}.discovery,
           .unit = "PREFIX|none"},
@@ -488,7 +487,7 @@ std::vector<Setting<EventOptions>> mqtt_settings() {
          },
          problem_with_discovery},
         {{.name = "mqtt-spool",
-          .help = "how many events may wait while the broker is away; of more the oldest are dropped",
+          .help = "how many events to keep while the broker is unreachable; beyond that, the oldest are dropped",
           .default_value = fmt::to_string(MqttOptions{}.spool_limit),
           .minimum = static_cast<double>(least_spool_limit),
           .maximum = static_cast<double>(most_spool_limit),
@@ -497,7 +496,7 @@ std::vector<Setting<EventOptions>> mqtt_settings() {
              events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
          }},
         {{.name = "mqtt-spool-file",
-          .help = "keep what waits for the broker there, over a restart; without, in memory",
+          .help = "file that keeps events for the broker across restarts; default: in memory",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
@@ -509,7 +508,7 @@ std::vector<Setting<EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
     std::vector<Setting<EventOptions>> settings = {
         {{.name = "events-rate",
-          .help = "the most events of objects per second of a camera; without, one for each frame that has some",
+          .help = "largest number of object events per second and camera; default: one per frame with objects",
           .type = Type::real,
           .minimum = 0.1,
           .maximum = 1000,
@@ -517,7 +516,7 @@ std::vector<Setting<EventOptions>> make_event_settings() {
           .unit = "N"},
          [](EventOptions& events, const std::string& text) { events.objects_rate = number_in<double>(text); }},
         {{.name = "motion-after",
-          .help = "motion is ON after so many frames with objects, one after the other",
+          .help = "motion turns ON after this many consecutive frames with objects",
           .default_value = fmt::to_string(MotionRules{}.after_frames),
           .minimum = 1,
           .maximum = 1000,
@@ -526,7 +525,7 @@ std::vector<Setting<EventOptions>> make_event_settings() {
              events.motion.after_frames = number_in<int>(text).value_or(events.motion.after_frames);
          }},
         {{.name = "motion-hold",
-          .help = "motion is OFF after so long without objects",
+          .help = "motion turns OFF after this time without objects",
           .type = Type::real,
           .default_value = fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(MotionRules{}.hold).count()),
           .minimum = 0,
@@ -551,13 +550,13 @@ void check_events(const EventOptions& options) {
     const auto& mqtt = options.mqtt;
     const bool more = !mqtt.password_file.empty() || !mqtt.authority_file.empty() || !mqtt.spool_file.empty();
     if (mqtt.broker.host.empty() && more)
-        fail(ErrorCode::usage, "mqtt-password-file, mqtt-ca and mqtt-spool-file are of mqtt, which is not given");
+        fail(ErrorCode::usage, "mqtt-password-file, mqtt-ca and mqtt-spool-file require mqtt");
     if (!mqtt.password_file.empty() && mqtt.broker.user.empty())
         fail(ErrorCode::usage, "mqtt-password-file needs a user: mqtt://USER@HOST");
     if (!mqtt.password_file.empty() && !mqtt.broker.password.empty())
         fail(ErrorCode::usage, "the MQTT broker's password is given twice: in mqtt and in mqtt-password-file");
     if (!mqtt.authority_file.empty() && !mqtt.broker.tls)
-        fail(ErrorCode::usage, "mqtt-ca is of mqtts://, and mqtt:// was given");
+        fail(ErrorCode::usage, "mqtt-ca requires mqtts://, but mqtt:// was given");
 }
 
 namespace {
@@ -567,20 +566,20 @@ using Type = ParameterInfo::Type;
 // Each problem_with function returns what is wrong with a text; empty if it is valid.
 std::string problem_with_time(const std::string& text) {
     return parse_seconds(text) ? std::string()
-                               : fmt::format("{} is no time; allowed are {}", in_quotes(text), allowed_seconds);
+                               : fmt::format("{} is not a time; allowed: {}", in_quotes(text), allowed_seconds);
 }
 
 std::string problem_with_bitrate(const std::string& text) {
     return bits_per_second_of(text)
                ? std::string()
-               : fmt::format("{} is no bitrate from 1k to 1000G; 500k, 2M and the like are", in_quotes(text));
+               : fmt::format("{} is not a bitrate from 1k to 1000G, such as 500k or 2M", in_quotes(text));
 }
 
 std::string problem_with_refresh(const std::string& text) {
     const double seconds = number_in<double>(text).value_or(0);
     return seconds == 0 || seconds >= codec::Refiner::least_seconds
                ? std::string()
-               : fmt::format("{} is no time to rest; 0 and {} to {} seconds are allowed", in_quotes(text),
+               : fmt::format("{} is not a valid refresh time; allowed: 0 and {} to {} seconds", in_quotes(text),
                              codec::Refiner::least_seconds, codec::Refiner::most_seconds);
 }
 
@@ -629,7 +628,7 @@ std::string problem_with_patience(const std::string& text) {
         .name = "reconnect", .help = "", .type = Type::real, .minimum = 0, .maximum = 86'400};
     const auto problem = text == for_ever ? std::string_view() : problem_with(seconds, text);
     return problem.empty() ? std::string()
-                           : fmt::format("{} {}; allowed is a number of seconds from 0 to 86400, or forever",
+                           : fmt::format("{} {}; allowed: a number of seconds from 0 to 86400, or forever",
                                          in_quotes(text), problem);
 }
 
@@ -648,7 +647,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                             }});
     settings.push_back(
         {{.name = "max-bitrate",
-          .help = "raise the threshold while the stream of a viewer would take more bits per second: 500k, 2M, 1.5G",
+          .help = "raise the threshold while a viewer's stream would exceed this bitrate: 500k, 2M, 1.5G",
           .type = Type::text,
           .optional = true,
           .unit = "BITS"},
@@ -656,15 +655,13 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          problem_with_bitrate});
     settings.push_back(
         {{.name = "threshold-max",
-          .help = "with a bitrate, raise it no higher than this; without, 64, or the threshold where "
-                  "that is more",
+          .help = "with max-bitrate: highest threshold; default: 64, or the threshold if that is higher",
           .maximum = 254,
           .optional = true},
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back(
         {{.name = "refresh",
-          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 with a "
-                  "recording",
+          .help = "refine static regions after this time, 0.1 to 3600; 0: never; default: 1, or 0 with a recording",
           .type = Type::real,
           .minimum = 0,
           .maximum = codec::Refiner::most_seconds,
@@ -672,15 +669,16 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .unit = "SECONDS"},
          [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
          problem_with_refresh});
-    settings.push_back({{.name = "record",
-                         .help = "a .fwd file of what viewers get; :key=SECONDS may follow, {name} is the camera's",
-                         .type = Type::text,
-                         .optional = true,
-                         .unit = "DST"},
-                        [](CameraSettings& camera, const std::string& text) { camera.record = text; },
-                        problem_of([](const std::string& text) { fwd::parse_record(text); })});
+    settings.push_back(
+        {{.name = "record",
+          .help = "record the stream to this .fwd file; :key=SECONDS may follow; {name} is the camera's name",
+          .type = Type::text,
+          .optional = true,
+          .unit = "DST"},
+         [](CameraSettings& camera, const std::string& text) { camera.record = text; },
+         problem_of([](const std::string& text) { fwd::parse_record(text); })});
     settings.push_back({{.name = "rate",
-                         .help = "how a file is played: own rate, max, or so many frames a second",
+                         .help = "playback rate of a file: own, max or frames per second",
                          .type = Type::text,
                          .default_value = "own",
                          .unit = "own|max|FPS"},
@@ -690,36 +688,36 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                             take_rate(text, "own, max", input);
                         })});
     settings.push_back(
-        {{.name = "loop", .help = "begin again when the source ends", .type = Type::flag, .default_value = "0"},
+        {{.name = "loop", .help = "start over when the source ends", .type = Type::flag, .default_value = "0"},
          [](CameraSettings& camera, const std::string& text) { camera.input.loop = text == "1"; }});
     settings.push_back(
         {{.name = "wait",
-          .help = "hold the first frame until so many viewers are there, and the second until they have the first",
+          .help = "hold the first frame until this many viewers are connected, and the second until they have received "
+                  "the first",
           .default_value = "0",
           .maximum = 10'000,
           .unit = "N"},
          [](CameraSettings& camera, const std::string& text) { camera.wait = number_in<int>(text).value_or(0); }});
     settings.push_back({{.name = "detect",
-                         .help = "look for moving objects; viewers draw boxes around them",
+                         .help = "detect moving objects; viewers draw boxes around them",
                          .type = Type::flag,
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
-    settings.push_back(
-        {{.name = "panel",
-          .help = "viewers may give orders: filters, threshold, brightness and its like, zones, recordings",
-          .type = Type::flag,
-          .default_value = "0"},
-         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
+    settings.push_back({{.name = "panel",
+                         .help = "allow viewers to change filters, threshold, picture settings, zones and recordings",
+                         .type = Type::flag,
+                         .default_value = "0"},
+                        [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
     settings.push_back(
         {{.name = "relay-token-file",
-          .help = "of a stream that is forwarded: the token that its server wants to hear",
+          .help = "for a forwarded stream: file with the token for its server",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](CameraSettings& camera, const std::string& text) { camera.upstream.token = net::read_token_file(text); },
          problem_of([](const std::string& text) { net::read_token_file(text); })});
     settings.push_back({{.name = "relay-fingerprint",
-                         .help = "of a stream that is forwarded over TLS: trust the certificate with this one",
+                         .help = "for a stream forwarded over TLS: trust the certificate with this fingerprint",
                          .type = Type::text,
                          .optional = true,
                          .unit = "SHA256:HEX"},
@@ -735,48 +733,47 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
 const std::vector<Setting<InputOptions>>& input_settings() {
     static const std::vector<Setting<InputOptions>> settings = {
         {{.name = "matrix",
-          .help = "of YUV colours, instead of what the medium says",
+          .help = "override the YUV colour tags of the source",
           .type = Type::choice,
           .choices = {"bt601", "bt709", "bt2020"},
           .optional = true},
          [](InputOptions& input, const std::string& text) { input.matrix = text; }},
         {{.name = "range",
-          .help = "of YUV colours, instead of what the medium says",
+          .help = "override the YUV colour tags of the source",
           .type = Type::choice,
           .choices = {"limited", "full"},
           .optional = true},
          [](InputOptions& input, const std::string& text) { input.range = text; }},
         {{.name = "start",
-          .help = "begin with the frame of that time, or the next one",
+          .help = "start at this time, or the next frame",
           .type = Type::text,
           .optional = true,
           .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.start_seconds = parse_seconds(text).value_or(0); },
          problem_with_time},
         {{.name = "duration",
-          .help = "end so long after the start",
+          .help = "end after this time from the start",
           .type = Type::text,
           .optional = true,
           .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.duration_seconds = parse_seconds(text); },
          problem_with_time},
         {{.name = "reconnect",
-          .help = "how long a camera or a network source that was lost is tried to be had again, from its loss to its "
-                  "next frame",
+          .help = "how long to try to reconnect a lost camera or network source, from its loss to its next frame",
           .type = Type::text,
           .optional = true,
           .unit = "SECONDS|forever"},
          [](InputOptions& input, const std::string& text) { input.reconnect = patience_of(text); },
          problem_with_patience},
         {{.name = "max-pixels",
-          .help = "refuse pictures with more pixels, of the source and after any filter",
+          .help = "refuse frames with more pixels, from the source and after any filter",
           .minimum = 1,
           .maximum = double{max_side_px} * max_side_px,
           .optional = true,
           .unit = "N"},
          [](InputOptions& input, const std::string& text) { input.max_pixels = number_in<std::int64_t>(text); }},
         {{.name = "max-memory",
-          .help = "refuse chains and pictures of a camera that would take more memory, as estimated: 500M, 4G",
+          .help = "refuse filter chains and frame sizes of a camera with a larger estimated memory use: 500M, 4G",
           .type = Type::text,
           .optional = true,
           .unit = "BYTES"},
@@ -786,7 +783,7 @@ const std::vector<Setting<InputOptions>>& input_settings() {
          [](const std::string& text) {
              return framewire::bytes_of(text)
                         ? std::string()
-                        : fmt::format("{} is no amount of memory; 500M, 4G and the like are", in_quotes(text));
+                        : fmt::format("{} is not an amount of memory, such as 500M or 4G", in_quotes(text));
          }}};
     return settings;
 }
@@ -799,14 +796,14 @@ const std::vector<Setting<CameraSettings>>& camera_settings() {
 const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     static const std::vector<Setting<net::ListenerOptions>> settings = {
         {{.name = "listen",
-          .help = "where viewers connect; port 0 takes a free one; beyond loopback they need a token",
+          .help = "address for viewers to connect to; port 0 selects a free one; beyond loopback they need a token",
           .type = Type::text,
           .default_value = to_string(net::ListenerOptions{}.listen),
           .unit = "HOST:PORT"},
          [](net::ListenerOptions& listener, const std::string& text) { listener.listen = net::parse_address(text); },
          problem_of([](const std::string& text) { net::parse_address(text); })},
         {{.name = "viewers",
-          .help = "how many viewers there may be at a time",
+          .help = "largest number of viewers at a time",
           .default_value = fmt::to_string(net::ListenerOptions{}.viewers_limit),
           .minimum = 1,
           .maximum = 10'000,
@@ -817,27 +814,27 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
              listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
          }},
         {{.name = "allow-host",
-          .help =
-              "names that browsers may ask by, beside this machine's own and numeric addresses; commas between them",
+          .help = "further host names that browsers may use, besides this machine's own and numeric addresses; "
+                  "separated by commas",
           .type = Type::text,
           .optional = true,
           .unit = "NAMES"},
          [](net::ListenerOptions& listener, const std::string& text) { listener.allowed_hosts = split_names(text); },
          [](const std::string& text) {
              for (const auto& name : split_names(text))
-                 if (!is_host_name(name)) return fmt::format("{} is no name of a host", in_quotes(name));
+                 if (!is_host_name(name)) return fmt::format("{} is not a host name", in_quotes(name));
              return std::string();
          }},
         {{.name = "trusted-proxy",
-          .help = "reverse proxies whose X-Forwarded-For is believed, as addresses or networks such as 10.0.0.0/8; "
-                  "commas between them",
+          .help = "reverse proxies whose X-Forwarded-For is trusted: addresses or networks such as 10.0.0.0/8, "
+                  "separated by commas",
           .type = Type::text,
           .optional = true,
           .unit = "ADDRESSES"},
          [](net::ListenerOptions& listener, const std::string& text) { listener.trusted_proxies = split_names(text); },
          problem_of([](const std::string& text) { net::TrustedProxies{split_names(text)}; })},
         {{.name = "base-path",
-          .help = "the path below which a reverse proxy shows this server, such as /cams",
+          .help = "path under which a reverse proxy publishes this server, such as /cams",
           .type = Type::text,
           .optional = true,
           .unit = "PATH"},
@@ -849,14 +846,13 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
 const std::vector<Setting<LiveOptions>>& live_option_settings() {
     static const std::vector<Setting<LiveOptions>> settings = {
         {{.name = "state",
-          .help = "keep what is ordered of cameras there, and begin with what was ordered before",
+          .help = "file that keeps the settings changed while cameras run, and restores them at the start",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](LiveOptions& live, const std::string& text) { live.state_path = text; }},
         {{.name = "record-dir",
-          .help = "a folder for recordings and snapshots that are ordered while cameras are served; there are none "
-                  "without",
+          .help = "folder for recordings and snapshots requested while cameras are served; default: not possible",
           .type = Type::text,
           .optional = true,
           .unit = "DIR"},
@@ -868,18 +864,18 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
                               std::string_view dashes) {
     const auto encoder = codec::encoder_fields().from(settings.encoder);
     if (encoder.mode == codec::Mode::lossless && settings.encoder.is_given("threshold") && encoder.threshold > 0)
-        fail(ErrorCode::usage, "{0}threshold {1} does not go with {0}mode lossless, whose threshold is 0", dashes,
-             encoder.threshold);
+        fail(ErrorCode::usage, "{0}threshold {1} cannot be combined with {0}mode lossless, whose threshold is 0",
+             dashes, encoder.threshold);
     if (encoder.mode != codec::Mode::bounded && settings.encoder.is_given("effort"))
-        fail(ErrorCode::usage, "{0}effort is of {0}mode bounded; {0}mode {1} looks for no motion", dashes,
+        fail(ErrorCode::usage, "{0}effort requires {0}mode bounded; {0}mode {1} does not search for motion", dashes,
              to_string(encoder.mode));
     if (encoder.mode == codec::Mode::lossless && settings.max_bitrate)
         fail(ErrorCode::usage,
-             "{0}max-bitrate does not go with {0}mode lossless, whose threshold is 0; {0}mode exact {0}threshold 0 "
-             "begins there",
+             "{0}max-bitrate cannot be combined with {0}mode lossless, whose threshold is 0; {0}mode exact "
+             "{0}threshold 0 starts lossless",
              dashes);
     if (settings.threshold_max && !settings.max_bitrate)
-        fail(ErrorCode::usage, "{0}threshold-max is of {0}max-bitrate, which is not given", dashes);
+        fail(ErrorCode::usage, "{0}threshold-max requires {0}max-bitrate", dashes);
     if (settings.threshold_max && *settings.threshold_max < encoder.threshold)
         fail(ErrorCode::usage, "{0}threshold-max {1} is below {0}threshold {2}", dashes, *settings.threshold_max,
              encoder.threshold);
@@ -896,8 +892,8 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
     if (relayed_stream(settings.input.source)) {
         for (const auto* parameter : {"threshold", "mode", "effort"})
             if (settings.encoder.is_given(parameter))
-                fail(ErrorCode::usage, "{0}{1} does not go with {2}, which is forwarded as it comes", dashes, parameter,
-                     settings.input.source);
+                fail(ErrorCode::usage, "{0}{1} cannot be combined with {2}, which is forwarded unchanged", dashes,
+                     parameter, settings.input.source);
         check_relay(options);
     }
     return options;

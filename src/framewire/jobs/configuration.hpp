@@ -123,7 +123,7 @@ template <class Target>
 const Setting<Target>& setting_named(const std::vector<Setting<Target>>& settings, std::string_view name) {
     for (const auto& setting : settings)
         if (setting.info.name == name) return setting;
-    fail(ErrorCode::internal, "there is no setting '{}'", name);
+    fail(ErrorCode::internal, "unknown setting '{}'", name);
 }
 
 /// Returns the options to broadcast a camera as `name`. Throws Error{usage} if settings do not fit together. `dashes`

@@ -113,7 +113,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem(camera + "    mode: bonded\n", "4:11", "did you mean 'bounded'?");
     expect_problem(camera + "    filters: grey\n", "4:14", "did you mean 'gray'?");
     expect_problem(camera + "    filters:\n    - gray\n    - text:zise=4\n", "6:7", "zise");
-    expect_problem(camera + "    max-bitrate: 2X\n", "4:18", "is no bitrate");
+    expect_problem(camera + "    max-bitrate: 2X\n", "4:18", "is not a bitrate");
     expect_problem(camera + "    loop: maybe\n", "4:11", "loop");
     expect_problem(camera + "    record: day.mp4\n", "4:13", ".fwd");
     expect_problem(camera + "    rate: fast\n", "4:11", "own, max");
@@ -123,15 +123,15 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
     expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
     expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",
-                   "threshold 5 does not go with mode lossless");
+                   "threshold 5 cannot be combined with mode lossless");
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
     expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
-    expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is no name of a host");
-    expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is no address of a proxy");
-    expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is no path to be served below");
-    expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is no name of a host");
+    expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is not a host name");
+    expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is not a proxy address");
+    expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is not a valid base path");
+    expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is not a host name");
     expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
-    expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "of its own");
+    expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "its own source");
     expect_problem(camera + "defaults:\n  threshold: no\n", "5:14", "threshold");
     expect_problem("cameras:\n  a b:\n    source: synth\n", "2:3", "'a b'");
     expect_problem("cameras:\n  door:\n    loop: true\n", "2:3", "has no source");
@@ -140,7 +140,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem("cameras:\n  door: synth\n", "2:3", "lines below it");
     expect_problem("cameras:\n", "1:1", "lines below it");
     expect_problem("cameras: {}\n", "1:1", "no camera");
-    expect_problem("viewers: 3\n", "1:1", "no 'cameras'");
+    expect_problem("viewers: 3\n", "1:1", "'cameras' is missing");
     expect_problem("", "1:1", "a map");
     expect_problem("- door\n", "1:1", "a map");
 }
@@ -164,8 +164,8 @@ TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("a: 1\na: 2\n", "first in line 1");
     expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
     expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
-    expect_refusal("[a]: 1\n", "a key is a text");
-    expect_refusal("{a: 1}: 1\n", "a key is a text");
+    expect_refusal("[a]: 1\n", "a key must be a string");
+    expect_refusal("{a: 1}: 1\n", "a key must be a string");
     expect_refusal("a: 1\n---\nb: 2\n", "a second document");
     expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 deep");
     expect_refusal("a: " + std::string(100'000, '['), "x:");

@@ -268,7 +268,7 @@ void add_step_files(JobFiles& files, const DetectStepsOptions& options, const De
     if (options.folder.empty()) return;
     constexpr std::string_view formats[] = {"mkv", "mp4", "avi", "png", "jpg"};
     if (std::ranges::find(formats, options.format) == std::end(formats))
-        fail(ErrorCode::usage, "steps as '{}'; allowed are mkv, mp4, avi, png and jpg", options.format);
+        fail(ErrorCode::usage, "unknown format '{}' for steps; allowed: mkv, mp4, avi, png and jpg", options.format);
     for (const auto name : detector_step_names(detector)) files.sink("--steps", path_of_step(options, name));
 }
 

@@ -168,7 +168,8 @@ namespace {
 // Rejects a source that is not a folder.
 JobFiles checked_files_of(const DescribeOptions& options) {
     if (!is_folder(options.input.source))
-        fail(ErrorCode::usage, "-o {} is a folder, for the images of a folder; {} is none, so that a .npy is needed",
+        fail(ErrorCode::usage,
+             "-o {} is a folder, which requires a folder as input; {} is not a folder, so write to a .npy",
              options.output, options.input.source);
     return files_of(options);
 }
@@ -262,7 +263,7 @@ const ParameterFields<DescribeOptions>& describe_fields() {
     static const ParameterFields<DescribeOptions> fields = {parameter_field(
         &DescribeOptions::under_way,
         {.name = "streams",
-         .help = "frames under way at once on a GPU, where 3 suit: one goes up, one is computed, one comes down",
+         .help = "frames in flight on a GPU; 3 is a good value: one is uploaded, one computed, one downloaded",
          .minimum = 1,
          .maximum = 8,
          .unit = "N"})};
@@ -282,7 +283,7 @@ int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");
     if (backend == Backend::cpu && *under_way > 1)
-        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, which has threads in their place: it has 1",
+        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, which has 1 stream and uses threads instead",
              *under_way);
     return *under_way;
 }
@@ -339,8 +340,8 @@ void DescriptorSummary::add(std::span<const float> values) {
 StepFrames::StepFrames(std::string_view text) {
     const auto refuse = [&](std::string_view why) {
         fail(ErrorCode::usage,
-             "frames {} {}; allowed are numbers from 0 and ranges of them, {} frames at most: 0,10,20-29",
-             in_quotes(text), why, most);
+             "frames {} {}; allowed: numbers from 0 and ranges of them, {} frames at most: 0,10,20-29", in_quotes(text),
+             why, most);
     };
     // Counted before the ranges are stored, so that a huge range is rejected at once.
     std::int64_t count = 0;
@@ -349,7 +350,7 @@ StepFrames::StepFrames(std::string_view text) {
         const auto dash = one.find('-');
         const auto first = number_in<std::int64_t>(one.substr(0, dash));
         const auto last = dash == one.npos ? first : number_in<std::int64_t>(one.substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first) refuse("are no list");
+        if (!first || !last || *first < 0 || *last < *first) refuse("are not a list");
         if (*last - *first >= most || (count += *last - *first + 1) > most) refuse("are too many");
         ranges_.emplace_back(*first, *last);
         if (one.size() == rest.size()) break;
@@ -357,7 +358,7 @@ StepFrames::StepFrames(std::string_view text) {
     }
     std::ranges::sort(ranges_);
     for (std::size_t next = 1; next < ranges_.size(); ++next)
-        if (ranges_[next].first <= ranges_[next - 1].second) refuse("name one twice");
+        if (ranges_[next].first <= ranges_[next - 1].second) refuse("contain a duplicate");
 }
 
 bool StepFrames::contains(std::int64_t frame) const {
@@ -400,12 +401,12 @@ void add_step_pictures(JobFiles& files, const std::string& folder) {
 }
 
 const ParameterFields<TrainOptions>& train_fields() {
-    static const ParameterFields<TrainOptions> fields = {parameter_field(
-        &TrainOptions::folds, {.name = "folds",
-                               .help = "also say what models of the other images find in each of so many parts",
-                               .minimum = 2,
-                               .maximum = 1e6,
-                               .unit = "N"})};
+    static const ParameterFields<TrainOptions> fields = {
+        parameter_field(&TrainOptions::folds, {.name = "folds",
+                                               .help = "also cross-validate with this many folds",
+                                               .minimum = 2,
+                                               .maximum = 1e6,
+                                               .unit = "N"})};
     return fields;
 }
 namespace {

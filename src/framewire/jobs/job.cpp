@@ -85,7 +85,7 @@ JobFiles& JobFiles::output(const std::string& option, const std::string& path, c
     const auto has_ending = [&](std::string_view ending) { return lower.ends_with(ending); };
     if (ending_problem_.empty() && !path.empty() && !is_special_file(path) &&
         std::ranges::none_of(format.endings, has_ending))
-        ending_problem_ = fmt::format("{} {}: {} go into a file whose name ends in {}", option, path, format.name,
+        ending_problem_ = fmt::format("{} {}: {} need a file name that ends in {}", option, path, format.name,
                                       fmt::join(format.endings, " or "));
     add_output(option, path);
     return *this;
@@ -113,7 +113,7 @@ JobFiles& JobFiles::add(const JobFiles& others) {
 void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names) {
     const auto count =
         std::ranges::count_if(outputs, [](std::string_view text) { return text == "-" || text.starts_with("-:"); });
-    if (count > 1) fail(ErrorCode::usage, "{} of {} go to standard output; one of them can", count, names);
+    if (count > 1) fail(ErrorCode::usage, "{} of {} write to standard output; only one of them can", count, names);
 }
 
 void JobFiles::require_different() const {

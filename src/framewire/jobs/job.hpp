@@ -285,7 +285,7 @@ private:
         const auto& own = input_.info().facts.pixel_aspect;
         const auto after = aspect_after(input_.placement(), own);
         if (!after)
-            log_warning("{}: its pixels are {}:{}; those of pictures that lie askew are written as square",
+            log_warning("{}: its pixel aspect ratio is {}:{}; rotated frames are written with square pixels",
                         input_.info().name, own.numerator, own.denominator);
         return after.value_or(Rational{1, 1});
     }

@@ -93,7 +93,7 @@ void LiveRecording::finish(Ending ending) {
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(ended_, true)) return;
-        if (!first_seconds_) fail(ErrorCode::config, "no frame came while it was recorded; there is no {}", path_);
+        if (!first_seconds_) fail(ErrorCode::config, "no frame arrived during the recording; {} is not written", path_);
     }
     recorder_.finish(ending);
 }

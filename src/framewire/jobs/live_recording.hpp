@@ -117,7 +117,7 @@ private:
 
 /// Answer to a request if no frame was sent within `patience`.
 inline constexpr const char* late_order_text =
-    "no frame has come since this was asked for; it is in force from the next frame on";
+    "no frame has arrived since this request; it applies from the next frame on";
 
 /// Identifies requests whose effect a caller can wait for. Before the first frame of a stream there is nothing to wait
 /// for, because that frame is made with them.

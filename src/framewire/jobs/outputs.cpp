@@ -28,7 +28,7 @@ bool is_same_folder(const std::string& one, const std::string& other) {
 void make_folder(const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed) fail(ErrorCode::io, "cannot make the folder {}: {}", folder, failed.message());
+    if (failed) fail(ErrorCode::io, "cannot create the folder {}: {}", folder, failed.message());
 }
 
 // Detects collisions such as a.png and a.jpg.
@@ -69,7 +69,8 @@ LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, 
     } else if (lower_case(path).ends_with(".npy")) {
         array_.emplace(path, std::vector<std::int64_t>{frame.height, frame.width}, !one, options, NpyValues::int32);
     } else {
-        fail(ErrorCode::usage, "labels to {}; allowed are .npy and .png, of many frames as labels%04d.png",
+        fail(ErrorCode::usage,
+             "cannot write labels to {}; allowed: .npy and .png, as labels%04d.png for several frames",
              in_quotes(path));
     }
 }
@@ -92,9 +93,10 @@ void LabelOutput::write(std::span<std::int32_t> labels, std::span<const Componen
 
 void LabelOutput::write_image(std::span<const std::int32_t> labels) {
     if (!images_ && frames_ > 0)
-        fail(ErrorCode::usage, "{} holds the labels of one frame; of many they go to .npy or labels%04d.png", path_);
+        fail(ErrorCode::usage, "{} has room for the labels of one frame; write several to .npy or labels%04d.png",
+             path_);
     if (const auto largest = *std::ranges::max_element(labels); largest > most_in_png)
-        fail(ErrorCode::usage, "object {} of frame {} does not fit the 16 bits of {}; .npy takes it", largest, frames_,
+        fail(ErrorCode::usage, "object {} of frame {} does not fit the 16 bits of {}; use .npy", largest, frames_,
              path_);
     std::ranges::transform(labels, values_.begin(), [](auto label) { return static_cast<std::uint16_t>(label); });
     const auto bytes = encode_gray_png_16(values_.data(), frame_.width, frame_.height);

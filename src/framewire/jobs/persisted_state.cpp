@@ -61,10 +61,10 @@ public:
 
     /// Checks that the value is an object without other keys.
     void require_keys(std::initializer_list<std::string_view> allowed) const {
-        if (!value_->is_object()) refuse("an object is needed here");
+        if (!value_->is_object()) refuse("expected an object");
         for (const auto& [key, one] : value_->items())
             if (std::ranges::find(allowed, key) == allowed.end())
-                below(key, one).refuse(fmt::format("is not known; allowed are {}", fmt::join(allowed, ", ")));
+                below(key, one).refuse(fmt::format("is unknown; allowed: {}", fmt::join(allowed, ", ")));
     }
     bool has(const char* key) const { return value_->contains(key); }
     /// Returns the member `key`, which must exist.
@@ -76,8 +76,8 @@ public:
     /// Calls `body` with each element of a list of at most `most`.
     template <class Body>
     void for_each(std::size_t most, const Body& body) const {
-        if (!value_->is_array()) refuse("a list is needed here");
-        if (value_->size() > most) refuse(fmt::format("{} entries; {} are allowed", value_->size(), most));
+        if (!value_->is_array()) refuse("expected a list");
+        if (value_->size() > most) refuse(fmt::format("{} entries; the limit is {}", value_->size(), most));
         for (std::size_t index = 0; index < value_->size(); ++index)
             body(Place(*file_, (*value_)[index], fmt::format("{}[{}]", path_, index)));
     }
@@ -88,22 +88,22 @@ public:
 
     // Values of the expected type, or an error that names the place.
     std::string text() const {
-        if (!value_->is_string()) refuse("a text is needed here");
+        if (!value_->is_string()) refuse("expected a string");
         return value_->get<std::string>();
     }
     bool flag() const {
-        if (!value_->is_boolean()) refuse("true or false is needed here");
+        if (!value_->is_boolean()) refuse("expected true or false");
         return value_->get<bool>();
     }
     int number(int least, int most) const {
         const auto number = value_->is_number_integer() ? value_->get<std::int64_t>() : std::int64_t{least} - 1;
         if (number < least || number > most)
-            refuse(least == most ? fmt::format("{} is needed", most)
-                                 : fmt::format("a whole number from {} to {} is needed", least, most));
+            refuse(least == most ? fmt::format("expected {}", most)
+                                 : fmt::format("expected a whole number from {} to {}", least, most));
         return static_cast<int>(number);
     }
     double real() const {
-        if (!value_->is_number()) refuse("a number is needed here");
+        if (!value_->is_number()) refuse("expected a number");
         return value_->get<double>();
     }
 
@@ -121,7 +121,7 @@ StateJson to_json(const LiveZones& zones) {
     return {{"size", {zones.drawn_on.width, zones.drawn_on.height}}, {"zones", std::move(all)}};
 }
 
-// Settings that were not changed are left out.
+// Settings that were not changed are omitted.
 StateJson to_json(const LiveSettings& settings) {
     StateJson json = StateJson::object();
     if (settings.chain) json["chain"] = *settings.chain;
@@ -141,7 +141,7 @@ codec::Mode mode_of(const Place& place) {
     const auto text = place.text();
     for (const auto mode : {codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded})
         if (codec::to_string(mode) == text) return mode;
-    place.refuse(fmt::format("{} is no mode; exact, lossless and bounded are allowed", in_quotes(text)));
+    place.refuse(fmt::format("{} is not a mode; allowed: exact, lossless and bounded", in_quotes(text)));
 }
 
 // Zones must lie inside the frame on which they were drawn.
@@ -151,7 +151,7 @@ LiveZones zones_of(const Place& place) {
     LiveZones zones;
     std::vector<int> sides;
     place.at("size").for_each(2, [&](const Place& side) { sides.push_back(side.number(1, max_side_px)); });
-    if (sides.size() != 2) place.at("size").refuse("a width and a height are needed here");
+    if (sides.size() != 2) place.at("size").refuse("expected a width and a height");
     zones.drawn_on = {1, sides[1], sides[0], 3};
     place.at("zones").for_each(max_live_zones, [&](const Place& zone) {
         zone.require_keys({"kind", "x", "y", "width", "height"});
@@ -207,7 +207,7 @@ std::string to_json(const OrderedOfCameras& cameras) {
 // Untrusted text: its size is checked before it is parsed.
 OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     if (text.size() > max_state_bytes)
-        fail(ErrorCode::config, "{}: more than {} bytes, which is no state of cameras", name, max_state_bytes);
+        fail(ErrorCode::config, "{}: more than {} bytes, so it is not a state file of cameras", name, max_state_bytes);
     StateJson json;
     try {
         json = StateJson::parse(text);
@@ -216,10 +216,10 @@ OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     }
     const Place root(name, json);
     root.require_keys({"framewire", "version", "cameras"});
-    if (root.at("framewire").text() != "state") root.refuse("no state of cameras");
+    if (root.at("framewire").text() != "state") root.refuse("not a state file of cameras");
     root.at("version").number(state_version, state_version);
     const auto cameras = root.at("cameras");
-    if (!cameras.value().is_object()) cameras.refuse("an object is needed here");
+    if (!cameras.value().is_object()) cameras.refuse("expected an object");
     OrderedOfCameras ordered;
     for (const auto& entry : cameras.value().items()) {
         const auto& camera = entry.key();
@@ -232,7 +232,7 @@ OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
 
 OrderedOfCameras read_state(const std::string& path) {
     const auto folder = std::filesystem::absolute(path).parent_path();
-    if (!std::filesystem::is_directory(folder)) fail(ErrorCode::config, "there is no folder for {}", path);
+    if (!std::filesystem::is_directory(folder)) fail(ErrorCode::config, "the folder for {} does not exist", path);
     if (!std::filesystem::exists(path)) return {};
     std::ifstream file(path, std::ios::binary);
     std::string text(max_state_bytes + 1, '\0');
@@ -291,7 +291,7 @@ void StateKeeper::keep() {
         keep_now();
         warned_ = false;
     } catch (const std::exception& error) {
-        if (!std::exchange(warned_, true)) log_warning("what was ordered is not kept: {}", error.what());
+        if (!std::exchange(warned_, true)) log_warning("the settings are not persisted: {}", error.what());
     }
 }
 

@@ -14,11 +14,11 @@
 namespace framewire::session {
 namespace {
 
-using KeptOrders = LiveTest;
+using PersistedRequests = LiveTest;
 
-FRAMEWIRE_ON_EVERY_BACKEND(KeptOrders);
+FRAMEWIRE_ON_EVERY_BACKEND(PersistedRequests);
 
-TEST_P(KeptOrders, AreInForceFromTheFirstFrame) {
+TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     const std::vector<LiveZone> zones{{LiveZone::Kind::privacy, {10, 20, 30, 16}}};
@@ -59,7 +59,7 @@ TEST_P(KeptOrders, AreInForceFromTheFirstFrame) {
 }
 
 // Settings of a camera that is not served now are preserved; those that do not fit a served one are dropped.
-TEST_P(KeptOrders, DropInvalidSettings) {
+TEST_P(PersistedRequests, DropInvalidSettings) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     OrderedOfCameras before;
@@ -78,7 +78,7 @@ TEST_P(KeptOrders, DropInvalidSettings) {
         EXPECT_EQ(state.mode, codec::Mode::exact);
         const std::vector<LiveZone> scaled{{LiveZone::Kind::privacy, {0, 0, 128, 48}}};
         EXPECT_EQ(state.zones, scaled) << "the upper half, whatever the size";
-        EXPECT_NE(refusal([&] { camera.set_threshold(31, {}); }).find("greatest threshold"), std::string::npos);
+        EXPECT_NE(refusal([&] { camera.set_threshold(31, {}); }).find("maximum threshold"), std::string::npos);
         EXPECT_NE(refusal([&] { camera.set_threshold({}, codec::Mode::lossless); }).find("bitrate"), std::string::npos);
         camera.set_threshold(25, {});
         EXPECT_EQ(camera.state().threshold_max, 30);
@@ -90,7 +90,7 @@ TEST_P(KeptOrders, DropInvalidSettings) {
     EXPECT_EQ(after.at("door").zones, before["door"].zones);
 }
 
-TEST_P(KeptOrders, RejectAMissingFolderOrAnInvalidFile) {
+TEST_P(PersistedRequests, RejectAMissingFolderOrAnInvalidFile) {
     auto kept = options();
     kept.live.state_path = folder_ / "state.json";
     testing::write_file(kept.live.state_path, "{", 1);
@@ -151,15 +151,15 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     expect(std::string(2 << 20, ' '), "1048576 bytes");
     expect(R"({"framewire":"state","version":2,"cameras":{}})", "version: 1 is needed");
     expect(R"({"framewire":"state","version":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}", "version");
-    expect(R"({"framewire":"other","version":1,"cameras":{}})", "no state");
+    expect(R"({"framewire":"other","version":1,"cameras":{}})", "not a state file");
     expect(R"({"framewire":"state","version":1})", "'cameras' is missing");
     expect(R"({"framewire":"state","version":1,"cameras":{"../x":{}}})", "../x");
-    expect(of_door(R"("colour":1)"), "cameras.door.colour: is not known; allowed are chain");
+    expect(of_door(R"("colour":1)"), "cameras.door.colour: is unknown; allowed: chain");
     expect(of_door(R"("threshold":255)"), "cameras.door.threshold: a whole number from 0 to 254");
     expect(of_door(R"("threshold":1e300)"), "cameras.door.threshold");
-    expect(of_door(R"("mode":"best")"), "'best' is no mode");
+    expect(of_door(R"("mode":"best")"), "'best' is not a mode");
     expect(of_door(R"("chain":"grey")"), "cameras.door.chain: ");
-    expect(of_door(R"("chain":"text=a:font=/dev/stdin")"), "a file of the server's machine");
+    expect(of_door(R"("chain":"text=a:font=/dev/stdin")"), "font files of the server");
     expect(of_door(R"("adjust":{"brightness":0,"contrast":9,"saturation":1,"gain":1})"), "cameras.door.adjust: ");
     expect(of_door(R"("filters":[{"text":"gray","on":1}])"), "cameras.door.filters[0].on: true or false");
     const auto zones = [&](const std::string& size, const std::string& zone) {
@@ -167,7 +167,7 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     };
     expect(zones("[64]", ""), "cameras.door.zones.size: a width and a height");
     expect(zones("[0,48]", ""), "cameras.door.zones.size[0]");
-    expect(zones("[64,48]", R"({"kind":"secret","x":0,"y":0,"width":1,"height":1})"), "'secret' is no kind");
+    expect(zones("[64,48]", R"({"kind":"secret","x":0,"y":0,"width":1,"height":1})"), "'secret' is not a kind");
     expect(zones("[64,48]", R"({"kind":"mosaic","x":60,"y":0,"width":5,"height":1})"), "64x48");
     expect(zones("[64,48]", R"({"kind":"mosaic","x":2147483647,"y":0,"width":2147483647,"height":1})"), "64x48");
 }

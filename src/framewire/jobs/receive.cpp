@@ -22,7 +22,7 @@ ChangesKind parse_changes(std::string_view text) {
     if (text == "mask") return ChangesKind::mask;
     if (text == "overlay") return ChangesKind::overlay;
     if (text == "heat") return ChangesKind::heat;
-    fail(ErrorCode::usage, "changes shown as '{}'; allowed are mask, overlay and heat", text);
+    fail(ErrorCode::usage, "unknown way '{}' to show changes; allowed: mask, overlay and heat", text);
 }
 
 ChangesPicture::ChangesPicture(ChangesKind kind, const Shape& shape, int threads)
@@ -154,7 +154,7 @@ void ReceiveJob::State::run() {
         if (job.statistics_file()) job.statistics_file().write(to_json(result));
     });
     failure.rethrow();
-    if (frames == 0 && !job.stopped()) fail(ErrorCode::source_lost, "{} ended before its first picture", url);
+    if (frames == 0 && !job.stopped()) fail(ErrorCode::source_lost, "{} ended before its first frame", url);
 }
 
 // Receives states. A state is a new frame, or a refinement of the frame before, which is shown but not recorded.
@@ -163,7 +163,7 @@ void ReceiveJob::State::receive() {
     auto& statistics = job.statistics();
     while ((!limit || frames < *limit) && client.next()) {
         if (client.info().shape != result.stream.shape) {
-            log_warning("{}: its pictures change from {} to {}", url, to_string(result.stream.shape),
+            log_warning("{}: its frame size changes from {} to {}", url, to_string(result.stream.shape),
                         to_string(client.info().shape));
             result.stream = client.info();
             make_changes();
@@ -249,7 +249,7 @@ std::optional<Controls> ReceiveJob::controls() const {
 }
 
 void ReceiveJob::control(const ControlOrder& order) {
-    if (!state_->remote) fail(ErrorCode::usage, "{} takes no orders", state_->url);
+    if (!state_->remote) fail(ErrorCode::usage, "{} does not accept control requests", state_->url);
     state_->remote->order(to_text(order));
 }
 

@@ -62,17 +62,16 @@ void check_served_source(const std::string& source) {
 
 void check_relay(const BroadcastOptions& options) {
     const auto refuse = [&](std::string_view what) {
-        fail(ErrorCode::usage, "{} is forwarded as it comes; {} is for the server that makes it", options.input.source,
-             what);
+        fail(ErrorCode::usage, "{} is forwarded unchanged; set {} at its origin server", options.input.source, what);
     };
     if (!options.input.filters.empty()) refuse("a filter");
     if (options.detector) refuse("a detector");
     if (options.rate) refuse("a bitrate");
-    if (options.refresh_seconds) refuse("a time after which static regions are refined");
+    if (options.refresh_seconds) refuse("the refresh time");
     if (options.input.loop) refuse("a loop");
-    if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a part of its time");
+    if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a time range");
     if (!options.record.empty())
-        fail(ErrorCode::usage, "{} is forwarded as it comes, and not recorded; 'framewire view -o' records it",
+        fail(ErrorCode::usage, "{} is forwarded unchanged and cannot be recorded; use 'framewire view -o' to record it",
              options.input.source);
 }
 
@@ -124,7 +123,8 @@ struct RelayJob::State {
         net::StateHeader last{};
         for (std::int64_t frames = 0; (!limit || frames < *limit) && client.next();) {
             if (!same(client.info(), info))
-                fail(ErrorCode::source_lost, "{} came back as another stream", to_string(relayed_stream(url).value()));
+                fail(ErrorCode::source_lost, "{} came back with other properties",
+                     to_string(relayed_stream(url).value()));
             take();
             if (!up.exchange(true) && frames > 0) ++reconnects;
             served.publish();

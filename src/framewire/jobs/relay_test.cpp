@@ -67,7 +67,7 @@ TEST_P(Relay, RejectsOptionsOfTheUpstreamServer) {
     options.input.filters = "gray";
     std::string message;
     EXPECT_EQ(error_of([&] { RelayJob job(options); }, &message), ErrorCode::usage);
-    EXPECT_NE(message.find("a filter is for the server"), std::string::npos) << message;
+    EXPECT_NE(message.find("set a filter at its origin server"), std::string::npos) << message;
     options.input.filters.clear();
     options.record = "all.fwd";
     EXPECT_EQ(error_of([&] { RelayJob job(options); }, &message), ErrorCode::usage);

@@ -29,7 +29,7 @@
 namespace framewire::session {
 namespace {
 
-// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are left out.
+// Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are omitted.
 class CommandLineText {
 public:
     explicit CommandLineText(std::string begin) : text_(std::move(begin)) {}
@@ -182,7 +182,7 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
     codec::validate_packed_threshold(encoder.threshold);
     if (!asked.rate) return encoder;
     if (encoder.mode == codec::Mode::lossless)
-        fail(ErrorCode::usage, "a bitrate does not go with the mode lossless; exact and bounded are allowed");
+        fail(ErrorCode::usage, "a bitrate cannot be combined with mode lossless; allowed: exact and bounded");
     codec::validate(*asked.rate, encoder.threshold);
     return encoder;
 }
@@ -191,13 +191,13 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
     const auto& name = asked.server.stream;
     if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {
-        log_warning("{}: it is forwarded as it comes; what was ordered of it before is left out", name);
+        log_warning("{}: it is forwarded unchanged; its persisted settings are ignored", name);
         return {};
     }
     try {
         encoder_with(asked, ordered);
     } catch (const Error& error) {
-        log_warning("{}: the threshold and the mode that were ordered before are left out: {}", name, error.what());
+        log_warning("{}: its persisted threshold and mode are ignored: {}", name, error.what());
         ordered.threshold.reset();
         ordered.mode.reset();
     }
@@ -224,7 +224,8 @@ void check_ordered_chain(const std::string& chain) {
             if (parameter.name != font_parameter || !call.values.is_given(parameter.name)) continue;
             const auto& text = call.values.text(parameter.name);
             if (names_font_file(text))
-                fail(ErrorCode::usage, "font {}: a file of the server's machine; a family's name is allowed here",
+                fail(ErrorCode::usage,
+                     "font {}: font files of the server are not allowed here; use the name of a family",
                      in_quotes(text));
         }
 }
@@ -250,7 +251,7 @@ BroadcastStanding standing_of(const RelayJob& relay) {
             .mode = info.mode,
             .threshold = info.threshold,
             .threshold_max = info.threshold,
-            .controls = {.fixed_because = "the stream is forwarded as it comes"}};
+            .controls = {.fixed_because = "the stream is forwarded unchanged"}};
 }
 
 }  // namespace
@@ -287,7 +288,7 @@ bool ServedCamera::give_up_orders(const std::string& why) {
     auto before = ordered_ == accepted_ ? LiveSettings{} : accepted_;
     before.zones = ordered_.zones;
     if (before == ordered_) return false;
-    log_warning("{}: what was ordered does not fit it: {}; it goes on as before", name_, why);
+    log_warning("{}: the request does not fit it: {}; it continues as before", name_, why);
     ordered_ = accepted_ = std::move(before);
     given_up_because_ = why;
     return true;
@@ -351,7 +352,7 @@ void ServedCamera::go_on_recording(BroadcastJob& job) {
         job.start_recording(new_file("fwd"));
     } catch (const Error& error) {
         is_recorded_ = false;
-        log_error("{}; the stream goes on without being recorded", error.what());
+        log_error("{}; the stream continues without a recording", error.what());
     }
 }
 
@@ -472,14 +473,16 @@ auto naming_no_folder(const std::string& folder, const Body& body) {
 }  // namespace
 
 void ServedCamera::require_settable() const {
-    if (relays_) fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
-    if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
+    if (relays_)
+        fail(ErrorCode::config, "{} is forwarded unchanged; send control requests to its origin server", name_);
+    if (!asked_.input.panel)
+        fail(ErrorCode::config, "{} does not accept control requests; serve it with --panel", name_);
 }
 
 // Waits for the next job if the current one has ended for a restart.
 void ServedCamera::require_job(std::unique_lock<std::mutex>& orders) {
     stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
-    if (is_over_) fail(ErrorCode::config, "{} has come to its end", name_);
+    if (is_over_) fail(ErrorCode::config, "{} has ended", name_);
     if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
 }
 
@@ -516,14 +519,15 @@ void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t 
         {
             std::unique_lock orders(orders_mutex_);
             stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_number_ != job_number || is_over_; });
-            if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has come to its end", name_);
+            if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has ended", name_);
             if (!given_up_because_.empty())
-                fail(ErrorCode::config, "it does not fit {}: {}; it goes on as before", name_, given_up_because_);
+                fail(ErrorCode::config, "it does not fit {}: {}; the camera continues as before", name_,
+                     given_up_because_);
             first_frame = job_->first_frame();
         }
         outcome = first_frame.wait();
     }
-    if (outcome == OrdersInForce::Outcome::ended) fail(ErrorCode::config, "{} has come to its end", name_);
+    if (outcome == OrdersInForce::Outcome::ended) fail(ErrorCode::config, "{} has ended", name_);
     if (outcome == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_order_text);
 }
 
@@ -557,7 +561,8 @@ void ServedCamera::set_threshold(std::optional<int> threshold, std::optional<cod
         if (mode) wanted.mode = mode;
         const auto encoder = encoder_with(asked_, wanted);
         if (encoder.mode == codec::Mode::lossless && threshold.value_or(0) > 0)
-            fail(ErrorCode::usage, "threshold {} does not go with the mode lossless, whose threshold is 0", *threshold);
+            fail(ErrorCode::usage, "threshold {} cannot be combined with mode lossless, whose threshold is 0",
+                 *threshold);
         ordered_ = std::move(wanted);
         const bool taken = encoder.mode == job.standing().mode && job.set_threshold(encoder.effective_threshold());
         if (taken) accepted_.threshold = ordered_.threshold;
@@ -576,7 +581,7 @@ void ServedCamera::set_zones(const std::vector<LiveZone>& zones) {
 // Returns a new path in the folder of recordings.
 std::string ServedCamera::new_file(std::string_view ending) const {
     if (live_.record_folder.empty())
-        fail(ErrorCode::config, "there is no folder for that; serve with --record-dir DIR");
+        fail(ErrorCode::config, "there is no folder for recordings and snapshots; serve with --record-dir DIR");
     return new_file_name(live_.record_folder, name_, ending);
 }
 

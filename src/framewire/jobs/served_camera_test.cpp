@@ -54,7 +54,7 @@ TEST(ServeCommand, ContainsNonDefaultOptions) {
         R"( --rate 12.5 --detect --min-area 99 --roi 1,2,3,4 --state 'my state.json')");
 }
 
-TEST(ServeCommand, ContainsTheChainInForce) {
+TEST(ServeCommand, ContainsTheCurrentChain) {
     const auto switched = [](bool first, bool second) {
         return std::vector<FilterSwitch>{{.text = "gray", .on = first}, {.text = "adjust=gain=2", .on = second}};
     };
@@ -94,7 +94,7 @@ constexpr LiveZone black{LiveZone::Kind::privacy, {21, 10, 45, 60}};
 constexpr LiveZone cells{LiveZone::Kind::mosaic, {70, 5, 40, 33}};
 
 /// Loops over a few raw frames of uniform brightness. `person` differs by less than a threshold of 20.
-class HiddenAtOnce : public LiveTest {
+class ImmediateMasks : public LiveTest {
 protected:
     struct Case {
         const char* name;
@@ -172,9 +172,9 @@ protected:
     }
 };
 
-FRAMEWIRE_ON_EVERY_BACKEND(HiddenAtOnce);
+FRAMEWIRE_ON_EVERY_BACKEND(ImmediateMasks);
 
-TEST_P(HiddenAtOnce, ZonesAreExactInTheNextState) {
+TEST_P(ImmediateMasks, ZonesAreExactInTheNextState) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
             SCOPED_TRACE(fmt::format("{}, level {}", of.name, level));
@@ -195,7 +195,7 @@ TEST_P(HiddenAtOnce, ZonesAreExactInTheNextState) {
 }
 
 // Whatever moves in the zone, it is invisible from the first state with the mask on.
-TEST_P(HiddenAtOnce, ZonesStayHiddenInEveryState) {
+TEST_P(ImmediateMasks, ZonesStayHiddenInEveryState) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
             SCOPED_TRACE(fmt::format("{}, level {}", of.name, level));
@@ -222,7 +222,7 @@ TEST_P(HiddenAtOnce, ZonesStayHiddenInEveryState) {
         }
 }
 
-TEST_P(HiddenAtOnce, ShowsChangesBelowTheThreshold) {
+TEST_P(ImmediateMasks, ShowsChangesBelowTheThreshold) {
     for (const auto& of : cases()) {
         SCOPED_TRACE(of.name);
         const Serving serving(camera_of(60, false, of));
@@ -247,7 +247,7 @@ TEST_P(HiddenAtOnce, ShowsChangesBelowTheThreshold) {
 }
 
 // `noise` compares a frame with the previous one, in which the zone was not hidden.
-TEST_P(HiddenAtOnce, FiltersForgetHiddenPixels) {
+TEST_P(ImmediateMasks, FiltersForgetHiddenPixels) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "noise=threshold=5";
     const Serving serving(served);
@@ -266,7 +266,7 @@ TEST_P(HiddenAtOnce, FiltersForgetHiddenPixels) {
 }
 
 // A frame that a change of the rate repeats is filtered again.
-TEST_P(HiddenAtOnce, HidesZonesInRepeatedFrames) {
+TEST_P(ImmediateMasks, HidesZonesInRepeatedFrames) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "flip=horizontal,flip=horizontal,fps=400";
     const Serving serving(served);
@@ -276,7 +276,7 @@ TEST_P(HiddenAtOnce, HidesZonesInRepeatedFrames) {
     EXPECT_EQ(picture_of(camera), hidden(frame(120, 0, false), {black}));
 }
 
-TEST_P(HiddenAtOnce, AnswersAViewerOnceTheRequestIsInForce) {
+TEST_P(ImmediateMasks, AnswersAViewerOnceTheRequestIsInForce) {
     const Serving serving(camera_of(60, false, cases()[0]));
     net::Client viewer(serving.address());
     ASSERT_TRUE(viewer.next());
@@ -290,7 +290,7 @@ TEST_P(HiddenAtOnce, AnswersAViewerOnceTheRequestIsInForce) {
 
 // --- random requests ---
 
-class RandomRequests : public HiddenAtOnce {
+class RandomRequests : public ImmediateMasks {
 protected:
     int below(int end) {
         seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
@@ -573,7 +573,7 @@ TEST_P(Live, RejectsAChainThatNeedsTooMuchMemoryOrTime) {
     for (int filter = 0; filter < 60; ++filter) many += ",median=255";
     const Serving serving(limited);
     serving.wait_for_frames(1);
-    EXPECT_NE(refusal([&] { serving.camera().set_chain(many); }).find("s for a frame"), std::string::npos);
+    EXPECT_NE(refusal([&] { serving.camera().set_chain(many); }).find("s per frame"), std::string::npos);
 }
 
 TEST_P(Live, DoesNotServeATooExpensiveCamera) {
@@ -590,7 +590,7 @@ TEST_P(Live, DoesNotServeATooExpensiveCamera) {
 }
 
 // Requested chains are checked for parameters that name files. There is exactly one such parameter.
-TEST(OrderedChains, OnlyFontsNameFiles) {
+TEST(RequestedChains, OnlyFontsMayNameFiles) {
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
             if (parameter.type == ParameterInfo::Type::text && parameter.help.find("file") != parameter.help.npos) {

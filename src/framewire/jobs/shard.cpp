@@ -33,14 +33,14 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
     if (!text || !*text) return {};
     const auto number = number_in<int>(text);
     if (!number || *number < least)
-        fail(ErrorCode::usage, "{} is '{}'; a number from {} on is needed", name, text, least);
+        fail(ErrorCode::usage, "{} is '{}'; it must be a number of at least {}", name, text, least);
     return number;
 }
 
 // Checks an index, from 0, against the count.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
-        fail(ErrorCode::usage, "{} asks for share {} of {}; the first is 1. --shard I/N says which", name, index + 1,
+        fail(ErrorCode::usage, "{} selects share {} of {}, but the first is 1; use --shard I/N", name, index + 1,
              count);
     return {index, count, name};
 }
@@ -51,7 +51,7 @@ int slurm_index(const Environment& environment, int task) {
     const int step = number_of(environment, "SLURM_ARRAY_TASK_STEP", 1).value_or(1);
     if (task < least || (task - least) % step != 0)
         fail(ErrorCode::usage,
-             "{} is {} in an array from {} on by steps of {}; shares need an array without gaps, or --shard I/N",
+             "{} is {} in an array that starts at {} with a step of {}; use an array without gaps, or --shard I/N",
              slurm_task, task, least, step);
     return (task - least) / step;
 }
@@ -63,7 +63,7 @@ Shard parse_shard(std::string_view text) {
     const auto index = number_in<int>(text.substr(0, slash));
     const auto count = slash == text.npos ? std::nullopt : number_in<int>(text.substr(slash + 1));
     if (!index || !count || *index < 1 || *index > *count)
-        fail(ErrorCode::usage, "no share '{}'; it is I/N, from 1/N to N/N", text);
+        fail(ErrorCode::usage, "'{}' is not a share; write I/N, from 1/N to N/N", text);
     return {*index - 1, *count};
 }
 
@@ -72,14 +72,15 @@ std::optional<Shard> shard_of(const Environment& environment, std::optional<int>
     if (const auto task = number_of(environment, slurm_task, 0)) {
         const auto tasks = count ? count : number_of(environment, "SLURM_ARRAY_TASK_COUNT", 1);
         if (!tasks)
-            fail(ErrorCode::usage, "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; --shards N says of how many",
+            fail(ErrorCode::usage,
+                 "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; set the number of shares with --shards N",
                  slurm_task, *task);
         return checked(slurm_task, slurm_index(environment, *task), *tasks);
     }
     if (const auto index = number_of(environment, completion_index, 0)) {
         if (!count)
-            fail(ErrorCode::usage, "{} is {}, but of how many? --shards N or {} says it", completion_index, *index,
-                 shards_variable);
+            fail(ErrorCode::usage, "{} is {}, but the number of shares is unknown; set it with --shards N or {}",
+                 completion_index, *index, shards_variable);
         return checked(completion_index, *index, *count);
     }
     return {};
@@ -154,7 +155,7 @@ void sync(const std::string& path, int flags) {
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     // EINVAL: the file or its file system does not support synchronisation
-    if (!synced && error != EINVAL) fail(ErrorCode::io, "cannot bring {} to the disk: {}", path, std::strerror(error));
+    if (!synced && error != EINVAL) fail(ErrorCode::io, "cannot flush {} to disk: {}", path, std::strerror(error));
 }
 
 // Makes a new or renamed entry of a folder durable.
@@ -200,7 +201,7 @@ PieceInTheMaking::PieceInTheMaking(PieceMarks marks) : marks_(std::move(marks)) 
         if (lock_ < 0) fail(ErrorCode::io, "cannot write {}: {}", marks_.begun_, std::strerror(errno));
         if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             ::close(std::exchange(lock_, -1));
-            fail(ErrorCode::io, "is being made by another run ({} is locked)", marks_.begun_);
+            fail(ErrorCode::io, "is being processed by another run ({} is locked)", marks_.begun_);
         }
         // Another run may have ended and removed this file between open() and flock(); then the lock is worthless.
         struct stat own {
@@ -222,7 +223,7 @@ void PieceInTheMaking::finish(const Making& making) {
     auto text = made_;
     for (const auto& output : making.outputs) {
         const auto line = output_line(output);
-        if (!line) fail(ErrorCode::io, "{} is gone, which was made just now", output);
+        if (!line) fail(ErrorCode::io, "{} disappeared right after it was written", output);
         text += *line + '\n';
         sync(output, 0);
         sync_folder_of(output);

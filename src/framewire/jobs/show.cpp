@@ -152,7 +152,7 @@ struct ShowJob::State {
     bool seek(double seconds) {
         const auto& source = job.input().info();
         if (source.live) return false;
-        // Seek to the last frame rather than behind it.
+        // Seek to the last frame rather than beyond it.
         if (source.frames) seconds = std::min(seconds, (static_cast<double>(*source.frames) - 1) / source.rate.value());
         playback().seek(seconds);
         return true;

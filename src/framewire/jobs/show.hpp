@@ -58,7 +58,7 @@ public:
     void seek(double seconds);
     /// Sets the speed, clamped to least_playback_speed..most_playback_speed.
     void set_speed(double speed);
-    /// Ends all waits; nothing is shown any more.
+    /// Ends all waits; nothing more is shown.
     void close();
     /// Returns the current state.
     PlaybackState state() const;

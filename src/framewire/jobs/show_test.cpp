@@ -191,7 +191,7 @@ TEST_P(Show, KeepsTheLastPictureOfALostSource) {
     Showing showing({.job = job(), .input = {.source = broken_source(4)}, .speed = 100});
     EXPECT_EQ(showing.shown(4), 3);
     ASSERT_TRUE(showing.reaches([](const PlaybackState& state) { return !state.lost.empty(); }));
-    EXPECT_NE(showing.job().state().lost.find("cut off in frame 4"), std::string::npos) << showing.job().state().lost;
+    EXPECT_NE(showing.job().state().lost.find("truncated in frame 4"), std::string::npos) << showing.job().state().lost;
     EXPECT_TRUE(showing.job().seek(0));
     EXPECT_EQ(showing.shown(8), 3) << "what is there can be looked at again";
     ASSERT_TRUE(showing.reaches([](const PlaybackState& state) { return !state.lost.empty(); }));

@@ -154,9 +154,9 @@ CameraDevice::CameraDevice(std::string path, DeviceControl control)
 void CameraDevice::check_is_camera() {
     v4l2_capability capability{};
     if (const int error = device_(VIDIOC_QUERYCAP, &capability); error != 0)
-        fail(ErrorCode::no_input, "{} is no video device: {}", path_, std::strerror(-error));
+        fail(ErrorCode::no_input, "{} is not a video device: {}", path_, std::strerror(-error));
     const auto can = capability.capabilities & V4L2_CAP_DEVICE_CAPS ? capability.device_caps : capability.capabilities;
-    if (!(can & V4L2_CAP_VIDEO_CAPTURE)) fail(ErrorCode::no_input, "{} is a video device but no camera", path_);
+    if (!(can & V4L2_CAP_VIDEO_CAPTURE)) fail(ErrorCode::no_input, "{} is a video device but not a camera", path_);
     name_ = text_of(capability.card);
     driver_ = text_of(capability.driver);
 }
@@ -225,7 +225,7 @@ void CameraDevice::set_control(std::uint32_t id, std::int64_t value) const {
     if (const int error = device_(VIDIOC_QUERYCTRL, &query); error != 0)
         fail(ErrorCode::config, "{} has no control {:#x}: {}", path_, id, std::strerror(-error));
     if (query.type != V4L2_CTRL_TYPE_BUTTON && (value < query.minimum || value > query.maximum))
-        fail(ErrorCode::config, "{}: {} = {}; allowed are {} to {}", path_, text_of(query.name), value, query.minimum,
+        fail(ErrorCode::config, "{}: {} = {}; allowed: {} to {}", path_, text_of(query.name), value, query.minimum,
              query.maximum);
     v4l2_control wanted{id, static_cast<std::int32_t>(value)};
     if (const int error = device_(VIDIOC_S_CTRL, &wanted); error != 0)
@@ -428,17 +428,17 @@ SourceKind camera_source() {
             .summary = "a camera (V4L2: MJPEG, YUYV, NV12)",
             .prefix = "v4l2:",
             .parameters = {{.name = "size",
-                            .help = "of its pictures; without, as the camera has it",
+                            .help = "frame size; default: the camera's current one",
                             .type = Type::size,
                             .minimum = 1,
                             .maximum = max_side_px,
                             .optional = true},
                            {.name = "fps",
-                            .help = "asked of the camera; without, as it has it",
+                            .help = "frame rate requested from the camera; default: its current one",
                             .type = Type::rate,
                             .optional = true},
                            {.name = "format",
-                            .help = "in which they come; without, one that reaches the rate",
+                            .help = "pixel format of the frames; default: one that reaches the rate",
                             .type = Type::choice,
                             .choices = {"mjpeg", "yuyv", "nv12"},
                             .optional = true}},

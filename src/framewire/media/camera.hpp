@@ -96,7 +96,7 @@ std::vector<Camera> list_cameras();
 std::string choose_pixel_format(const Camera& camera, int width_px, int height_px, double rate);
 
 /// Applies an Adjustment to a real camera (streaming report, section 5): brightness, contrast, saturation and gain go
-/// to the camera's own controls where it has them; the rest is left to the `adjust` filter. The neutral value of a
+/// to the camera's own controls if it has them; the rest is left to the `adjust` filter. The neutral value of a
 /// setting maps to the control's default, and from there the control moves linearly to its own limits as the setting
 /// moves to its limits. Not thread-safe.
 class CameraAdjustment {

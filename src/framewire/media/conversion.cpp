@@ -271,7 +271,7 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
     auto& state = *state_;
     if (state.context && state.from == from && state.to == to) return;
     if (!sws_isSupportedInput(from.format) || !sws_isSupportedOutput(to.format))
-        fail(ErrorCode::no_input, "pictures of the pixel format {} cannot be converted to {}",
+        fail(ErrorCode::no_input, "frames of pixel format {} cannot be converted to {}",
              from.format == AV_PIX_FMT_NONE ? "none" : av_get_pix_fmt_name(from.format),
              av_get_pix_fmt_name(to.format));
 
@@ -299,7 +299,7 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
                    // result is ignored
     if (sws_init_context(context, nullptr, nullptr) < 0) {
         state.context.reset();
-        fail(ErrorCode::no_input, "pictures of {} {}x{} cannot be converted to {} {}x{}",
+        fail(ErrorCode::no_input, "frames of {} {}x{} cannot be converted to {} {}x{}",
              av_get_pix_fmt_name(from.format), from.width, from.height, av_get_pix_fmt_name(to.format), to.width,
              to.height);
     }

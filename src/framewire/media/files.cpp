@@ -68,7 +68,7 @@ InputFile::InputFile(const std::string& path, std::stop_token stop)
         has_places_ = S_ISREG(status.st_mode) && descriptor_ != STDIN_FILENO;
         if (S_ISDIR(status.st_mode)) {
             if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
-            fail(ErrorCode::no_input, "{} is a directory; a file is needed", name_);
+            fail(ErrorCode::no_input, "{} is a directory, not a file", name_);
         }
     }
 }
@@ -183,7 +183,7 @@ std::string percent_encoded(std::string_view text) {
 std::string first_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 077) != 0)
-        log_warning("{} holds a secret, and others may read it; 'chmod 600' makes it the owner's", path);
+        log_warning("{} contains a secret, but other users can read it; restrict it with 'chmod 600'", path);
     InputFile file(path, {});
     std::string line;
     for (int letter = file.get(); letter >= 0 && letter != '\n' && line.size() <= longest_value_bytes;
@@ -205,11 +205,11 @@ std::string inserted(const std::string& value, std::string_view place, std::stri
     if (value.empty()) fail(ErrorCode::usage, "{} is empty", place);
     if (value.size() > longest_value_bytes)
         fail(ErrorCode::usage, "{} is longer than {} bytes", place, longest_value_bytes);
-    if (std::ranges::any_of(value, is_control)) fail(ErrorCode::usage, "{} holds control characters", place);
+    if (std::ranges::any_of(value, is_control)) fail(ErrorCode::usage, "{} contains control characters", place);
     if (!text.starts_with("srt://")) return percent_encoded(value);
     // FFmpeg does not decode the values of SRT options, so they are inserted unencoded.
     if (value.find_first_of("&+#") != value.npos)
-        fail(ErrorCode::usage, "{} holds one of '&', '+' and '#', which an srt:// address cannot", place);
+        fail(ErrorCode::usage, "{} contains '&', '+' or '#', which is not possible in an srt:// address", place);
     return value;
 }
 
@@ -294,12 +294,12 @@ void require_different_files(std::span<const RunFile> inputs, std::span<const Ru
         const auto identity = identity_of(output, STDOUT_FILENO);
         if (!identity) continue;
         if (const auto found = read.find(*identity); found != read.end())
-            fail(ErrorCode::usage, "{} {} is the input {} {}; it would be lost", output.option, output.path,
+            fail(ErrorCode::usage, "{} {} is the input {} {}, which would be overwritten", output.option, output.path,
                  found->second->option, found->second->path);
         const auto [other, is_new] = written.emplace(*identity, &output);
         if (!is_new)
-            fail(ErrorCode::usage, "{} {} and {} {} are one file; one of them would be lost", other->second->option,
-                 other->second->path, output.option, output.path);
+            fail(ErrorCode::usage, "{} {} and {} {} are the same file, so one would overwrite the other",
+                 other->second->option, other->second->path, output.option, output.path);
     }
 }
 

@@ -59,7 +59,7 @@ private:
     int descriptor_ = -1;
     std::int64_t length_bytes_ = -1;
     bool has_places_ = false;
-    std::int64_t position_bytes_ = 0;  // file position behind the bytes in buffer_
+    std::int64_t position_bytes_ = 0;  // file position after the bytes in buffer_
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     unsigned char buffer_[4096];

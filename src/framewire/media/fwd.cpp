@@ -93,7 +93,7 @@ private:
                 unpacker_->apply_changes(frame_.packed, picture_.view(), left_out);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::source_lost) throw;
-            reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, makes no sense", frame_.number,
+            reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, is invalid", frame_.number,
                                  reader_.seconds(frame_.place.ticks), frame_.place.offset);
             std::ranges::fill(left_out, std::uint8_t{1});
         }
@@ -106,7 +106,7 @@ private:
 
     // Reports a delta frame without a keyframe before it.
     bool skip_before_picture() {
-        reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no picture before it",
+        reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no keyframe before it",
                              frame_.number, reader_.seconds(frame_.place.ticks), frame_.place.offset);
         reader_.damage().count_frames(frame_.place.offset, 1);
         return false;
@@ -198,7 +198,7 @@ bool is_fwd(const std::string& path) {
 SourceKind fwd_source() {
     return {.name = "fwd",
             .form = "PATH",
-            .summary = "a recording of the difference stream, .fwd; unfinished ones too, whatever their name",
+            .summary = "a recording of the difference stream, .fwd; also an unfinished one of any name",
             .endings = {".fwd"},
             .examples = {"camera.fwd"},
             .has_path = true,
@@ -296,8 +296,10 @@ bool Recorder::is_refused(std::int64_t bytes, bool picture) {
     if (!full && (picture || !lags_)) return false;
     ++left_out_;
     if (!std::exchange(lags_, true))
-        log_warning("{}: more comes than is written, {:.0f} MB wait; frames are left out of it until that is better",
-                    writer_.name(), 1e-6 * static_cast<double>(waiting_bytes_));
+        log_warning(
+            "{}: frames arrive faster than they are written, {:.0f} MB are waiting; frames are dropped until it "
+            "catches up",
+            writer_.name(), 1e-6 * static_cast<double>(waiting_bytes_));
     return true;
 }
 
@@ -328,7 +330,7 @@ void Recorder::work() {
             write(item);
         } catch (const std::exception& error) {
             failure = std::current_exception();
-            log_error("{}; the stream goes on without being recorded", error.what());
+            log_error("{}; the stream continues without a recording", error.what());
         }
         lock.lock();
         waiting_bytes_ -= bytes;
@@ -353,7 +355,7 @@ void Recorder::finish(Ending ending) {
     changed_.notify_one();
     if (thread_.joinable()) thread_.join();
     if (failure_) std::rethrow_exception(failure_);
-    if (left_out_ > 0) log_warning("{}: {} frames were left out of it", writer_.name(), left_out_);
+    if (left_out_ > 0) log_warning("{}: {} frames were dropped", writer_.name(), left_out_);
     writer_.finish(ending);
 }
 
@@ -364,7 +366,7 @@ namespace framewire {
 std::vector<ParameterInfo> fwd_sink_parameters() {
     auto parameters = codec::encoder_fields().infos();
     parameters.push_back({.name = "key",
-                          .help = "seconds from one whole picture to the next, at which reading may begin",
+                          .help = "seconds between keyframes, at which reading can start",
                           .type = ParameterInfo::Type::real,
                           .default_value = fmt::to_string(fwd::usual_key_seconds),
                           .minimum = 0,
@@ -381,10 +383,10 @@ Settings settings_of(const SinkCall& call, std::optional<int> source_threshold) 
     Settings settings{codec::encoder_fields().from(values), values.real("key")};
     const auto& encoder = settings.encoder;
     if (encoder.mode == codec::Mode::lossless && values.is_given("threshold") && encoder.threshold > 0)
-        fail(ErrorCode::usage, "{}: threshold={} does not go with mode=lossless, whose threshold is 0", call.path,
-             encoder.threshold);
+        fail(ErrorCode::usage, "{}: threshold={} cannot be combined with mode=lossless, whose threshold is 0",
+             call.path, encoder.threshold);
     if (encoder.mode != codec::Mode::bounded && values.is_given("effort"))
-        fail(ErrorCode::usage, "{}: effort is of mode=bounded; mode={} looks for no motion", call.path,
+        fail(ErrorCode::usage, "{}: effort requires mode=bounded; mode={} does not search for motion", call.path,
              to_string(encoder.mode));
     if (source_threshold && !values.is_given("mode") && !values.is_given("threshold")) settings.encoder.threshold = 0;
     return settings;
@@ -395,7 +397,7 @@ RecordCall parse_record(const std::string& text) {
     if (call.kind->name != "fwd") fail(ErrorCode::usage, "{}: a stream is recorded into a .fwd file", call.path);
     for (const auto& parameter : codec::encoder_fields().infos())
         if (call.values.is_given(parameter.name))
-            fail(ErrorCode::usage, "{}: {} is the stream's own, and not to be said of its recording", call.path,
+            fail(ErrorCode::usage, "{}: {} is a property of the stream and cannot be set for its recording", call.path,
                  parameter.name);
     return {call.path, call.values.real("key")};
 }

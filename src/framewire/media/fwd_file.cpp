@@ -42,7 +42,7 @@ void Damage::count_frames(std::int64_t offset, std::int64_t frames) {
 void Damage::log(const std::string& text) {
     if (first_.empty()) first_ = text;
     if (said_.size() > most_lines)
-        log_warning("{}: there is more damage, which is only counted", name_);
+        log_warning("{}: further damage is only counted", name_);
     else
         log_warning("{}: {}", name_, text);
 }
@@ -171,16 +171,15 @@ std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
     const auto side = [&](std::size_t at) -> int {
         const auto pixels = u32_at(bytes, at);
         if (pixels < 1 || pixels > static_cast<std::uint32_t>(max_side_px))
-            fail(ErrorCode::no_input, "{} says that its pictures are {}x{}; up to {} are allowed", name,
-                 u32_at(bytes, 12), u32_at(bytes, 16), max_side_px);
+            fail(ErrorCode::no_input, "{} declares frames of {}x{}; at most {} are allowed", name, u32_at(bytes, 12),
+                 u32_at(bytes, 16), max_side_px);
         return static_cast<int>(pixels);
     };
     Header header;
     const int width = side(12), height = side(16);
     const int channels = bytes[20], mode = bytes[21];
     if ((channels != 1 && channels != 3) || mode > static_cast<int>(codec::Mode::bounded) || bytes[22] > 254)
-        fail(ErrorCode::no_input, "{} says that it has {} channels, the mode {} and the threshold {}", name, channels,
-             mode, bytes[22]);
+        fail(ErrorCode::no_input, "{} declares {} channels, mode {} and threshold {}", name, channels, mode, bytes[22]);
     header.shape = {1, height, width, channels};
     header.mode = static_cast<codec::Mode>(mode);
     header.threshold = bytes[22];
@@ -190,7 +189,7 @@ std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
     header.pixel_aspect = ratio_at(bytes, 48);
     if (!is_allowed(header.time_base) || !is_allowed(header.pixel_aspect) ||
         (header.rate && (!is_allowed(*header.rate) || header.rate->value() > 1000)))
-        fail(ErrorCode::no_input, "{} says a time base, a rate or an aspect that cannot be", name);
+        fail(ErrorCode::no_input, "{} declares an invalid time base, rate or aspect ratio", name);
     return header;
 }
 
@@ -336,7 +335,7 @@ std::int64_t coded_blocks(ByteSpan directory) {
 
 Reader::Reader(const std::string& path, const SourceOptions& options) : file_(path, options.stop), damage_(path) {
     if (file_.length_bytes() < 0 || !file_.go_to(0))
-        fail(ErrorCode::no_input, "{} is no regular file; .fwd files are read at any place", path);
+        fail(ErrorCode::no_input, "{} is not a regular file; .fwd files need random access", path);
     read_both_headers(options);
     grid_ = codec::BlockGrid(header_.shape);
     // Frames that declare more cannot be valid, so no memory is allocated for them.
@@ -351,16 +350,16 @@ void Reader::read_both_headers(const SourceOptions& options) {
     const auto one = read_header(first, name()), other = read_header(second, name());
     if (!one && !other)
         fail(ErrorCode::no_input, "{} {}", name(),
-             has_magic(first) || has_magic(second) ? "is a .fwd file whose header is damaged or cut off"
-                                                   : "is no .fwd file");
-    if (!one) damage_.say(0, "its header, at byte 0, is damaged; its copy is read");
+             has_magic(first) || has_magic(second) ? "is a .fwd file whose header is damaged or truncated"
+                                                   : "is not a .fwd file");
+    if (!one) damage_.say(0, "its header, at byte 0, is damaged; reading the copy");
     if (!other) damage_.say(header_bytes, "the copy of its header, at byte {}, is damaged", header_bytes);
     if (one && other && !std::equal(first.begin(), first.end(), second.begin()))
-        damage_.say(header_bytes, "the copy of its header, at byte {}, is another one", header_bytes);
+        damage_.say(header_bytes, "the copy of its header, at byte {}, differs", header_bytes);
     header_ = one ? *one : *other;
     const auto& shape = header_.shape;
     if (std::int64_t{shape.width} * shape.height > options.max_pixels)
-        fail(ErrorCode::no_input, "{}: its pictures of {}x{} are more than the {} pixels allowed", name(), shape.width,
+        fail(ErrorCode::no_input, "{}: its frames of {}x{} exceed the limit of {} pixels", name(), shape.width,
              shape.height, options.max_pixels);
 }
 
@@ -377,7 +376,7 @@ void Reader::find_index() {
         if (place.whole) pictures.push_back({static_cast<std::uint32_t>(frames), place});
         ++frames;
     });
-    if (!whole) return damage_.say(*at, "its index, at byte {}, is damaged; frames are looked for without", *at);
+    if (!whole) return damage_.say(*at, "its index, at byte {}, is damaged; searching for frames without it", *at);
     index_ = at;
     frames_ = frames;
     pictures_ = std::move(pictures);
@@ -490,7 +489,7 @@ bool Reader::next_head(Frame& frame) {
                     seconds(std::max<std::int64_t>(position_.last_ticks, 0)), from, at - 1);
         damage_.count_frames(from, frame.lost);
     } else if (at != from) {
-        damage_.say(from, "bytes {} to {}, before frame {}, are no frame", from, at - 1, frame.number);
+        damage_.say(from, "bytes {} to {}, before frame {}, are not a frame", from, at - 1, frame.number);
     }
     position_ = {at + frame.place.bytes, frame.number + 1, frame.place.ticks};
     last_bytes_ = frame.place.bytes;
@@ -525,17 +524,17 @@ void Reader::say_end(std::int64_t from) {
                         end_ - 1);
             damage_.count_frames(from, *frames_ - position_.number);
         } else if (from < end_) {
-            damage_.say(from, "bytes {} to {} are no frame", from, end_ - 1);
+            damage_.say(from, "bytes {} to {} are not a frame", from, end_ - 1);
         }
     } else if (from >= end_) {
-        damage_.say(from, "it was not finished or is cut off: it ends {}, at byte {}, without an index", last, from);
+        damage_.say(from, "it is unfinished or truncated: it ends {}, at byte {}, without an index", last, from);
     } else if (is_cut_) {
-        damage_.say(from, "it was not finished or is cut off: it ends {}, at byte {}, within the next", last, from);
+        damage_.say(from, "it is unfinished or truncated: it ends {}, at byte {}, within the next", last, from);
     } else if (is_index(from)) {
-        damage_.say(from, "its index, at byte {}, is damaged or cut off", from);
+        damage_.say(from, "its index, at byte {}, is damaged or truncated", from);
     } else {
-        damage_.say(from, "it is damaged or cut off: it ends {}, at byte {}; {} bytes behind it are no frame", last,
-                    from, end_ - from);
+        damage_.say(from, "it is damaged or truncated: it ends {}, at byte {}; the {} bytes after it are not a frame",
+                    last, from, end_ - from);
     }
 }
 
@@ -569,7 +568,7 @@ bool Reader::next(Frame& frame) {
         frame.lost = lost;
         if (read_blocks(frame)) return true;
         if (file_.stopped()) return false;
-        damage_.say(frame.place.offset, "frame {} at {:.3f} s, at byte {}, makes no sense", frame.number,
+        damage_.say(frame.place.offset, "frame {} at {:.3f} s, at byte {}, is invalid", frame.number,
                     seconds(frame.place.ticks), frame.place.offset);
         damage_.count_frames(frame.place.offset, 1);
         ++lost;
@@ -668,7 +667,7 @@ std::int64_t Writer::ticks_of(const FrameTime& time) {
     const double last_s = static_cast<double>(std::max<std::int64_t>(last_ticks_, 0)) * unit_s;
     if (!(seconds <= last_s + longest_gap_s)) {
         if (!std::exchange(warned_, true))
-            log_warning("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame",
+            log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues after one frame",
                         file_.name(), last_s, seconds);
         const double next_s = last_s + 1 / recording_.rate.value();
         if (std::isfinite(seconds)) shifted_seconds_ += next_s - seconds;
@@ -685,7 +684,7 @@ void Writer::write(ByteSpan packed, const FrameTime& time) {
     if (packed.size() < codec::PackedHead::bytes ||
         !codec::read_directory(packed.subspan(codec::PackedHead::bytes), grid.count(), coded_) ||
         (frames_ == 0 && !is_picture(packed)))
-        fail(ErrorCode::internal, "{} was given bytes that no packer makes first", file_.name());
+        fail(ErrorCode::internal, "{} received bytes that are not a keyframe first", file_.name());
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
         fail(ErrorCode::io, "{} has no room for more than {} frames", file_.name(), frames_);
     if (frames_ == 0) begin(time);

@@ -128,7 +128,7 @@ inline File read_plain(const Bytes& bytes) {
         require_bytes(at, 4);
     }
 
-    /// The index, whose checksum covers everything behind it up to the trailer.
+    /// The index, whose checksum covers everything after it up to the trailer.
     const auto index = at;
     require(std::memcmp(bytes.data() + at,
                         "\xf5"

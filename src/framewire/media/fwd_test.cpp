@@ -329,7 +329,7 @@ TEST(Fwd, KeepsTimes) {
         const auto sink = open_sink(folder / "a.fwd", shape, {30000, 1001}, {});
         for (const auto at : seconds) sink->write(view_of(Bytes(36, 9), shape), {0, at, {}});
         sink->finish();
-        EXPECT_NE(log.text().find("the recording goes on after one frame"), std::string::npos) << log.text();
+        EXPECT_NE(log.text().find("the recording continues after one frame"), std::string::npos) << log.text();
     }
     const auto reading = read_video(folder / "a.fwd");
     ASSERT_EQ(reading.times.size(), seconds.size());
@@ -415,7 +415,7 @@ TEST(Fwd, ReadsTheSameWithoutItsIndex) {
     EXPECT_TRUE(without.frames == with.frames);
     EXPECT_FALSE(without.error);
     EXPECT_FALSE(without.info.frames);
-    EXPECT_NE(log.text().find("it was not finished or is cut off: it ends after frame 11, at byte"), std::string::npos)
+    EXPECT_NE(log.text().find("it is unfinished or truncated: it ends after frame 11, at byte"), std::string::npos)
         << log.text();
 }
 
@@ -482,13 +482,13 @@ TEST(Fwd, RejectsOtherFiles) {
         return refusal([&] { open_source(path, {.max_pixels = 10'000}); }, code);
     };
     write_file(path, "");
-    EXPECT_NE(refused().find("is no .fwd file"), std::string::npos);
+    EXPECT_NE(refused().find("is not a .fwd file"), std::string::npos);
     write_file(path, "\x89PNG\r\n\x1a\n and more of the same, which is long enough to have a header's bytes");
-    EXPECT_NE(refused().find("is no .fwd file"), std::string::npos);
+    EXPECT_NE(refused().find("is not a .fwd file"), std::string::npos);
     write_video(path, {1, 4, 4, 3}, {Bytes(48, 1)});
     const auto whole = read_file(path);
     write_file(path, whole.data(), 40);
-    EXPECT_NE(refused().find("header is damaged or cut off"), std::string::npos);
+    EXPECT_NE(refused().find("header is damaged or truncated"), std::string::npos);
     write_video(path, {1, 101, 100, 1}, {Bytes(10'100, 1)});
     EXPECT_NE(refused().find("100x101"), std::string::npos);
     // A later version with a valid checksum.
@@ -597,7 +597,7 @@ TEST(FwdRecorder, AFullDiskEndsOnlyTheRecording) {
     stream.send(frames[0], 0);
     EXPECT_TRUE(kit::eventually([&] { return !recorder.goes_on(); }));
     stream.send(frames[1], 1);
-    EXPECT_NE(log.text().find("the stream goes on without being recorded"), std::string::npos) << log.text();
+    EXPECT_NE(log.text().find("the stream continues without a recording"), std::string::npos) << log.text();
     EXPECT_EQ(error_of([&] { recorder.finish(Ending::complete); }), ErrorCode::io);
 }
 
@@ -616,7 +616,7 @@ TEST(FwdRecorder, ASlowDiskDropsFramesUpToAKeyframe) {
     int number = 0;
     for (; number < 4000 && log.lines() == 0; ++number)
         stream.send(frames[static_cast<std::size_t>(number % 40)], number / 25.0);
-    EXPECT_NE(log.text().find("more comes than is written"), std::string::npos) << log.text();
+    EXPECT_NE(log.text().find("frames arrive faster than they are written"), std::string::npos) << log.text();
     const auto lost_from = static_cast<std::size_t>(number) - 1;
     for (const int until = number + 10; number < until; ++number)
         stream.send(frames[static_cast<std::size_t>(number % 40)], number / 25.0);
@@ -635,7 +635,7 @@ TEST(FwdRecorder, ASlowDiskDropsFramesUpToAKeyframe) {
     recorder.finish(Ending::complete);
     reader.join();
     ::close(end);
-    EXPECT_NE(log.text().find(std::to_string(again_from - lost_from) + " frames were left out"), std::string::npos)
+    EXPECT_NE(log.text().find(std::to_string(again_from - lost_from) + " frames were dropped"), std::string::npos)
         << log.text();
     auto want = stream.sent;
     want.erase(want.begin() + static_cast<std::ptrdiff_t>(lost_from),

@@ -73,7 +73,7 @@ public:
     bool begun() const { return begun_; }
     std::string why() const { return why_.data(); }
 
-    // Reads rows from `row` on into `pixels`; returns false on failure.
+    // Reads rows starting at `row` into `pixels`; returns false on failure.
     bool read(int row, int width, int rows, std::vector<std::uint32_t>& pixels) {
         image_.row_offset = row;
         image_.width = static_cast<std::uint32_t>(width);  // limits how far it reads
@@ -118,8 +118,8 @@ public:
             read_page(page, image);
         } else {
             if (!std::exchange(warned_, true))
-                log_warning("{}: page {} is {}; it is made {} like the first", info_.name, index_ + 1, to_string(shape),
-                            to_string(info_.shape));
+                log_warning("{}: page {} is {}; converted to {} like the first", info_.name, index_ + 1,
+                            to_string(shape), to_string(info_.shape));
             HostImage other(shape);
             read_page(page, other.view());
             scale(std::as_const(other).view(), image);
@@ -156,7 +156,7 @@ private:
     // The first error since the last call.
     std::string complaint() {
         auto text = std::exchange(error_, {});
-        return text.empty() ? "it is no TIFF that can be read" : text;
+        return text.empty() ? "it is not a readable TIFF" : text;
     }
 
     // Value of a tag, or libtiff's default.
@@ -176,7 +176,8 @@ private:
                 pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
         } while (pages_.size() < most_pages && TIFFReadDirectory(tiff_.get()));
         // The end of the chain is not an error; a broken chain is.
-        if (!error_.empty()) fail(ErrorCode::no_input, "{}: a directory of it is broken: {}", info_.name, complaint());
+        if (!error_.empty())
+            fail(ErrorCode::no_input, "{}: one of its directories is damaged: {}", info_.name, complaint());
         // A file with reduced copies only: read the first one.
         if (pages_.empty()) {
             TIFFSetDirectory(tiff_.get(), 0);
@@ -191,7 +192,7 @@ private:
         const auto width = field<std::uint32_t>(TIFFTAG_IMAGEWIDTH), height = field<std::uint32_t>(TIFFTAG_IMAGELENGTH);
         if (width < 1 || height < 1 || width > static_cast<std::uint32_t>(max_side_px) ||
             height > static_cast<std::uint32_t>(max_side_px) || std::int64_t{width} * height > options_.max_pixels)
-            fail(code, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", info_.name, width, height,
+            fail(code, "{} is {}x{}; allowed: sides of up to {} pixels, {} pixels in total", info_.name, width, height,
                  max_side_px, options_.max_pixels);
         return {{1, static_cast<int>(height), static_cast<int>(width), is_gray_page() ? 1 : 3},
                 orientation_of_exif(field<std::uint16_t>(TIFFTAG_ORIENTATION))};
@@ -223,17 +224,17 @@ private:
                                                      PHOTOMETRIC_RGB,        PHOTOMETRIC_PALETTE,
                                                      PHOTOMETRIC_YCBCR,      PHOTOMETRIC_SEPARATED};
         if (std::ranges::find(exact, colours) == exact.end())
-            return fmt::format("its colours are of kind {}; gray, RGB, palettes, YCbCr and CMYK are read", colours);
+            return fmt::format("its colour type is {}; supported: gray, RGB, palettes, YCbCr and CMYK", colours);
         // libtiff ignores the transparency of such pages.
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
         if (is_gray_page() && alpha() != Alpha::none && bits != 8)
-            return fmt::format("it is gray with transparency of {} bits a sample; 8 are read", bits);
+            return fmt::format("it is gray with transparency and {} bits per sample; supported: 8", bits);
         if (is_tiled()) {
             const auto width = field<std::uint32_t>(TIFFTAG_TILEWIDTH),
                        height = field<std::uint32_t>(TIFFTAG_TILELENGTH);
             if (width < 1 || height < 1 || width > static_cast<std::uint32_t>(max_side_px) ||
                 height > static_cast<std::uint32_t>(max_side_px) || std::int64_t{width} * height > options_.max_pixels)
-                return fmt::format("its tiles are {}x{}; allowed are sides of up to {} pixels, {} pixels in all", width,
+                return fmt::format("its tiles are {}x{}; allowed: sides of up to {} pixels, {} pixels in total", width,
                                    height, max_side_px, options_.max_pixels);
         }
         // Some unsupported formats fail only here, such as 16-bit CMYK.
@@ -495,7 +496,7 @@ public:
         const auto pixels = std::int64_t{png_.width} * png_.height;
         if (png_.width > max_side_px || png_.height > max_side_px || pixels > options.max_pixels) {
             png_image_free(&png_);
-            fail(ErrorCode::no_input, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", path,
+            fail(ErrorCode::no_input, "{} is {}x{}; allowed: sides of up to {} pixels, {} pixels in total", path,
                  png_.width, png_.height, max_side_px, options.max_pixels);
         }
         const bool colour = png_.format & (PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_COLORMAP);

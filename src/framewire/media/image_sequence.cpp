@@ -72,9 +72,9 @@ bool is_folder(const std::string& path) {
 std::vector<std::string> images_in(const std::string& folder) {
     const auto [images, others, other, error] = list(folder);
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
-    if (images.empty()) fail(ErrorCode::no_input, "{} holds no images; known are {}", folder, fmt::join(endings, " "));
+    if (images.empty()) fail(ErrorCode::no_input, "{} contains no images; known: {}", folder, fmt::join(endings, " "));
     if (others > 0)
-        log_warning("{}: {} of {} entries are no images and left out, {} for one", folder, others,
+        log_warning("{}: {} of {} entries are not images and are ignored, for example {}", folder, others,
                     others + static_cast<int>(images.size()), other);
     return images;
 }
@@ -114,7 +114,7 @@ public:
             log_warning("{}: it has {} pages; the first is read", images_[index_], *image_->info().frames);
         if (!read_like_first(image)) {
             if (options_.stop.stop_requested()) return false;
-            fail(ErrorCode::source_lost, "{} holds no picture", images_[index_]);
+            fail(ErrorCode::source_lost, "{} contains no image", images_[index_]);
         }
         image_.reset();
         time = {static_cast<std::int64_t>(index_), static_cast<double>(index_) / info_.rate.value(), Clock::now()};
@@ -129,7 +129,7 @@ private:
         HostImage image(source->info().shape);
         FrameTime ignored;
         if (source->read(image.view(), ignored) && source->read(image.view(), ignored))
-            fail(ErrorCode::usage, "{} is a video; a numbered sequence is of images", images_.front());
+            fail(ErrorCode::usage, "{} is a video; a numbered sequence needs images", images_.front());
     }
 
     void open_next() {
@@ -149,10 +149,10 @@ private:
 
         if (options_.one_size && (shape.width != info_.shape.width || shape.height != info_.shape.height))
             fail(ErrorCode::source_lost,
-                 "{} is {}x{} pixels and {}, the first image, {}x{}; here all must be of one size", images_[index_],
+                 "{} is {}x{} pixels and {}, the first image, {}x{}; all must have the same size", images_[index_],
                  shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
         if (!std::exchange(warned_, true))
-            log_warning("{} is {}; it is made {} like the first", images_[index_], to_string(shape),
+            log_warning("{} is {}; converted to {} like the first", images_[index_], to_string(shape),
                         to_string(info_.shape));
         // PictureConverter scales and converts between gray and BGR.
         HostImage other(shape);
@@ -191,7 +191,8 @@ public:
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
         validate(image, shape_, "the frame to write");
         if (!pattern_ && frames_ > 0)
-            fail(ErrorCode::usage, "{} takes one frame and more came; number them as in {}", text_, numbered_name());
+            fail(ErrorCode::usage, "{} takes a single frame, but there are more; number them as in {}", text_,
+                 numbered_name());
         if (pattern_) file_ = std::make_unique<OutputFile>(pattern_->path(frames_), options_);
         const auto bytes = encode_(image);
         file_->write(bytes.data(), bytes.size());
@@ -202,7 +203,7 @@ public:
     }
 
     void finish(Ending ending) override {
-        if (frames_ == 0) log_warning("{}: no frame came, so no image was written", text_);
+        if (frames_ == 0) log_warning("{}: no frame arrived, so no image was written", text_);
         if (!pattern_ && frames_ > 0) file_->finish(ending);
     }
     std::int64_t bytes() const override { return bytes_; }
@@ -251,7 +252,7 @@ std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
             part += '%';
             continue;
         }
-        if (found) fail(ErrorCode::usage, "{}: a numbered sequence has one number in its name", text);
+        if (found) fail(ErrorCode::usage, "{}: a numbered sequence needs exactly one number in its name", text);
         found = true;
         if (end > at + 1) read_number(std::string_view(name).substr(at + 1, end - at - 1), pattern.digits_);
         at = end;
@@ -292,12 +293,12 @@ std::unique_ptr<Source> open_images_source(const std::string& text, std::vector<
 std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
-    if (numbers.empty()) fail(ErrorCode::no_input, "{}: there is no such image, {} for example", text, pattern.path(0));
+    if (numbers.empty()) fail(ErrorCode::no_input, "{}: no such image, for example {}", text, pattern.path(0));
     // Computed without overflow even if the largest possible number exists.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)
-        log_warning("{}: {} numbers between {} and {} are missing; those there are follow each other", text, missing,
-                    numbers.front(), numbers.back());
+        log_warning("{}: {} numbers between {} and {} are missing; skipped", text, missing, numbers.front(),
+                    numbers.back());
     std::vector<std::string> images;
     for (const auto number : numbers) images.push_back(pattern.path(number));
     return open_images_source(text, std::move(images), std::move(open), options);

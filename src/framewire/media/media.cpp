@@ -46,7 +46,7 @@ void require_file(const std::string& path) {
     const auto status = std::filesystem::status(path, unknown);
     if (std::filesystem::exists(status)) return;
     if (status.type() == std::filesystem::file_type::not_found)
-        fail(ErrorCode::no_input, "{}: there is no such file{}", path, meant_prefix(path));
+        fail(ErrorCode::no_input, "{}: no such file{}", path, meant_prefix(path));
     fail(ErrorCode::no_input, "cannot open {}: {}", path, unknown.message());
 }
 
@@ -149,7 +149,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     constexpr std::int64_t largest = 1'000'000'000;
     if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
         rate.value() > 1000)
-        fail(ErrorCode::usage, "{}: {}/{} frames a second; allowed are more than 0, up to 1000", name, rate.numerator,
+        fail(ErrorCode::usage, "{}: {}/{} frames per second; allowed: more than 0, up to 1000", name, rate.numerator,
              rate.denominator);
 
     const auto call = parse_sink(text);
@@ -157,19 +157,19 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (!kind.open) fail_without_ffmpeg(call.path);
     // A segmented recording opens its files itself.
     if (options.segments.seconds > 0) {
-        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
+        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be split into segments; only video files can", name);
         if (call.literal)
-            fail(ErrorCode::usage, "{}: pieces need a time in their name, and file:// takes the name as it is", name);
+            fail(ErrorCode::usage, "{}: segments need a time in their name, but file:// takes the name literally",
+                 name);
         return open_segmented_sink(call, frame, rate, options);
     }
     if (!kind.is_numbered && call.numbered)
         fail(ErrorCode::usage,
-             "{}: a number in the name is of images (.png .jpg ...), one for each frame; this is one file", call.path);
+             "{}: a number in the name is for images (.png .jpg ...), one per frame; this is a single file", call.path);
     // Image formats have no pixel aspect ratio here, so the pictures look distorted.
     if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)
-        log_warning(
-            "{}: an image has square pixels, and those of the video are {}:{}; 'scale=iw*{}/{}:ih' makes up for it",
-            name, aspect.numerator, aspect.denominator, aspect.numerator, aspect.denominator);
+        log_warning("{}: images have square pixels, but the video's are {}:{}; correct this with 'scale=iw*{}/{}:ih'",
+                    name, aspect.numerator, aspect.denominator, aspect.numerator, aspect.denominator);
     return kind.open(call, frame, rate, options);
 }
 

@@ -40,7 +40,7 @@ std::string npy_header(const std::string& type, const std::vector<std::int64_t>&
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                             fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
     if (text.size() >= header_text_bytes)
-        fail(ErrorCode::usage, "an array of {} dimensions; there is room for fewer", shape.size());
+        fail(ErrorCode::usage, "an array of {} dimensions, which is too many", shape.size());
     text.resize(header_text_bytes - 1, ' ');
     text += '\n';
     const std::string start{"\x93NUMPY\x01\x00", 8};
@@ -52,7 +52,7 @@ NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool 
                  NpyValues values)
     : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows), values_(values) {
     if (grows && !file_.seekable())
-        fail(ErrorCode::usage, "{} takes no .npy of a video, whose beginning is written last; a file does",
+        fail(ErrorCode::usage, "{} cannot take the .npy of a video, whose header is written last; use a file",
              file_.name());
     write_header();
 }
@@ -126,7 +126,7 @@ public:
             if (key == "descr") {
                 once(has_descr);
                 if (next() != '\'' && next() != '"')
-                    fail(ErrorCode::no_input, "{} is an array of records; one of float32 or float64 is needed", name_);
+                    fail(ErrorCode::no_input, "{} is an array of records; supported: float32 and float64", name_);
                 header.type = quoted();
             } else if (key == "fortran_order") {
                 once(has_order);
@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    [[noreturn]] void refuse() const { fail(ErrorCode::no_input, "{} has a broken NumPy header", name_); }
+    [[noreturn]] void refuse() const { fail(ErrorCode::no_input, "{} has an invalid NumPy header", name_); }
 
     // The next non-space character; 0 at the end.
     char next() {
@@ -216,13 +216,13 @@ bool is_npy(std::span<const std::uint8_t> bytes) {
 }
 
 NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name) {
-    if (!is_npy(bytes)) fail(ErrorCode::no_input, "{} is no NumPy file", name);
+    if (!is_npy(bytes)) fail(ErrorCode::no_input, "{} is not a NumPy file", name);
     const auto cut = [&] { fail(ErrorCode::no_input, "{} ends within its NumPy header", name); };
     const auto fixed_bytes = magic.size() + 2;
     if (bytes.size() < fixed_bytes) cut();
     const int major = bytes[6], minor = bytes[7];
     if (major < 1 || major > 3 || minor != 0)
-        fail(ErrorCode::no_input, "{} is of NumPy's format {}.{}; known are 1.0, 2.0 and 3.0", name, major, minor);
+        fail(ErrorCode::no_input, "{} has NumPy format {}.{}; supported: 1.0, 2.0 and 3.0", name, major, minor);
     const std::size_t length_bytes = major == 1 ? 2 : 4;
     if (bytes.size() < fixed_bytes + length_bytes) cut();
     std::size_t length = 0;
@@ -242,7 +242,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
     const auto data = bytes.subspan(header.bytes);
     const auto& type = header.type;
     if (type != "<f4" && type != ">f4" && type != "<f8" && type != ">f8")
-        fail(ErrorCode::no_input, "{} is an array of type '{}'; float32 and float64 are read", name, type);
+        fail(ErrorCode::no_input, "{} is an array of type '{}'; supported: float32 and float64", name, type);
     const std::uint64_t value_bytes = type[2] == '4' ? sizeof(float) : sizeof(double);
     std::uint64_t expected_bytes = value_bytes;
     int longer_than_one = 0;
@@ -251,12 +251,12 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
         const auto factor = static_cast<std::uint64_t>(side);
         // A crafted shape could overflow the product.
         if (factor != 0 && expected_bytes > std::numeric_limits<std::uint64_t>::max() / factor)
-            fail(ErrorCode::no_input, "{} has a shape of more values than there can be", name);
+            fail(ErrorCode::no_input, "{} has a shape with too many values", name);
         expected_bytes *= factor;
     }
     // With at most one dimension longer than 1, both orders are the same.
     if (header.fortran_order && longer_than_one > 1)
-        fail(ErrorCode::no_input, "{} is in Fortran's order; C's is read", name);
+        fail(ErrorCode::no_input, "{} is in Fortran order; only C order is supported", name);
     if (expected_bytes > data.size()) fail_on_bytes(data.size(), expected_bytes, name);
     const auto values = data.first(static_cast<std::size_t>(expected_bytes));
     const bool big_endian = type[0] == '>';
@@ -265,7 +265,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
             data.subspan(values.size())};
 }
 
-// Bytes behind the array are an error here, because they mean that the shape is wrong.
+// Bytes after the array are an error here, because they mean that the shape is wrong.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     auto [array, behind] = parse_first_npy(bytes, name);
     if (!behind.empty()) {
@@ -283,7 +283,7 @@ std::string parse_npy_text(std::span<const std::uint8_t> bytes, const std::strin
     // "|S123" is a byte string of length 123.
     const bool is_text = length.starts_with("|S") && (length.remove_prefix(2), true);
     if (!is_text || take_number(length, text_bytes) != std::errc() || !length.empty() || !header.shape.empty())
-        fail(ErrorCode::no_input, "{} has an array of type '{}' of {} dimensions where a text is needed", name,
+        fail(ErrorCode::no_input, "{} has an array of type '{}' with {} dimensions instead of a string", name,
              header.type, header.shape.size());
     if (text_bytes != data.size()) fail_on_bytes(data.size(), text_bytes, name);
     std::string text(data.begin(), data.end());

@@ -82,7 +82,7 @@ bool is_npy(std::span<const std::uint8_t> bytes);
 /// header, other types, a value count that does not match the shape.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name);
 
-/// The first array of a file and the bytes behind it; NumPy stores several arrays in one file, each with its own
+/// The first array of a file and the bytes after it; NumPy stores several arrays in one file, each with its own
 /// header.
 struct NpyFront {
     NpyArray array;

@@ -188,7 +188,7 @@ TEST_P(NpyRefusal, GivesTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, NpyRefusal,
     ::testing::Values(
-        Refused{"Magic", "\x89PNG and more", "no NumPy file"},
+        Refused{"Magic", "\x89PNG and more", "not a NumPy file"},
         Refused{"Version", npy(header("<f4", "(6,)"), bytes_of(values), 4), "format 4.0"},
         Refused{"HeaderBomb", std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "4294967295"},
         Refused{"Objects", npy(header("|O", "(1,)"), "pickle"), "'|O'"},
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"FortranOrder", npy(header("<f4", "(2, 3)", "True"), bytes_of(values)), "Fortran"},
         Refused{"HugeShape", npy(header("<f4", "(1000000000,)"), "1234"), "4000000000"},
         // 2^32 x 2^32 float32 values are 2^66 bytes, which is 0 in 64 bits.
-        Refused{"ShapeThatWraps", npy(header("<f4", "(4294967296, 4294967296)"), ""), "than there can be"},
+        Refused{"ShapeThatWraps", npy(header("<f4", "(4294967296, 4294967296)"), ""), "with too many values"},
         Refused{"SideBeyond64Bits", npy(header("<f4", "(99999999999999999999,)"), ""), "broken"},
         Refused{"NegativeSide", npy(header("<f4", "(-1,)"), ""), "broken"},
         Refused{"NoShape", npy("{'descr': '<f4', 'fortran_order': False, }", "1234"), "broken"},

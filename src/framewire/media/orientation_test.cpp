@@ -207,7 +207,7 @@ TEST_P(Exif, RotatesATiffExactly) {
 
 INSTANTIATE_TEST_SUITE_P(All, Exif, ::testing::Range(1, 9));
 
-TEST(Exif, IgnoresOtherNumbers) {
+TEST(Exif, IgnoresInvalidOrientations) {
     const TemporaryFolder folder;
     const Shape stored{1, 20, 30, 3};
     write_video(folder / "flat.jpg", stored, {smooth_frame(stored, 0)});

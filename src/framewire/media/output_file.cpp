@@ -137,14 +137,13 @@ OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
     }
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (!exists && errno != ENOENT) fail_io("create");
-    if (exists && S_ISDIR(status.st_mode))
-        fail(ErrorCode::io, "{} is a directory; the name of a file is needed", name_);
+    if (exists && S_ISDIR(status.st_mode)) fail(ErrorCode::io, "{} is a directory; give the name of a file", name_);
     if (exists && !S_ISREG(status.st_mode)) {
         open_directly(S_ISFIFO(status.st_mode));
         return;
     }
     if (exists && !options_.replace)
-        fail(ErrorCode::io, "{} is there already; -y replaces it, -n keeps it and does nothing", name_);
+        fail(ErrorCode::io, "{} already exists; use -y to replace it, -n to keep it and do nothing", name_);
     path_ = followed(path);
     if (exists && ::access(path_.c_str(), W_OK) != 0) fail_io("replace");
     open_part();
@@ -203,14 +202,14 @@ void OutputFile::open_part() {
         const bool ours = ::stat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino;
         if (ours && status.st_size == 0) break;
         if (ours && !options_.once_only) {
-            log_warning("{} is what an earlier run left unfinished, {} bytes; it is removed", part_, status.st_size);
+            log_warning("{} is an unfinished output of an earlier run, {} bytes; removed", part_, status.st_size);
             if (::ftruncate(descriptor_, 0) != 0) fail_io("begin");
             break;
         }
         if (ours) {
             const auto rescued = rescue_name(path_);
             if (!rename_to_free_name(part_, rescued)) fail_io("make room for");
-            log_warning("{} is what an earlier run left unfinished, {} bytes; it is kept as {}", part_, status.st_size,
+            log_warning("{} is an unfinished output of an earlier run, {} bytes; kept as {}", part_, status.st_size,
                         rescued);
         }
         ::close(std::exchange(descriptor_, -1));
@@ -225,7 +224,7 @@ OutputFile::~OutputFile() {
     if (!part_.empty() && whole_bytes_ > 0) {
         static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
         try {
-            log_warning("{} was not finished; what was written of it is {}", name_, part_);
+            log_warning("{} was not finished; the incomplete output is {}", name_, part_);
         } catch (...) {  // logging failed; the file is still there
         }
     } else if (!part_.empty()) {
@@ -286,7 +285,7 @@ void OutputFile::seek(std::int64_t position_bytes) {
 }
 
 void OutputFile::sync() {
-    if (seekable() && ::fsync(descriptor_) != 0 && errno != EINVAL) fail_io("bring to the disk");
+    if (seekable() && ::fsync(descriptor_) != 0 && errno != EINVAL) fail_io("flush to disk");
 }
 
 void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
@@ -341,14 +340,14 @@ void OutputFile::appear(Ending ending) {
     if (done) return;
     const int error = errno;
     if (error == EEXIST && ending == Ending::broken_off) {
-        log_warning("{} stays as it was, for this run was broken off; what it wrote is {}", name_, part_);
+        log_warning("{} is unchanged because this run was interrupted; its output is {}", name_, part_);
         return;
     }
     close_part();
     if (error == EEXIST)
-        fail(ErrorCode::io, "{} came to be there while it was written; what was written is {}", name_, part_);
+        fail(ErrorCode::io, "{} was created by another program meanwhile; the output is {}", name_, part_);
     errno = error;
-    fail(ErrorCode::io, "cannot complete {}: {}; what was written is {}", name_, std::strerror(error), part_);
+    fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is {}", name_, std::strerror(error), part_);
 }
 
 }  // namespace framewire

@@ -103,7 +103,7 @@ TEST(OutputFile, KeepsTheUsablePartIfNotFinished) {
     EXPECT_EQ(text_of(folder / "a.part"), "whole");
 }
 
-TEST(OutputFile, RemovesTheRemainsOfAKilledRun) {
+TEST(OutputFile, RemovesLeftoversOfAKilledRun) {
     const TemporaryFolder folder;
     write_file(folder / "a.part", "what was left, longer than what comes");
     OutputFile file(folder / "a");
@@ -113,7 +113,7 @@ TEST(OutputFile, RemovesTheRemainsOfAKilledRun) {
     EXPECT_EQ(text_of(folder / "a"), "new");
 }
 
-TEST(OutputFile, RenamesTheRemainsOfALiveRecording) {
+TEST(OutputFile, RenamesLeftoversOfALiveRecording) {
     const TemporaryFolder folder;
     for (const auto* left : {"first", "second"}) {
         write_file(folder / "a.mp4.part", left);

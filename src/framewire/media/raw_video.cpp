@@ -116,7 +116,7 @@ public:
 private:
     const char* range_tag() const { return info_.coding.full_range ? "FULL" : "LIMITED"; }
 
-    // Makes frame_ a view of bytes_: contiguous planes behind the FRAME line.
+    // Makes frame_ a view of bytes_: contiguous planes after the FRAME line.
     void lay_out_frame() {
         frame_->format = y4m_pixels(info_.format.chroma);
         frame_->width = info_.width;
@@ -197,12 +197,12 @@ private:
 std::vector<ParameterInfo> y4m_sink_parameters() {
     using Type = ParameterInfo::Type;
     return {{.name = "pixels",
-             .help = "the chroma of colour; as the medium has it where left out, and yuv444p where that has none",
+             .help = "chroma format of colour frames; default: the source's, or yuv444p",
              .type = Type::choice,
              .choices = {"yuv420p", "yuv422p", "yuv444p"},
              .optional = true},
             {.name = "range",
-             .help = "of the numbers of colour; as the medium has it where left out, and full where that has none",
+             .help = "range of colour values; default: the source's, or full",
              .type = Type::choice,
              .choices = {"limited", "full"},
              .optional = true}};
@@ -283,9 +283,8 @@ const Layout& layout_named(std::string_view tag, std::string_view name) {
     for (const auto& known : layouts)
         if (known.tag == lower) return known;
     fail(ErrorCode::no_input,
-         "{}: y4m of colour space {} is not read; 420, 420jpeg, 420mpeg2, 420paldv, 411, 422, 444, 444alpha and mono "
-         "are, "
-         "and 420p10, mono10 and their like of 9 to 16 bits",
+         "{}: y4m of colour space {} is not supported; supported: 420, 420jpeg, 420mpeg2, 420paldv, 411, 422, 444, "
+         "444alpha, mono, and variants of 9 to 16 bits such as 420p10 and mono10",
          name, tag);
 }
 
@@ -308,7 +307,7 @@ std::optional<std::string> read_line(InputFile& file) {
             return line;
         }
         if (line.size() == longest_line)
-            fail(ErrorCode::no_input, "{} is no y4m: a line is longer than {} bytes", file.name(), longest_line);
+            fail(ErrorCode::no_input, "{} is not y4m: a line is longer than {} bytes", file.name(), longest_line);
         line += static_cast<char>(byte);
     }
     return line;
@@ -319,7 +318,7 @@ class Y4mSource final : public Source {
 public:
     Y4mSource(const std::string& path, const SourceOptions& options) : file_(path, options.stop) {
         const auto line = read_line(file_);
-        if (!line) fail(ErrorCode::no_input, "{} is empty; y4m is needed", file_.name());
+        if (!line) fail(ErrorCode::no_input, "{} is empty; expected y4m", file_.name());
         header_ = parse_y4m_header(*line, file_.name(), options.max_pixels);
         if (options.matrix) header_.coding.matrix = *options.matrix;
         if (options.full_range) header_.coding.full_range = *options.full_range;
@@ -334,15 +333,14 @@ public:
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes() == 0)
             info_.frames = pictures_bytes / frame_bytes();
         if (header_.matrix_assumed || header_.range_assumed)
-            log_debug("{}: its tags leave open what its colours mean; taken as {}", file_.name(),
-                      to_string(header_.coding));
+            log_debug("{}: its colour tags are incomplete; read as {}", file_.name(), to_string(header_.coding));
         if (const auto picture = yuv_info(*described_frame(), header_.coding); picture && !mono) {
             info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
             info_.has_own_pictures = true;
         }
         info_.facts.pixel_aspect = header_.pixel_aspect;
         if (const int bits = bits_of(header_.format); bits > 8)
-            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", file_.name(), bits);
+            log_info("{}: its frames have {} bits per sample; reduced to 8", file_.name(), bits);
         // Encoders may read one vector beyond the end.
         constexpr std::size_t further_bytes = 64;
         pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(header_.picture_bytes()) + further_bytes, nullptr));
@@ -381,14 +379,14 @@ private:
         const auto line = read_line(file_);
         if (file_.stopped() || !line) return false;
         if (*line != "FRAME" && !line->starts_with("FRAME "))
-            fail(ErrorCode::source_lost, "{}: broken after frame {}: a FRAME line is missing", file_.name(), index_);
+            fail(ErrorCode::source_lost, "{}: damaged after frame {}: a FRAME line is missing", file_.name(), index_);
         auto frame = new_frame();
         const auto wanted = static_cast<std::size_t>(header_.picture_bytes());
         const auto got = file_.read(frame->data[0], wanted);
         if (file_.stopped()) return false;
         if (got < wanted)
-            fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", file_.name(), index_,
-                 got, wanted);
+            fail(ErrorCode::source_lost, "{}: truncated in frame {}: it has {} of {} bytes", file_.name(), index_, got,
+                 wanted);
         time = {index_, even_time(index_, info_.rate), Clock::now()};
         if (with_image || !info_.has_own_pictures) converter_.to_image(*frame, header_.coding, image);
         if (info_.has_own_pictures) own_ = std::make_shared<const DecodedPicture>(std::move(frame), header_.coding);
@@ -448,7 +446,7 @@ std::int64_t Y4mHeader::picture_bytes() const {
 
 Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::int64_t max_pixels) {
     constexpr std::string_view magic = "YUV4MPEG2";
-    if (!line.starts_with(magic)) fail(ErrorCode::no_input, "{} is no y4m: it does not begin with {}", name, magic);
+    if (!line.starts_with(magic)) fail(ErrorCode::no_input, "{} is not y4m: it does not begin with {}", name, magic);
     line.remove_prefix(magic.size());
 
     Y4mHeader header;
@@ -490,8 +488,9 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
         }
     }
     if (width < 1 || width > max_side_px || height < 1 || height > max_side_px || width * height > max_pixels)
-        fail(ErrorCode::no_input, "{}: y4m of {}x{} is not read; allowed are sides of 1 to {} pixels, {} pixels in all",
-             name, width, height, max_side_px, max_pixels);
+        fail(ErrorCode::no_input,
+             "{}: y4m of {}x{} is not supported; allowed: sides of 1 to {} pixels, {} pixels in total", name, width,
+             height, max_side_px, max_pixels);
     header.width = static_cast<int>(width);
     header.height = static_cast<int>(height);
     if (!layout) layout = other_layout;
@@ -562,8 +561,7 @@ namespace {
 // Reports a truncated frame: a raw file has no structure, so missing bytes are always missing at its end.
 [[noreturn]] void fail_cut_off(const std::string& source, std::int64_t frame, std::int64_t got_bytes,
                                std::int64_t bytes) {
-    fail(ErrorCode::source_lost, "{}: cut off in frame {}: {} of its {} bytes are there", source, frame, got_bytes,
-         bytes);
+    fail(ErrorCode::source_lost, "{}: truncated in frame {}: it has {} of {} bytes", source, frame, got_bytes, bytes);
 }
 
 // Native frame that is still in its file: rows are read when they are needed.
@@ -726,7 +724,7 @@ private:
 // Size, format and rate come from the parameters, because the file has no header.
 std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
-    if (call.path.empty()) fail(ErrorCode::usage, "{} lacks its path; the form is {}", call.text, call.kind->form);
+    if (call.path.empty()) fail(ErrorCode::usage, "{} has no path; the form is {}", call.text, call.kind->form);
     const auto [width, height] = values.size("size");
     const std::string format = values.has("format")           ? values.text("format")
                                : call.path.ends_with(".gray") ? "gray"
@@ -736,8 +734,7 @@ std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOpti
     info.shape = {1, height, width, format == "gray" ? 1 : 3};
     info.rate = values.is_given("fps") ? values.rate("fps") : options.rate.value_or(values.rate("fps"));
     if (std::int64_t{width} * height > options.max_pixels)
-        fail(ErrorCode::usage, "raw: pictures of {}x{} are more than the {} pixels allowed", width, height,
-             options.max_pixels);
+        fail(ErrorCode::usage, "raw: frames of {}x{} exceed the limit of {} pixels", width, height, options.max_pixels);
     return std::make_unique<RawSource>(call.path, std::move(info), options);
 }
 
@@ -746,30 +743,31 @@ std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOpti
 // The table entry for raw files.
 SourceKind raw_source() {
     using Type = ParameterInfo::Type;
-    return {.name = "raw",
-            .form = "raw:PATH:size=WxH:format=bgr|gray:fps=30",
-            .summary = "bytes without a header",
-            .prefix = "raw:",
-            .parameters =
-                {{.name = "size", .help = "of its pictures", .type = Type::size, .minimum = 1, .maximum = max_side_px},
-                 {.name = "format",
-                  .help = "three bytes a pixel or one; without, gray where the path ends in .gray, else bgr",
-                  .type = Type::choice,
-                  .choices = {"bgr", "gray"},
-                  .optional = true},
-                 {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"}},
-            .examples = {"raw:frames.bgr:size=640x480:fps=25"},
-            .has_path = true,
-            .open = open_raw_source,
-            .reads = reads_path};
+    return {
+        .name = "raw",
+        .form = "raw:PATH:size=WxH:format=bgr|gray:fps=30",
+        .summary = "bytes without a header",
+        .prefix = "raw:",
+        .parameters =
+            {{.name = "size", .help = "frame size", .type = Type::size, .minimum = 1, .maximum = max_side_px},
+             {.name = "format",
+              .help =
+                  "three bytes per pixel (bgr) or one (gray); default: gray if the path ends in .gray, otherwise bgr",
+              .type = Type::choice,
+              .choices = {"bgr", "gray"},
+              .optional = true},
+             {.name = "fps", .help = "frame rate", .type = Type::rate, .default_value = "30"}},
+        .examples = {"raw:frames.bgr:size=640x480:fps=25"},
+        .has_path = true,
+        .open = open_raw_source,
+        .reads = reads_path};
 }
 
 // BGR cannot be written to a gray format without choosing a conversion, which is left to the user.
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, int channels, const Shape& frame,
                                     const SinkOptions& options) {
     if (channels < frame.channels)
-        fail(ErrorCode::usage, "{} takes gray frames and these are BGR; put the filter gray=channels=1 before it",
-             path);
+        fail(ErrorCode::usage, "{} takes gray frames, but these are BGR; add the filter gray=channels=1", path);
     return std::make_unique<RawSink>(path, frame, channels, options);
 }
 

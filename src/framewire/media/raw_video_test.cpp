@@ -452,8 +452,9 @@ TEST_P(Rows, EndAtTheTruncation) {
     EXPECT_TRUE(read(*source));
     std::string message;
     EXPECT_EQ(error_of([&] { read(*source); }, &message), ErrorCode::source_lost);
-    EXPECT_NE(message.find(fmt::format("cut off in frame 2: {} of its {} bytes", shape_.bytes() - 7, shape_.bytes())),
-              std::string::npos)
+    EXPECT_NE(
+        message.find(fmt::format("truncated in frame 2: it has {} of {} bytes", shape_.bytes() - 7, shape_.bytes())),
+        std::string::npos)
         << message;
 }
 
@@ -464,7 +465,8 @@ TEST_P(Rows, ReportALaterTruncation) {
     const auto picture = source->own_picture();
     const auto left = shape_.bytes() + 100 * shape_.row_bytes() + 11;
     std::filesystem::resize_file(path_, static_cast<std::uintmax_t>(left));
-    const auto expected = fmt::format("cut off in frame 1: {} of its {} bytes", left - shape_.bytes(), shape_.bytes());
+    const auto expected =
+        fmt::format("truncated in frame 1: it has {} of {} bytes", left - shape_.bytes(), shape_.bytes());
     for (const bool whole : {false, true}) {
         std::string message;
         const auto read_it = [&] {

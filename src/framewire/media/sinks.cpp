@@ -70,21 +70,21 @@ std::vector<ParameterInfo> encoder_parameters() {
          .type = Type::text,
          .optional = true},
         {.name = "crf",
-         .help = "constant quality as the encoder counts it, less is better",
+         .help = "constant quality on the encoder's own scale; lower is better",
          .type = Type::real,
          .minimum = 0,
          .maximum = 255,
          .optional = true},
         {.name = "bitrate",
-         .help = "bits a second instead of constant quality",
+         .help = "bits per second, instead of constant quality",
          .type = Type::integer,
          .minimum = 1000,
          .maximum = 2e9,
          .optional = true},
-        {.name = "preset", .help = "the encoder's own: speed against size", .type = Type::text, .optional = true},
-        {.name = "tune", .help = "the encoder's own: what it is tuned for", .type = Type::text, .optional = true},
+        {.name = "preset", .help = "the encoder's preset: speed against size", .type = Type::text, .optional = true},
+        {.name = "tune", .help = "the encoder's tuning", .type = Type::text, .optional = true},
         {.name = "gop",
-         .help = "frames from one key frame to the next, at most",
+         .help = "largest number of frames between keyframes",
          .type = Type::integer,
          .minimum = 1,
          .maximum = 1e6,
@@ -100,7 +100,7 @@ std::vector<ParameterInfo> encoder_parameters() {
 std::vector<ParameterInfo> quality_parameter() {
     using Type = ParameterInfo::Type;
     return {{.name = "quality",
-             .help = "of the picture; of WebP 100 is lossless",
+             .help = "image quality; 100 is lossless for WebP",
              .type = Type::integer,
              .minimum = 1,
              .maximum = 100,
@@ -110,11 +110,12 @@ std::vector<ParameterInfo> quality_parameter() {
 // Parameters of `-`: a format, and those of y4m.
 std::vector<ParameterInfo> standard_output_parameters() {
     auto parameters = y4m_sink_parameters();
-    parameters.insert(parameters.begin(), {.name = "format",
-                                           .help = "y4m, or raw bytes without a header: bgr has 3 a pixel, gray 1",
-                                           .type = ParameterInfo::Type::choice,
-                                           .default_value = "y4m",
-                                           .choices = {"y4m", "bgr", "gray"}});
+    parameters.insert(parameters.begin(),
+                      {.name = "format",
+                       .help = "y4m, or raw bytes without a header: bgr has 3 bytes per pixel, gray 1",
+                       .type = ParameterInfo::Type::choice,
+                       .default_value = "y4m",
+                       .choices = {"y4m", "bgr", "gray"}});
     return parameters;
 }
 
@@ -125,7 +126,7 @@ std::unique_ptr<Sink> open_standard_output(const SinkCall& call, const Shape& fr
     if (format == "y4m") return open_y4m_sink(call, frame, rate, options);
     for (const auto& parameter : y4m_sink_parameters())
         if (call.values.has(parameter.name))
-            fail(ErrorCode::usage, "{}: '{}' is a key of y4m, and format={} has raw bytes", call.path, parameter.name,
+            fail(ErrorCode::usage, "{}: '{}' requires y4m; format={} writes raw bytes", call.path, parameter.name,
                  format);
     return open_raw_sink(call.path, format == "gray" ? 1 : 3, frame, options);
 }
@@ -135,12 +136,12 @@ std::unique_ptr<Sink> open_standard_output(const SinkCall& call, const Shape& fr
 std::vector<SinkKind> sink_kinds() {
     return {
         {.name = "stdout",
-         .summary = "standard output, as -: y4m, or raw bytes by -:format=bgr",
+         .summary = "standard output (-): y4m, or raw bytes with -:format=bgr",
          .parameters = standard_output_parameters(),
          .open = open_standard_output},
         {.name = "video",
-         .summary =
-             "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or what codec= says",
+         .summary = "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or the encoder "
+                    "given by codec=",
          .endings = {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".avi", ".gif"},
          .parameters = encoder_parameters(),
          .is_cut = true,
@@ -184,7 +185,7 @@ std::vector<SinkKind> sink_kinds() {
                  return open_image_sink(call.path, call.numbered, frame, encode_png, options);
              }},
         {.name = "image",
-         .summary = "one image, or many as img%04d.jpg; lossy; several frames into one .webp move",
+         .summary = "one image, or many as img%04d.jpg; lossy; several frames make an animated .webp",
          .endings = {".jpg", ".jpeg", ".webp"},
          .parameters = quality_parameter(),
          .is_numbered = true,
@@ -251,7 +252,7 @@ std::size_t end_of_sink_path(std::string_view text) {
     std::vector<std::string_view> known;
     for (const auto& kind : sink_registry()) known.insert(known.end(), kind.endings.begin(), kind.endings.end());
     fail(ErrorCode::usage,
-         "{}: the ending of the name decides the format; known are {}, - for y4m on standard output, and URLs",
+         "{}: the file extension selects the format; known: {}, - for y4m on standard output, and URLs",
          address_without_credentials(text), fmt::join(known, " "));
 }
 
@@ -331,7 +332,7 @@ void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has
             const auto line = first_line(file);
             if (header.empty()) output.write(line.data(), line.size());
             if (!header.empty() && line != header)
-                fail(ErrorCode::no_input, "{} holds other frames than the part before", one.path);
+                fail(ErrorCode::no_input, "{} has frames of another kind than the previous segment", one.path);
             header = line;
         }
         for (std::size_t got = bytes.size(); got == bytes.size();) {
@@ -351,7 +352,7 @@ NpyHeader read_header(InputFile& file) {
     std::uint64_t frame_bytes = 4;
     const auto rest_bytes = file.length_bytes() - std::ssize(bytes);
     if (header.fortran_order || header.bytes != bytes.size() || header.shape.size() < 2 || rest_bytes < 0)
-        fail(ErrorCode::no_input, "{} holds no arrays of frames", file.name());
+        fail(ErrorCode::no_input, "{} contains no arrays of frames", file.name());
     for (const auto side : std::span(header.shape).subspan(1))
         if (side < 1 || (frame_bytes *= static_cast<std::uint64_t>(side)) > static_cast<std::uint64_t>(rest_bytes))
             fail(ErrorCode::no_input, "{} ends within its first array", file.name());
@@ -359,7 +360,7 @@ NpyHeader read_header(InputFile& file) {
     const auto frames = static_cast<std::uint64_t>(rest_bytes) / frame_bytes;
     if (frames != static_cast<std::uint64_t>(header.shape[0]) ||
         frames * frame_bytes != static_cast<std::uint64_t>(rest_bytes))
-        fail(ErrorCode::no_input, "{} is cut off", file.name());
+        fail(ErrorCode::no_input, "{} is truncated", file.name());
     return header;
 }
 
@@ -391,7 +392,7 @@ void join_arrays(const std::vector<FilePart>& parts, const std::string& output, 
             first = header;
         }
         if (header.type != first.type || !std::ranges::equal(shape, std::span(first.shape).subspan(1)))
-            fail(ErrorCode::no_input, "{} holds other arrays than the part before", one.path);
+            fail(ErrorCode::no_input, "{} has arrays of another kind than the previous segment", one.path);
         if (floats)
             copy_arrays<float>(from, header.shape[0], values, *file);
         else
@@ -410,7 +411,7 @@ bool can_be_joined(const std::string& path) {
 void join_files(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options,
                 const std::optional<MediumFile>& medium, bool audio) {
     const auto ending = ending_of(output);
-    if (parts.empty() || !can_be_joined(output)) fail(ErrorCode::usage, "{} cannot be joined of parts", output);
+    if (parts.empty() || !can_be_joined(output)) fail(ErrorCode::usage, "{} cannot be joined from segments", output);
 #ifdef FRAMEWIRE_FFMPEG
     if (has(video_endings, ending)) {
         std::vector<VideoPart> videos;
@@ -471,7 +472,7 @@ PieceNames PieceNames::parse(const std::string& path) {
     const auto [folder, name] = split_path(path);
     names.folder_ = folder;
     if (folder.find('%') != folder.npos)
-        fail(ErrorCode::usage, "{}: times go into the name of the file, not into those of folders", path);
+        fail(ErrorCode::usage, "{}: times are allowed in the file name, not in folder names", path);
     const auto dot = std::min(name.rfind('.'), name.size());
     names.format_ = spelt_out(name.substr(0, dot));
     names.ending_ = name.substr(dot);
@@ -500,7 +501,7 @@ PieceNames PieceNames::parse(const std::string& path) {
         }
         const auto* found = std::ranges::find(known, letter, &std::pair<char, Digits>::first);
         if (found == known.end())
-            fail(ErrorCode::usage, "{}: '%{}' is not known in the name of a piece; known are {}", path,
+            fail(ErrorCode::usage, "{}: '%{}' is unknown in the name of a segment; known: {}", path,
                  letter ? std::string(1, letter) : "", "%Y %y %m %d %j %H %M %S %F %T %%");
         if (!literal.empty()) names.tokens_.emplace_back(std::exchange(literal, {}));
         names.tokens_.emplace_back(found->second);
@@ -508,7 +509,7 @@ PieceNames PieceNames::parse(const std::string& path) {
     }
     if (!literal.empty()) names.tokens_.emplace_back(literal);
     if (!any)
-        fail(ErrorCode::usage, "{}: pieces need a time in their name, cam-%Y%m%d-%H%M%S{} for one", path,
+        fail(ErrorCode::usage, "{}: segments need a time in their name, such as cam-%Y%m%d-%H%M%S{}", path,
              names.ending_);
     return names;
 }
@@ -684,7 +685,7 @@ private:
             const bool large = limits.keep_bytes && bytes > *limits.keep_bytes;
             if (!late && !large) return;
             if (::unlink(piece.path.c_str()) == 0)
-                log_info("{}: removed, for more than is to be kept is there", piece.path);
+                log_info("{}: deleted, because the limit is exceeded", piece.path);
             else
                 log_warning("cannot remove {}: {}", piece.path, std::strerror(errno));
             bytes -= static_cast<double>(piece.bytes);

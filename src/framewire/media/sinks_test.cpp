@@ -135,14 +135,13 @@ TEST(SinkRegistry, KeepsColonsInPaths) {
 }
 
 TEST(SinkRegistry, SuggestsTheNearestName) {
-    EXPECT_EQ(
-        refusal("a.mp4:crt=18"),
-        "a.mp4 has no parameter 'crt'; its parameters are codec, crf, bitrate, preset, tune, gop, pixels; did you "
-        "mean 'crf'?");
-    EXPECT_NE(refusal("a.mp4:crf=x").find("a.mp4: crf 'x' is no number"), std::string::npos);
+    EXPECT_EQ(refusal("a.mp4:crt=18"),
+              "a.mp4 has no parameter 'crt'; its parameters: codec, crf, bitrate, preset, tune, gop, pixels; did you "
+              "mean 'crf'?");
+    EXPECT_NE(refusal("a.mp4:crf=x").find("a.mp4: crf 'x' is not a number"), std::string::npos);
     EXPECT_NE(refusal("a.jpg:quality=0").find("out of range"), std::string::npos);
-    EXPECT_NE(refusal("a.txt").find("known are .mp4"), std::string::npos);
-    EXPECT_NE(refusal("").find("known are .mp4"), std::string::npos);
+    EXPECT_NE(refusal("a.txt").find("known: .mp4"), std::string::npos);
+    EXPECT_NE(refusal("").find("known: .mp4"), std::string::npos);
 }
 
 #ifdef FRAMEWIRE_FFMPEG
@@ -399,7 +398,7 @@ TEST(PieceNames, RejectUnknownConversions) {
     std::string message;
     const auto code_of = [&](const std::string& path) { return error_of([&] { PieceNames::parse(path); }, &message); };
     EXPECT_EQ(code_of("out.mp4"), ErrorCode::usage);
-    EXPECT_NE(message.find("pieces need a time in their name"), std::string::npos) << message;
+    EXPECT_NE(message.find("segments need a time in their name"), std::string::npos) << message;
     EXPECT_EQ(code_of("out%%.mp4"), ErrorCode::usage);
     EXPECT_EQ(code_of("out-%A.mp4"), ErrorCode::usage);
     EXPECT_NE(message.find("'%A' is not known"), std::string::npos) << message;
@@ -475,7 +474,7 @@ TEST(Segments, AreNumberedIfTimesAreEqual) {
     EXPECT_EQ(folder.names().size(), 5U);
 }
 
-TEST(Segments, OldestAreRemovedAndOtherFilesStay) {
+TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
     const TemporaryFolder folder;
     write_file(folder / "cam-notes.y4m", "mine");
     write_file(folder / "cam-20200101-000000.y4m", std::string(100'000, 'x'));

@@ -148,7 +148,7 @@ public:
           source_(open_()),
           info_(source_->info()) {
         if (info_.live && range_.start_seconds > 0)
-            fail(ErrorCode::usage, "{} is live: there is no {} s to start at; a duration it can have", info_.name,
+            fail(ErrorCode::usage, "{} is live: it cannot start at {} s; only a duration is possible", info_.name,
                  range_.start_seconds);
         if (info_.frames != 1 && (range_.start_seconds > 0 || range_.duration_seconds)) info_.frames.reset();
     }
@@ -332,7 +332,7 @@ std::unique_ptr<Source> open_file(const SourceCall& call, const SourceOptions& o
 std::unique_ptr<Source> open_video(const SourceCall& call, const SourceOptions& options) {
     const auto lower = lower_case(call.path);
     if (lower.ends_with(".bgr") || lower.ends_with(".gray"))
-        fail(ErrorCode::usage, "{0}: raw bytes do not say what they are; write raw:{0}:size=WxH:fps=30", call.path);
+        fail(ErrorCode::usage, "{0}: raw bytes have no header; write raw:{0}:size=WxH:fps=30", call.path);
     return open_file(call, options);
 }
 
@@ -393,7 +393,7 @@ std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions&
 }
 
 void fail_without_ffmpeg(const std::string& text) {
-    fail(ErrorCode::config, "{}: this build has no FFmpeg; it knows y4m, raw, PNG and the synthetic camera",
+    fail(ErrorCode::config, "{}: this build has no FFmpeg; it supports y4m, raw, PNG and the synthetic camera",
          address_without_credentials(text));
 }
 
@@ -413,7 +413,7 @@ SourceKind lavfi_source() {
 SourceKind stream_source() {
     return {.name = "stream",
             .form = "tcp://HOST:PORT/NAME, tls://..., ws://..., wss://...",
-            .summary = "the stream of a framewire server; with a query the address is FFmpeg's",
+            .summary = "the stream of a framewire server; FFmpeg opens addresses with a query",
             .examples = {"tcp://127.0.0.1:7878/door"},
             .has_path = true,
             .may_be_away = true,
@@ -428,7 +428,7 @@ SourceKind stream_source() {
 SourceKind network_source() {
     return {.name = "network",
             .form = "rtsp://..., http://..., udp://..., srt://...",
-            .summary = "a network source; one that dies is tried again with growing pauses",
+            .summary = "a network source; reconnects with growing pauses after a loss",
             .examples = {"rtsp://camera.local/stream"},
             .has_path = true,
             .may_be_away = true,
@@ -440,7 +440,7 @@ SourceKind network_source() {
 SourceKind folder_source() {
     return {.name = "folder",
             .form = "FOLDER",
-            .summary = "the images in a folder, by the bytes of their names",
+            .summary = "the images in a folder, sorted by the bytes of their names",
             .examples = {"photos/"},
             .has_path = true,
             .named_by_path = true,
@@ -456,7 +456,7 @@ SourceKind folder_source() {
 SourceKind sequence_source() {
     return {.name = "sequence",
             .form = "img%04d.png",
-            .summary = "a numbered sequence of images, over gaps too",
+            .summary = "a numbered sequence of images; gaps are skipped",
             .examples = {"shots/img%04d.png"},
             .has_path = true,
             .named_by_path = true,
@@ -501,7 +501,7 @@ SourceKind image_source() {
 SourceKind playlist_source() {
     return {.name = "playlist",
             .form = "PATH",
-            .summary = "a playlist, which leads to other files of this machine only: HLS, DASH, concat scripts",
+            .summary = "a playlist, which may only refer to files of this machine: HLS, DASH, concat scripts",
             .endings = {".m3u8", ".m3u", ".mpd", ".ffconcat"},
             .examples = {"list.m3u8"},
             .has_path = true,
@@ -515,7 +515,7 @@ SourceKind playlist_source() {
 SourceKind video_source() {
     return {.name = "video",
             .form = "PATH",
-            .summary = "any other file: a video that FFmpeg reads; file:// may stand before this and the paths above",
+            .summary = "any other file: a video that FFmpeg reads; this and the paths above may begin with file://",
             .examples = {"vtest.avi", "file://vtest.avi"},
             .has_path = true,
             .named_by_path = true,
@@ -595,7 +595,7 @@ SourceCall read(const SourceKind& kind, const std::string& text, std::string_vie
 std::vector<std::string> reads_path(const SourceCall& call) { return {call.path}; }
 
 SourceCall parse_source(const std::string& text) {
-    if (text.empty()) fail(ErrorCode::usage, "the source is empty; a path, a URL, a camera, synth or - is needed");
+    if (text.empty()) fail(ErrorCode::usage, "the source is empty; give a path, a URL, a camera, synth or -");
     for (const auto& kind : source_registry())
         if (has_prefix(kind, text))
             return read(kind, text, std::string_view(text).substr(std::min(kind.prefix.size(), text.size())));
@@ -603,7 +603,7 @@ SourceCall parse_source(const std::string& text) {
     const auto named = is_path ? text.substr(path_prefix.size()) : text;
     for (const auto& kind : source_registry())
         if ((kind.named_by_path || !is_path) && is_of(kind, named)) return read(kind, named, named);
-    fail(ErrorCode::internal, "{} is no source", text);  // the last kind takes all
+    fail(ErrorCode::internal, "{} is not a source", text);  // the last kind takes all
 }
 
 }  // namespace framewire

@@ -98,15 +98,15 @@ TEST(SourceRegistry, ListsFilesReadAndWritten) {
 
 TEST(SourceRegistry, SuggestsTheNearestName) {
     EXPECT_EQ(refusal("synth:sice=64x48"),
-              "synth has no parameter 'sice'; its parameters are size, fps, noise, objects, seed, frames, truth; did "
-              "you mean 'size'?");
+              "synth has no parameter 'sice'; its parameters: size, fps, noise, objects, seed, frames, truth; did you "
+              "mean 'size'?");
     EXPECT_EQ(refusal("synth:noise=51"),
-              "synth: noise '51' is out of range; allowed is a number from 0 to 50 with up to 3 decimals");
+              "synth: noise '51' is out of range; allowed: a number from 0 to 50 with up to 3 decimals");
     EXPECT_EQ(refusal("raw:a.bgr"), "raw needs 'size', WIDTHxHEIGHT with sides of 1 to 16384 pixels");
-    EXPECT_NE(refusal("raw::size=2x2").find("lacks its path; the form is raw:PATH"), std::string::npos);
+    EXPECT_NE(refusal("raw::size=2x2").find("has no path; the form is raw:PATH"), std::string::npos);
     EXPECT_NE(refusal("synht:size=64x48", ErrorCode::no_input).find("no such file; did you mean 'synth:'?"),
               std::string::npos);
-    EXPECT_EQ(refusal("/no/such/a.mp4", ErrorCode::no_input), "/no/such/a.mp4: there is no such file");
+    EXPECT_EQ(refusal("/no/such/a.mp4", ErrorCode::no_input), "/no/such/a.mp4: no such file");
     EXPECT_NE(refusal("").find("the source is empty"), std::string::npos);
 }
 

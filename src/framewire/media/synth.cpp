@@ -1036,8 +1036,7 @@ std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOp
     info.rate = values.rate("fps");
     if (values.has("frames")) info.frames = values.integer("frames");
     if (std::int64_t{width} * height > options.max_pixels)
-        fail(ErrorCode::usage, "synth: size={}x{} is more than the {} pixels allowed", width, height,
-             options.max_pixels);
+        fail(ErrorCode::usage, "synth: size={}x{} exceeds the limit of {} pixels", width, height, options.max_pixels);
     return std::make_unique<SynthSource>(
         std::move(info), static_cast<std::uint64_t>(values.integer("seed")),
         std::llround(values.real("noise") * noise_unit), static_cast<int>(values.integer("objects")),
@@ -1057,27 +1056,27 @@ SourceKind synth_source() {
             "same text everywhere",
         .prefix = "synth:",
         .parameters = {{.name = "size",
-                        .help = "of its pictures",
+                        .help = "frame size",
                         .type = Type::size,
                         .default_value = "1280x720",
                         .minimum = 1,
                         .maximum = max_side_px},
-                       {.name = "fps", .help = "its rate", .type = Type::rate, .default_value = "30"},
+                       {.name = "fps", .help = "frame rate", .type = Type::rate, .default_value = "30"},
                        {.name = "noise",
-                        .help = "of the sensor: standard deviation in levels",
+                        .help = "sensor noise: standard deviation in levels",
                         .type = Type::real,
                         .default_value = "6",
                         .maximum = 50,
                         .decimals = 3},
                        {.name = "objects", .help = "that move", .default_value = "5", .maximum = synth::most_figures},
-                       {.name = "seed", .help = "of all that is random", .default_value = "1", .maximum = 0x1p62},
+                       {.name = "seed", .help = "seed of the random numbers", .default_value = "1", .maximum = 0x1p62},
                        {.name = "frames",
-                        .help = "after which it ends; without, it does not",
+                        .help = "number of frames after which it ends; default: never",
                         .minimum = 1,
                         .maximum = 0x1p40,
                         .optional = true},
                        {.name = "truth",
-                        .help = "a file for the true boxes of its objects, one JSON line a frame",
+                        .help = "file for the true boxes of its objects, one JSON line per frame",
                         .type = Type::text,
                         .optional = true}},
         .examples = {"synth", "synth:size=640x360:fps=30:objects=3:seed=7:truth=truth.jsonl"},

@@ -42,7 +42,7 @@ std::string as_yaml(std::string_view text, const std::string& name) {
         if (!skipping) yaml += first ? "\n" : line;
         first = false;
         if (yaml.size() > most_yaml_bytes)
-            fail(ErrorCode::no_input, "{} is no model: it has more than {} bytes of YAML", name, most_yaml_bytes);
+            fail(ErrorCode::no_input, "{} is not a model: it has more than {} bytes of YAML", name, most_yaml_bytes);
     }
     return yaml;
 }
@@ -53,7 +53,7 @@ public:
     explicit AliasRefusal(const std::string& name) : name_(name) {}
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-        fail(ErrorCode::no_input, "{} is no model: line {} has an alias (*name), which is not read", name_,
+        fail(ErrorCode::no_input, "{} is not a model: line {} has an alias (*name), which is not supported", name_,
              mark.line + 1);
     }
     void OnDocumentStart(const YAML::Mark&) override {}
@@ -104,7 +104,7 @@ public:
         fail(ErrorCode::usage, "{}: {}", name_, fmt::format(text, std::forward<Values>(values)...));
     }
     [[noreturn]] void broken(const char* key) const {
-        fail(ErrorCode::no_input, "{} is no model of OpenCV: {} is missing or broken", name_, key);
+        fail(ErrorCode::no_input, "{} is not an OpenCV model: {} is missing or invalid", name_, key);
     }
 
 private:
@@ -138,7 +138,7 @@ std::pair<int, int> sides(const Object& hog, const char* key) {
 // A size that must be square.
 int square_side(const Object& hog, const char* key) {
     const auto [width, height] = sides(hog, key);
-    if (width != height) hog.refuse("{} is {} x {}; squares are allowed", key, width, height);
+    if (width != height) hog.refuse("{} is {} x {}; only squares are supported", key, width, height);
     return width;
 }
 
@@ -146,7 +146,7 @@ int square_side(const Object& hog, const char* key) {
 void require(const Object& hog, const char* key, double value, std::string_view meaning) {
     if (!hog.has(key)) return;  // OpenCV's default, which equals ours
     if (!(std::abs(hog.number(key) - value) <= 1e-6))
-        hog.refuse("{} is {}; only {} is known", key, hog.number(key), meaning);
+        hog.refuse("{} is {}; only {} is supported", key, hog.number(key), meaning);
 }
 
 // Reads what cv::HOGDescriptor::save() wrote.
@@ -161,10 +161,11 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     // A negative winSigma means a quarter of the block side, which is the only value here.
     if (hog.has("winSigma") && !(hog.number("winSigma") < 0))
         require(hog, "winSigma", block / 4.0, fmt::format("{} (a quarter of blockSize)", block / 4.0));
-    if (square_side(hog, "blockStride") != cell) hog.refuse("blockStride is not cellSize; blocks lie a cell apart");
-    if (block % cell != 0) hog.refuse("blockSize is {}, which is not made of cells of {}", block, cell);
+    if (square_side(hog, "blockStride") != cell)
+        hog.refuse("blockStride differs from cellSize; only blocks one cell apart are supported");
+    if (block % cell != 0) hog.refuse("blockSize is {}, which is not a multiple of the cell size {}", block, cell);
     if (bins != std::floor(bins)) hog.broken("nbins");
-    if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed are 2 to 36", bins);
+    if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed: 2 to 36", bins);
     model.hog = {.gradient = HogGradient::central,
                  .cell = cell,
                  .bins = static_cast<int>(bins),
@@ -201,13 +202,13 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
     const auto type = svm.text("svmType");
     const bool classes = type == "C_SVC" || type == "NU_SVC";
     if (!classes && type != "EPS_SVR" && type != "NU_SVR")
-        svm.refuse("it is an SVM of type {}; known are C_SVC, NU_SVC, EPS_SVR and NU_SVR", type);
+        svm.refuse("it is an SVM of type {}; supported: C_SVC, NU_SVC, EPS_SVR and NU_SVR", type);
     const auto kernel = svm.at("kernel").text("type");
-    if (kernel != "LINEAR") svm.refuse("its kernel is {}; only LINEAR has one weight a value", kernel);
+    if (kernel != "LINEAR") svm.refuse("its kernel is {}; only LINEAR is supported", kernel);
     double sign = 1;
     if (classes) {
         const auto labels = svm.at("class_labels").numbers("data");
-        if (labels.size() != 2) svm.refuse("it tells {} classes apart; a model of windows tells two", labels.size());
+        if (labels.size() != 2) svm.refuse("it distinguishes {} classes; a window model needs two", labels.size());
         sign = labels[0] > labels[1] ? 1 : -1;
     }
     const auto functions = svm.objects("decision_functions");
@@ -247,13 +248,13 @@ WindowModel parse_opencv_model(std::string_view text, const std::string& name, W
         refuse_aliases(yaml, name);
         const YAML::Node root = YAML::Load(yaml);
         if (!root.IsMap() || root.size() == 0 || !root.begin()->second.IsMap())
-            fail(ErrorCode::no_input, "{} is no model: its YAML is not an object of OpenCV", name);
+            fail(ErrorCode::no_input, "{} is not a model: its YAML is not an OpenCV object", name);
         const Object object(root.begin()->second, name);
         if (object.has("winSize")) return hog_model(object, name, asked);
         if (object.has("svmType")) return svm_model(object, name, std::move(like));
-        fail(ErrorCode::no_input, "{} is neither an SVM nor a HOGDescriptor of OpenCV", name);
+        fail(ErrorCode::no_input, "{} is neither an OpenCV SVM nor an OpenCV HOGDescriptor", name);
     } catch (const YAML::Exception& error) {
-        fail(ErrorCode::no_input, "{} is no YAML: {}", name, error.what());
+        fail(ErrorCode::no_input, "{} is not valid YAML: {}", name, error.what());
     }
 }
 
@@ -267,7 +268,7 @@ namespace {
 
 // Large enough for an SVM that OpenCV wrote with all its support vectors as text.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_text_bytes = 4096;  // of the description behind the weights
+constexpr std::size_t most_text_bytes = 4096;  // of the description after the weights
 
 // Reads a file completely.
 std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {
@@ -280,8 +281,8 @@ std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token st
         const auto got = file.read(bytes.data() + before, step_bytes);
         bytes.resize(before + got);
         if (bytes.size() > most_file_bytes)
-            fail(ErrorCode::no_input, "{} is no model: it is longer than {} bytes", path, most_file_bytes);
-        if (file.stopped()) fail(ErrorCode::no_input, "stopped while {} was read", path);
+            fail(ErrorCode::no_input, "{} is not a model: it is longer than {} bytes", path, most_file_bytes);
+        if (file.stopped()) fail(ErrorCode::no_input, "stopped while reading {}", path);
         if (got < step_bytes) return bytes;
     }
 }
@@ -301,7 +302,7 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
             const auto word = text.substr(0, text.find_first_of("#, \t\r\n"));
             const auto number = parse_number(word);
             if (!number)
-                fail(ErrorCode::no_input, "{} is no model: line {} has something that is no number", name, line);
+                fail(ErrorCode::no_input, "{} is not a model: line {} has something that is not a number", name, line);
             numbers.push_back(static_cast<float>(*number));
             text.remove_prefix(word.size());
         }
@@ -311,18 +312,18 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
 
 // A file without numbers is not a model at all, which is a clearer message than a wrong count.
 void require_some(const std::vector<float>& numbers, const std::string& name) {
-    if (numbers.empty()) fail(ErrorCode::no_input, "{} is no model: it has no numbers", name);
+    if (numbers.empty()) fail(ErrorCode::no_input, "{} is not a model: it has no numbers", name);
 }
 
-// Parses weights and the optional description behind them.
+// Parses weights and the optional description after them.
 WindowModel parse_npy_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
                             const ParameterValues& asked) {
     auto [weights, behind] = parse_first_npy(bytes, name);
     require_some(weights.values, name);
     if (!behind.empty()) {
         if (!is_npy(behind) || behind.size() > most_text_bytes)
-            fail(ErrorCode::no_input, "{} is no model: {} bytes come behind its weights, which do not say what for",
-                 name, behind.size());
+            fail(ErrorCode::no_input, "{} is not a model: it has {} unknown bytes after the weights", name,
+                 behind.size());
         like = described_window(parse_npy_text(behind, name), name);
         require_asked(like, asked, name);
     }
@@ -372,8 +373,9 @@ WindowModel with_weights(WindowModel like, std::vector<float> numbers, const std
     const auto count = static_cast<std::int64_t>(numbers.size());
     if (count != shape.count() && count != shape.count() + 1)
         fail(ErrorCode::usage,
-             "{} has {} numbers; a window of {}x{} pixels needs {} x {} x {} = {} weights, with a bias one more", name,
-             count, like.width_px, like.height_px, shape.rows, shape.columns, shape.values, shape.count());
+             "{} has {} numbers; a window of {}x{} pixels needs {} x {} x {} = {} weights, optionally followed by a "
+             "bias",
+             name, count, like.width_px, like.height_px, shape.rows, shape.columns, shape.values, shape.count());
     like.bias = 0;
     if (count > shape.count()) {
         like.bias = numbers.back();

@@ -97,11 +97,11 @@ TEST(WindowModelFile, RejectsAnotherWindowThanRequested) {
     const auto same = asked_for({{"window", "12x32"}, {"gradient", "central"}, {"cell", "4"}, {"signed", "1"}});
     EXPECT_EQ(read_window_model(folder / "model.npy", {}, same).weights.size(), 48u);
     EXPECT_EQ(refusal_of(file, asked_for({{"cell", "8"}})),
-              "cell 8 was asked for, and model.npy was trained with cell 4");
+              "cell 8 was requested, but model.npy was trained with cell 4");
     EXPECT_EQ(refusal_of(file, asked_for({{"gradient", "sobel"}})),
-              "gradient sobel was asked for, and model.npy was trained with gradient central");
+              "gradient sobel was requested, but model.npy was trained with gradient central");
     EXPECT_EQ(refusal_of(file, asked_for({{"window", "12x36"}})),
-              "window 12x36 was asked for, and model.npy was trained with window 12x32");
+              "window 12x36 was requested, but model.npy was trained with window 12x32");
     EXPECT_NE(refusal_of(file, asked_for({{"norm", "l2hys"}})).find("norm l2"), std::string::npos);
 }
 
@@ -118,7 +118,7 @@ TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
     EXPECT_EQ(read.weights, ascending(48));
 }
 
-// The part behind `numbers` float32 weights.
+// The part after `numbers` float32 weights.
 std::string npy_with(std::size_t numbers, const std::string& behind) {
     const auto values = ascending(numbers);
     return npy_header("<f4", {static_cast<std::int64_t>(numbers)}) +
@@ -273,8 +273,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"NotFinite", text_of(47) + " nan", ErrorCode::usage, "finite"},
         Refused{"BeyondFloat", text_of(47) + " 1e300", ErrorCode::usage, "finite"},
         Refused{"BrokenNpy", "\x93NUMPY\x01", ErrorCode::no_input, "header"},
-        Refused{"BytesBehindNpy", npy_with(48, "behind"), ErrorCode::no_input, "6 bytes come behind"},
-        Refused{"LongBehindNpy", npy_with(48, npy_text(std::string(5000, ' '))), ErrorCode::no_input, "come behind"},
+        Refused{"BytesBehindNpy", npy_with(48, "behind"), ErrorCode::no_input, "6 unknown bytes after"},
+        Refused{"LongBehindNpy", npy_with(48, npy_text(std::string(5000, ' '))), ErrorCode::no_input,
+                "unknown bytes after"},
         Refused{"NumbersBehindNpy", npy_with(48, npy_with(4, "")), ErrorCode::no_input, "'<f4' of 1 dimensions"},
         Refused{"TextCut", npy_with(48, npy_text("window=24x32").substr(0, 200)), ErrorCode::no_input, "12"},
         Refused{"TextWithoutLength", npy_with(48, npy_header("|S", {})), ErrorCode::no_input, "'|S'"},
@@ -290,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"BrokenYaml", "%YAML:1.0\n---\nhog: [ 1, 2", ErrorCode::no_input, "line 3"},
         Refused{"DeepYaml", "%YAML:1.0\n---\n" + std::string(100000, '['), ErrorCode::no_input, "YAML"},
         Refused{"LongYaml", "%YAML:1.0\n---\n" + std::string(std::size_t{3} << 20, ' '), ErrorCode::no_input, "bytes"},
-        Refused{"NoObject", "%YAML:1.0\n---\n- 1\n", ErrorCode::no_input, "object of OpenCV"},
+        Refused{"NoObject", "%YAML:1.0\n---\n- 1\n", ErrorCode::no_input, "OpenCV object"},
         Refused{"OtherObject", "%YAML:1.0\n---\na:\n   b: 1\n", ErrorCode::no_input, "neither"},
         Refused{"HogWithoutWeights",
                 "%YAML:1.0\n---\nhog:\n   winSize: [ 24, 32 ]\n   blockSize: [ 16, 16 ]\n"
@@ -300,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"HogOblong", opencv_hog(ascending(48), "[ 8, 16 ]"), ErrorCode::usage, "squares"},
         Refused{"HogFraction", opencv_hog(ascending(48), "[ 8.5, 8.5 ]"), ErrorCode::no_input, "blockStride"},
         Refused{"HogBins", opencv_hog_with("nbins", "2.5"), ErrorCode::no_input, "nbins"},
-        Refused{"HogManyBins", opencv_hog_with("nbins", "37"), ErrorCode::usage, "allowed are 2 to 36"},
+        Refused{"HogManyBins", opencv_hog_with("nbins", "37"), ErrorCode::usage, "allowed: 2 to 36"},
         Refused{"HogSigma", opencv_hog_with("winSigma", "8."), ErrorCode::usage, "winSigma is 8; only 4"},
         Refused{"HogSigmaIsNone", opencv_hog_with("winSigma", ".nan"), ErrorCode::no_input, "winSigma"},
         Refused{"HogNorm", opencv_hog_with("L2HysThreshold", "0.3"), ErrorCode::usage, "0.3"},

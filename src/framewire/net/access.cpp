@@ -104,7 +104,7 @@ void make_private_folders(const std::filesystem::path& folder) {
     if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
     if (folder.has_relative_path()) make_private_folders(folder.parent_path());
     if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-        fail(ErrorCode::io, "the folder {} cannot be made: {}", folder.string(), std::strerror(errno));
+        fail(ErrorCode::io, "cannot create the folder {}: {}", folder.string(), std::strerror(errno));
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ std::string read_small_file(const std::string& path) {
         bytes += static_cast<std::size_t>(got);
     }
     if (bytes > most_secret_bytes)
-        fail(ErrorCode::no_input, "{} is longer than {} bytes: it is no token, key or certificate", path,
+        fail(ErrorCode::no_input, "{} is longer than {} bytes: it is not a token, key or certificate", path,
              most_secret_bytes);
     text.resize(bytes);
     return text;
@@ -134,7 +134,7 @@ std::string read_secret_file(const std::string& path) {
     // Only regular files are checked, so that pipes and devices give no warning.
     constexpr mode_t others = S_IRGRP | S_IROTH;
     if (::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & others) != 0)
-        log_warning("{} may be read by others than its owner: chmod 600 {}", path, path);
+        log_warning("{} can be read by other users: chmod 600 {}", path, path);
     return text;
 }
 
@@ -180,8 +180,9 @@ constexpr std::size_t made_token_bytes = 32;
 void validate_token(std::string_view token, std::string_view where) {
     const bool visible = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (token.size() < least_token_bytes || token.size() > most_token_bytes || !visible)
-        fail(ErrorCode::usage, "{} holds no token: one line of {} to {} visible characters (ASCII, no blanks) is one",
-             where, least_token_bytes, most_token_bytes);
+        fail(ErrorCode::usage,
+             "{} contains no token: it must be one line of {} to {} visible ASCII characters without spaces", where,
+             least_token_bytes, most_token_bytes);
 }
 
 std::string read_token_file(const std::string& path) {
@@ -293,7 +294,7 @@ TrustedProxies::TrustedProxies(const std::vector<std::string>& networks) {
         if (!address ||
             (slash < text.size() &&
              (read_number(std::string_view(text).substr(slash + 1), bits) != std::errc{} || bits < 0 || bits > most)))
-            fail(ErrorCode::usage, "'{}' is no address of a proxy; 10.0.0.5, 10.0.0.0/8, ::1 and fd00::/8 are", text);
+            fail(ErrorCode::usage, "'{}' is not a proxy address such as 10.0.0.5, 10.0.0.0/8, ::1 or fd00::/8", text);
         // Prefixes are counted in the mapped form, so an IPv4 /8 is stored as /104.
         networks_.push_back({*address, bits + 128 - most});
     }

@@ -161,7 +161,7 @@ TEST(SecretFile, WarnsIfOthersMayReadIt) {
     EXPECT_EQ(log.lines(), 0);
     ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
     EXPECT_EQ(read_secret_file(path), "text");
-    EXPECT_NE(log.text().find("may be read by others"), std::string::npos) << log.text();
+    EXPECT_NE(log.text().find("can be read by other users"), std::string::npos) << log.text();
 }
 
 TEST(SecretFile, ReportsErrors) {
@@ -186,7 +186,7 @@ TEST(Token, Has16To255VisibleCharacters) {
         EXPECT_NO_THROW(validate_token(good, "a test")) << good;
     for (const auto& bad : {std::string(), std::string(15, 'a'), std::string(256, 'a'), std::string("sixteen letters "),
                             std::string(16, '\t'), std::string(15, 'a') + '\x7f', std::string(16, '\xc3')})
-        expect_code(ErrorCode::usage, "a test holds no token", [&] { validate_token(bad, "a test"); });
+        expect_code(ErrorCode::usage, "a test contains no token", [&] { validate_token(bad, "a test"); });
 }
 
 TEST(Token, IsTheOnlyLineOfItsFile) {
@@ -256,7 +256,7 @@ TEST(TrustedProxies, AcceptAddressesAndNetworks) {
     EXPECT_FALSE(trusts({"127.0.0.1"}, "127.0.0.1 through 127.0.0.1:80")) << "a client that a proxy speaks for";
     for (const auto* bad :
          {"", "proxy", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0", "::1/129", "[::1]", "10.0.0.1:80"})
-        testing::expect_code(ErrorCode::usage, "is no address of a proxy", [&] { TrustedProxies{{bad}}; });
+        testing::expect_code(ErrorCode::usage, "is not a proxy address", [&] { TrustedProxies{{bad}}; });
 }
 
 TEST(TrustedProxies, ForwardTheRightmostUntrustedAddress) {

@@ -38,8 +38,7 @@ bool is_ipv6(std::string_view text) {
         fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text,
              has_port ? host : text, has_port ? digits : "7878");
     fail(ErrorCode::usage,
-         "the address '{}' has several colons: HOST:PORT is needed, with an IPv6 address in brackets, such as "
-         "[::1]:7878",
+         "the address '{}' has several colons: write HOST:PORT, with an IPv6 address in brackets, such as [::1]:7878",
          text);
 }
 
@@ -53,7 +52,7 @@ Address parse_address(std::string_view text) {
     const auto colon = text.rfind(':');
     if (colon == text.npos || colon < end) {
         const bool is_host = has_brackets ? end + 1 == text.size() && is_ipv6(text.substr(1, end - 1)) : false;
-        fail(ErrorCode::usage, "the address '{}' has no port: HOST:PORT is needed, such as {}:7878", text,
+        fail(ErrorCode::usage, "the address '{}' has no port: write HOST:PORT, such as {}:7878", text,
              is_host ? text : "127.0.0.1");
     }
     auto host = text.substr(0, colon);
@@ -65,11 +64,11 @@ Address parse_address(std::string_view text) {
     const bool plain = std::all_of(host.begin(), host.end(),
                                    [](char c) { return c > ' ' && c != 0x7f && c != '/' && c != '[' && c != ']'; });
     if (host.empty() || host.size() > max_host_bytes || !plain)
-        fail(ErrorCode::usage, "the address '{}' has no valid host: HOST:PORT is needed, such as 127.0.0.1:7878", text);
+        fail(ErrorCode::usage, "the address '{}' has no valid host: write HOST:PORT, such as 127.0.0.1:7878", text);
 
     Address address{std::string(host), 0};
     if (read_number(digits, address.port) != std::errc{})
-        fail(ErrorCode::usage, "the address '{}' has the port '{}': a number from 0 to 65535 is needed", text, digits);
+        fail(ErrorCode::usage, "the address '{}' has the invalid port '{}'; allowed: 0 to 65535", text, digits);
     return address;
 }
 
@@ -86,14 +85,14 @@ StreamAddress parse_stream_address(std::string_view url) {
                                      [&](const NamedScheme& known) { return url.starts_with(known.prefix); });
     if (found == std::end(schemes))
         fail(ErrorCode::usage,
-             "'{}' is no stream address: tcp://HOST:PORT or tcp://HOST:PORT/NAME is needed, or tls://, ws:// or wss:// "
-             "for tcp://",
+             "'{}' is not a stream address: write tcp://HOST:PORT or tcp://HOST:PORT/NAME, with tcp://, tls://, ws:// "
+             "or wss://",
              url);
     const auto rest = url.substr(found->prefix.size());
     const auto slash = rest.find('/');
     StreamAddress address{parse_address(rest.substr(0, slash)), std::string(default_stream), found->scheme};
     if (address.server.port == 0)
-        fail(ErrorCode::usage, "the stream address '{}' has port 0; 1 to 65535 is needed", url);
+        fail(ErrorCode::usage, "the stream address '{}' has port 0; allowed: 1 to 65535", url);
     if (slash != std::string_view::npos && slash + 1 < rest.size()) address.stream = rest.substr(slash + 1);
     validate_stream_name(address.stream);
     return address;

@@ -67,7 +67,7 @@ struct Client::State {
             // The other reasons are temporary, such as too many viewers or a stream that does not exist yet.
             throw Lost{"the server says: " + error.text};
         }
-        if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
+        if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not start with a hello");
         accept(read_server_hello(payload));
     }
 
@@ -76,7 +76,7 @@ struct Client::State {
         Outcome outcome;
         const ByteSpan piece(message);
         connection->write({&piece, 1}, {}, outcome.handler());
-        await(outcome, deadline, "the server does not take the hello");
+        await(outcome, deadline, "the server rejects the hello");
     }
 
     // Fills `into` before the deadline. If `silence` is not zero, the deadline moves: it is `silence` after the latest
@@ -85,7 +85,7 @@ struct Client::State {
         while (!into.empty()) {
             Outcome outcome;
             connection->read_some(into, outcome.handler());
-            await(outcome, deadline, "the server is silent");
+            await(outcome, deadline, "the server sends nothing");
             if (outcome.bytes == 0) throw Lost{"the server closed the connection"};
             into = into.subspan(outcome.bytes);
             if (silence.count() > 0) deadline = dialer->now() + silence;
@@ -112,7 +112,7 @@ struct Client::State {
             receiver->restart(hello);
         } else {
             if (std::int64_t{offered.shape.width} * offered.shape.height > options.max_pixels)
-                fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
+                fail(ErrorCode::source_lost, "its frames are {}, which exceeds the limit of {} pixels",
                      to_string(offered.shape), options.max_pixels);
             receiver.emplace(hello);
         }
@@ -158,7 +158,7 @@ struct Client::State {
             loss = {
                 options.reconnect == milliseconds::max() ? Clock::time_point::max() : dialer->now() + options.reconnect,
                 options.first_pause};
-        if (options.reconnect.count() > 0) losses.line("{} was lost: {}; trying again", to_string(address), why);
+        if (options.reconnect.count() > 0) losses.line("{} was lost: {}; reconnecting", to_string(address), why);
         while (dialer->now() < loss->give_up) {
             if (options.on_loss) options.on_loss(why);
             // Nothing sets this flag, so wait() ends only at the end of the pause or on a stop.
@@ -214,10 +214,10 @@ const ClientOptions& checked(const ClientOptions& options) {
     for (const auto deadline :
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
-            fail(ErrorCode::usage, "a viewer's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
+            fail(ErrorCode::usage, "a viewer deadline of {} ms; allowed: 1 ms to 1 h", deadline.count());
     const bool for_ever = options.reconnect == milliseconds::max();
     if (!for_ever && (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24)))
-        fail(ErrorCode::usage, "{} ms of trying again asked for; 0 to 24 h are allowed", options.reconnect.count());
+        fail(ErrorCode::usage, "{} ms for reconnecting; allowed: 0 to 24 h", options.reconnect.count());
     return options;
 }
 
@@ -227,7 +227,7 @@ std::unique_ptr<Dialer> dialer_to(const StreamAddress& address, const ClientOpti
     if (encrypted(address.scheme))
         dialer = tls_dialer(std::move(dialer), address.server, options.fingerprint);
     else if (!options.fingerprint.empty())
-        fail(ErrorCode::usage, "a fingerprint goes with tls:// and wss://, not with {}", to_string(address));
+        fail(ErrorCode::usage, "a fingerprint requires tls:// or wss://, not {}", to_string(address));
     if (address.scheme == Scheme::websocket || address.scheme == Scheme::websocket_tls)
         return websocket_dialer(std::move(dialer), address);
     return dialer;

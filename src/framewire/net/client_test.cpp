@@ -116,11 +116,11 @@ TEST(Client, RejectsInvalidHellos) {
     version[4] = 1;
     // Each case has its own message. A client that only ran into the deadline would report another one.
     const std::vector<std::pair<Bytes, const char*>> wrong{
-        {Bytes(100, 'x'), "speaks another protocol"},
+        {Bytes(100, 'x'), "uses another protocol"},
         {huge, "a message of type 1 claims 4294967295 bytes"},
         {no_width, "the server's hello has frames of 0x8"},
-        {version, "speaks version 1"},
-        {joined({Bytes{'F', 'W', 'I', 'R', wire_version, 0}, Bytes{4, 0, 0, 0, 0}}), "does not begin with a hello"},
+        {version, "uses version 1"},
+        {joined({Bytes{'F', 'W', 'I', 'R', wire_version, 0}, Bytes{4, 0, 0, 0, 0}}), "does not start with a hello"},
     };
     for (const auto& [bytes, words] : wrong) {
         const Impostor impostor(bytes);
@@ -157,9 +157,9 @@ TEST(Client, RejectsInvalidMessages) {
     const std::vector<std::pair<Bytes, const char*>> wrong{
         {Bytes{99, 0, 0, 0, 0}, "a message of the unknown type 99"},
         {Bytes{2, 0xff, 0xff, 0xff, 0xff}, "a message of type 2 claims 4294967295 bytes"},
-        {step, "begins with the step to version 2"},
+        {step, "begins with the delta frame of version 2"},
         {picture, "broken stream"},
-        {Bytes(hello.begin() + preamble_bytes, hello.end()), "greets a second time"},
+        {Bytes(hello.begin() + preamble_bytes, hello.end()), "sends a second hello"},
         {error_message(Refusal::failed, "broken", false), "the server says: broken"},
     };
     for (const auto& [after, words] : wrong) {
@@ -174,7 +174,7 @@ TEST(Client, DetectsASilentServer) {
     const Impostor impostor(server_hello(hello_of(small_stream)));
     Client client(impostor.address(), impatient());
     const auto text = error_of(ErrorCode::source_lost, [&] { client.next(); });
-    EXPECT_NE(text.find("the server is silent"), std::string::npos) << text;
+    EXPECT_NE(text.find("the server sends nothing"), std::string::npos) << text;
 }
 
 TEST(Client, KeepAlivesKeepAnIdleStreamConnected) {
@@ -265,7 +265,7 @@ TEST(Client, DoesNotBlockOnAHangingResolver) {
     options.lookup = blocked.lookup();
     const StreamAddress somewhere{{"camera.test", 7878}, "main"};
     const auto text = error_of(ErrorCode::no_input, [&] { Client client(somewhere, options); });
-    EXPECT_NE(text.find("camera.test:7878/main: the name is not resolved"), std::string::npos) << text;
+    EXPECT_NE(text.find("camera.test:7878/main: the name cannot be resolved"), std::string::npos) << text;
 
     options.connect_deadline = 1h;
     std::stop_source stop;

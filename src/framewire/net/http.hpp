@@ -127,7 +127,7 @@ private:
 
 /// Access level of a route.
 enum class Access {
-    /// No token: files of the page and the health check.
+    /// Needs no token: files of the page and the health check.
     everybody,
     /// Requires the token, if the server has one.
     viewers,

@@ -165,7 +165,7 @@ bool same_name(std::string_view a, std::string_view b) {
 void add(std::string& text, std::string_view name, std::string_view value) {
     if (name.empty() ||
         (std::string(name) + std::string(value)).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
-        fail(ErrorCode::internal, "an answer has a field that is none");
+        fail(ErrorCode::internal, "a response has an invalid header field");
     text.append(name).append(": ").append(value).append("\r\n");
 }
 
@@ -256,7 +256,8 @@ void HttpConnections::make_place(const VisitorPointer& visitor) {
 void HttpConnections::give_up(const std::optional<HandshakeLimiter::Eviction>& eviction, std::string_view what) {
     if (!eviction) return;
     if (const auto loser = visitors_.find(eviction->connection); loser != visitors_.end()) {
-        refusals_.line_of(loser->second->peer, "{} cut off: too many HTTP connections {}", loser->second->name, what);
+        refusals_.line_of(loser->second->peer, "{} disconnected: too many HTTP connections {}", loser->second->name,
+                          what);
         close(VisitorPointer(loser->second));
     }
 }
@@ -396,8 +397,8 @@ void HttpConnections::check_deadline(const VisitorPointer& visitor, Clock::time_
     switch (visitor->phase) {
         case Phase::waiting:
             if (visitor->reader.begun() && age >= limits_.request_deadline)
-                refuse(visitor, {408, fmt::format("no whole request within {} ms", limits_.request_deadline.count())},
-                       true);
+                refuse(visitor,
+                       {408, fmt::format("no complete request within {} ms", limits_.request_deadline.count())}, true);
             else if (age >= limits_.idle_deadline)
                 close(visitor);
             break;
@@ -471,7 +472,7 @@ void HttpConnections::trouble(const HttpConnection& visitor, std::string_view wh
 void HttpConnections::answer(const VisitorPointer& visitor, const Response& response) {
     auto& it = *visitor;
     const bool feeds = response.feed && !it.head_only;
-    if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are under way"};
+    if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are open"};
     it.chunked = feeds && it.raw.version_1_1;
     if (feeds) it.keep_alive = false;  // bytes read during the feed are discarded
     // HTTP/1.0 has no chunks: the body ends with the connection.
@@ -552,7 +553,7 @@ void HttpConnections::send_parts(const VisitorPointer& visitor) {
     if (it.phase != Phase::feeding || it.writing) return;
     auto taken = it.feed->take();
     if (taken.too_slow) {
-        refusals_.line_of(it.peer, "{} cut off: it is too slow for what it asked for", it.name);
+        refusals_.line_of(it.peer, "{} disconnected: it is too slow for what it requested", it.name);
         return close(visitor);
     }
     it.parts = std::move(taken.parts);
@@ -598,7 +599,7 @@ using Phase = HttpConnection::Phase;
 constexpr std::string_view stream_ending = "/stream";
 // A token message is shorter: 255 bytes and the JSON around them.
 constexpr std::size_t first_message_most_bytes = 1024;
-constexpr const char* too_many_requests = "too many requests are under way";
+constexpr const char* too_many_requests = "too many requests are in progress";
 
 std::optional<Method> method_of(std::string_view text) {
     if (text == "GET") return Method::get;
@@ -635,7 +636,7 @@ Response failure_response(const std::exception& failure, std::string& hidden) {
     const auto* error = dynamic_cast<const Error*>(&failure);
     if (!error || error->code() == ErrorCode::internal) {
         hidden = whole;
-        return error_response(500, "that failed; the server's log says why");
+        return error_response(500, "the request failed; see the server's log");
     }
     auto text = without_paths(whole);
     if (text != whole || status_of(error->code()) == 500) hidden = whole;
@@ -685,11 +686,11 @@ void HttpConnections::handle(const VisitorPointer& visitor) {
         if (upgrades && !has_room) throw Refused{503, too_many_requests};
         if (upgrades) return handle_upgrade(visitor);
         const auto site = handlers_.site();
-        if (!site) throw Refused{503, "nothing is answered here"};
-        if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream is asked for as a WebSocket"};
+        if (!site) throw Refused{503, "this path cannot be requested"};
+        if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream must be requested as a WebSocket"};
         const auto method = method_of(it.raw.method);
         auto match = site->match(method.value_or(Method::get), it.target.path, it.target.query, false);
-        if (match.allowed.empty()) throw Refused{404, "there is nothing here"};
+        if (match.allowed.empty()) throw Refused{404, "not found"};
         if (!method || !match.route) {
             auto response = error_response(405, it.raw.method + " is not allowed here");
             std::string allowed;
@@ -751,7 +752,7 @@ void HttpConnections::run_route(const VisitorPointer& visitor, const std::shared
                     .let_in = visitor->let_in};
     const auto task = [weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
                        request = std::move(request)](bool may_use_site) {
-        auto response = std::make_shared<Response>(error_response(503, "nothing is answered here any more"));
+        auto response = std::make_shared<Response>(error_response(503, "this path is no longer available"));
         std::string hidden;
         try {
             if (may_use_site) *response = route.handler(request);
@@ -773,10 +774,10 @@ void HttpConnections::run_route(const VisitorPointer& visitor, const std::shared
 void HttpConnections::take_response(const VisitorPointer& visitor, const Response& response) {
     try {
         if (!visitor->socket) return answer(visitor, response);
-        if (response.feed && !make_room(*visitor, true)) throw Refused{503, "too many streams and feeds are under way"};
+        if (response.feed && !make_room(*visitor, true)) throw Refused{503, "too many streams and feeds are open"};
         if (response.feed) return begin_feed(visitor, response.feed);
-        refusals_.line_of(visitor->peer, "{} refused: its WebSocket has no feed, but an answer {}", visitor->name,
-                          response.status);
+        refusals_.line_of(visitor->peer, "{} refused: its WebSocket got the response {} instead of a feed",
+                          visitor->name, response.status);
     } catch (const Refused& why) {
         if (!visitor->socket) return refuse(visitor, why, false);
         refusals_.line_of(visitor->peer, "{} refused: {}", visitor->name, why.text);
@@ -792,15 +793,15 @@ void HttpConnections::take_response(const VisitorPointer& visitor, const Respons
 void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
     auto& it = *visitor;
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
-        throw Refused{400, "nothing but GET in HTTP/1.1 becomes a WebSocket"};
+        throw Refused{400, "a WebSocket needs a GET request of HTTP/1.1"};
     constexpr std::size_t key_length = 24;  // Base64 of 16 bytes (RFC 6455, 4.1)
     if (it.raw.field("sec-websocket-version") != "13" ||
         it.raw.field("sec-websocket-key").value_or("").size() != key_length)
-        throw Refused{400, "a WebSocket of version 13 with its key is needed"};
+        throw Refused{400, "a WebSocket needs version 13 and a key"};
     admission_.check_origin(it.raw);
     if (auto name = stream_of(it.target.path); !name.empty()) {
         if (!it.raw.lists("sec-websocket-protocol", WebSocketConnection::stream_protocol))
-            throw Refused{400, "a stream's WebSocket speaks the protocol framewire"};
+            throw Refused{400, "a stream's WebSocket needs the subprotocol framewire"};
         // Access is checked by the viewer's hello.
         return upgrade(visitor, false, [this, name](const VisitorPointer& open) {
             auto connection = std::move(open->connection);
@@ -809,9 +810,9 @@ void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
         });
     }
     const auto site = handlers_.site();
-    if (!site) throw Refused{503, "nothing is answered here"};
+    if (!site) throw Refused{503, "this path cannot be requested"};
     auto match = site->match(Method::get, it.target.path, it.target.query, true);
-    if (!match.route) throw Refused{404, "there is no WebSocket here"};
+    if (!match.route) throw Refused{404, "this path has no WebSocket"};
     admission_.check_access(it.raw, *match.route, it.let_in);
     const bool proven = it.let_in || match.route->access == Access::everybody;
     upgrade(visitor, true,
@@ -867,8 +868,7 @@ void HttpConnections::take_first_message(const VisitorPointer& visitor, std::siz
     if (!visitor->socket->message_ended()) return read_on(*visitor);
     const auto token = token_in(std::exchange(visitor->said, {}));
     if (!token || !admission_.let_in(*token, visitor->peer, loop_.now())) {
-        refusals_.line_of(visitor->peer, "{} refused: its WebSocket's first message has not the right token",
-                          visitor->name);
+        refusals_.line_of(visitor->peer, "{} refused: its WebSocket's first message has a wrong token", visitor->name);
         return leave(visitor);
     }
     visitor->let_in = true;

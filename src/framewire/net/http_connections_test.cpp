@@ -234,7 +234,7 @@ TEST(HttpConnections, ReceiveTheAllowedMethods) {
     EXPECT_EQ(client.ask("OPTIONS /none").status, 404);
 }
 
-TEST(HttpConnections, ReceiveTheErrorOfAHandler) {
+TEST(HttpConnections, ReceiveHandlerErrors) {
     Served server;
     auto client = server.client();
     EXPECT_EQ(client.ask("GET /broken/usage").body, R"({"error":{"status":400,"text":"a \"bad\" value"}})");
@@ -411,7 +411,7 @@ TEST(HttpConnections, ReceiveNoServerPaths) {
     EXPECT_EQ(client.ask("GET /config").body,
               R"({"error":{"status":409,"text":"there is no folder 'my films' for that"}})");
     EXPECT_EQ(client.ask("GET /else").body,
-              R"({"error":{"status":500,"text":"that failed; the server's log says why"}})");
+              R"({"error":{"status":500,"text":"the request failed; see the server's log"}})");
     server.listener.set_site(nullptr);
     for (const auto* whole : {"/srv/kept/a.fwd", "/srv/my films", "secret stuff [/srv/kept]"})
         EXPECT_NE(log.text().find(whole), std::string::npos) << whole << log.text();
@@ -719,7 +719,7 @@ TEST(HttpConnections, CanUseABasePath) {
         "a gets {}");
     EXPECT_EQ(client.ask("GET /home/cams/main/stream").status, 426);
     for (const auto* bad : {"cams", "/", "/cams/", "//cams", "/a//b", "/..", "/a/./b", "/a b", "/a?b", "/a%20b"})
-        testing::expect_code(ErrorCode::usage, "is no path to be served below", [&] { validate_base_path(bad); });
+        testing::expect_code(ErrorCode::usage, "is not a valid base path", [&] { validate_base_path(bad); });
 }
 
 }  // namespace

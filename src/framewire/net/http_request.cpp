@@ -77,7 +77,7 @@ std::optional<std::string> token_of(const RawRequest& request) {
         if (const auto plain = scheme == "basic" ? from_base64(rest) : std::nullopt)
             if (const auto colon = plain->find(':'); colon != plain->npos) return plain->substr(colon + 1);
     }
-    throw Refused{401, "Authorization is 'Bearer TOKEN', or Basic with the token as password"};
+    throw Refused{401, "Authorization must be 'Bearer TOKEN', or Basic with the token as password"};
 }
 
 }  // namespace
@@ -95,15 +95,15 @@ void Admission::check_host(const RawRequest& request) const {
     // HTTP/1.1 requires Host (RFC 9112, 3.2). Health checks of load balancers in HTTP/1.0 do not send it.
     if (!request.version_1_1 && request.count("host") == 0) return;
     const auto text = request.field("host");
-    if (!text) throw Refused{400, "it has no Host, or several"};
+    if (!text) throw Refused{400, "it has no Host header, or several"};
     std::string host;
     try {
         host = lower_case(host_of(*text));
     } catch (const Error&) {
-        throw Refused{400, "its Host is no host"};
+        throw Refused{400, "its Host header is invalid"};
     }
     if (!numeric(host) && std::ranges::find(rules_.hosts, host) == rules_.hosts.end())
-        throw Refused{421, fmt::format("this server does not go by the name '{}' (serve --allow-host NAME)", host)};
+        throw Refused{421, fmt::format("the name '{}' is not allowed (serve --allow-host NAME)", host)};
 }
 
 // The lockout is checked first, so a locked-out peer learns nothing about its token.
@@ -124,14 +124,15 @@ bool Admission::let_in(std::string_view token, const std::string& peer, Clock::t
 void Admission::check_origin(const RawRequest& request) const {
     // Fetch Metadata: current browsers say where a request comes from.
     const auto site = request.field("sec-fetch-site");
-    if (site && lower_case(*site) == "cross-site") throw Refused{403, "a page of another server asks"};
+    if (site && lower_case(*site) == "cross-site")
+        throw Refused{403, "the request comes from a page of another server"};
     // Programs other than browsers send no Origin.
     if (request.count("origin") == 0) return;
     const auto origin = request.field("origin"), host = request.field("host");
     const auto own = lower_case(host.value_or("")), from = lower_case(origin.value_or(""));
     // https is also valid without TLS here, because a reverse proxy may terminate TLS.
     if (from == "https://" + own || (!rules_.tls && from == "http://" + own)) return;
-    throw Refused{403, "a page of another server asks"};
+    throw Refused{403, "the request comes from a page of another server"};
 }
 
 void Admission::check_access(const RawRequest& request, const Route& route, bool let_in) const {
@@ -142,7 +143,7 @@ void Admission::check_access(const RawRequest& request, const Route& route, bool
     // A page of another origin cannot send this type without a CORS preflight, which this server never approves.
     const auto type = lower_case(request.field("content-type").value_or(""));
     if (type != "application/json" && !type.starts_with("application/json;"))
-        throw Refused{415, "a body of the type application/json is needed"};
+        throw Refused{415, "the body must have the type application/json"};
 }
 
 namespace {
@@ -160,10 +161,10 @@ std::string lower(beast::string_view text) {
 Refused refusal_of(const beast::error_code& code) {
     using beast::http::error;
     if (code == error::body_limit)
-        return {413, fmt::format("a body of more than {} bytes is not taken", RequestReader::body_limit_bytes)};
+        return {413, fmt::format("the body is larger than {} bytes", RequestReader::body_limit_bytes)};
     if (code == error::header_limit)
-        return {431, fmt::format("a header of more than {} bytes is not taken", RequestReader::header_limit_bytes)};
-    return {400, "no good request: " + code.message()};
+        return {431, fmt::format("the header is larger than {} bytes", RequestReader::header_limit_bytes)};
+    return {400, "invalid request: " + code.message()};
 }
 
 }  // namespace
@@ -215,10 +216,10 @@ struct RequestReader::State {
     void check_header() const {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)
-            throw Refused{400, "a body has a Content-Length here, and no Transfer-Encoding"};
+            throw Refused{400, "a body needs a Content-Length; Transfer-Encoding is not supported"};
         const auto length = fields["Content-Length"];
         if (fields.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
-            throw Refused{400, "its Content-Length is not one number"};
+            throw Refused{400, "its Content-Length is not a single number"};
     }
 
     std::optional<Parser> parser;
@@ -274,12 +275,12 @@ std::string decoded(std::string_view text) {
             plain += text[i];
             continue;
         }
-        if (i + 2 >= text.size()) throw Refused{400, "the path ends in the middle of a %"};
+        if (i + 2 >= text.size()) throw Refused{400, "the path ends within a % escape"};
         plain += static_cast<char>(16 * digit_of(text[i + 1]) + digit_of(text[i + 2]));
         i += 2;
     }
     // printable() changes nothing in valid UTF-8 without control characters.
-    if (printable(plain) != plain) throw Refused{400, "the path holds what is no UTF-8, or control characters"};
+    if (printable(plain) != plain) throw Refused{400, "the path contains invalid UTF-8 or control characters"};
     return plain;
 }
 

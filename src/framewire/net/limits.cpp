@@ -70,7 +70,7 @@ std::int64_t LimitedLog::take_left_out(Clock::time_point now) {
 }
 
 void LimitedLog::tell(std::int64_t left_out) const {
-    if (left_out > 0) log_at(level_, "{} more lines about {} were left out here", left_out, about_);
+    if (left_out > 0) log_at(level_, "{} more lines about {} were suppressed", left_out, about_);
 }
 
 PeerAttempts::PeerAttempts(int limit, Clock::duration window, std::size_t most_peers)

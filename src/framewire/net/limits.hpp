@@ -69,7 +69,7 @@ public:
     /// Length of a period.
     static constexpr std::chrono::seconds period{10};
 
-    /// `about` names what the lines report, for example "viewers that came".
+    /// `about` names what the lines report, for example "new viewers".
     LimitedLog(LogLevel level, std::string about) : level_(level), about_(std::move(about)) {}
     /// Logs how many lines were suppressed since the last report.
     ~LimitedLog() { tell(left_out_); }

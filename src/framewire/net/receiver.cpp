@@ -28,7 +28,7 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         case MessageType::end: return Outcome::ended;
         case MessageType::picture: return take_picture(payload);
         case MessageType::changes: return take_changes(payload);
-        case MessageType::hello: fail(ErrorCode::source_lost, "the server greets a second time");
+        case MessageType::hello: fail(ErrorCode::source_lost, "the server sends a second hello");
         case MessageType::error: {
             const auto error = read_error(payload);
             fail(ErrorCode::source_lost, "the server says: {}", error.text);
@@ -41,7 +41,7 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
 StateHeader Receiver::read_front(ByteSpan& payload) {
     const auto next = read_state(payload, picture_.shape(), latest_objects_);
     if (next.threshold > greatest_threshold_)
-        fail(ErrorCode::source_lost, "the server sends a state within {} in a stream within {}", next.threshold,
+        fail(ErrorCode::source_lost, "the server sends a state with bound {} in a stream with bound {}", next.threshold,
              greatest_threshold_);
     return next;
 }
@@ -52,7 +52,7 @@ Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     if (follows_ && next.version < latest_.version)
         fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
     next.withdraws = true;  // keyframes are how a server withdraws its older states
-    if (next.partial) fail(ErrorCode::source_lost, "the server sends a whole picture that it calls a part");
+    if (next.partial) fail(ErrorCode::source_lost, "the server sends a complete keyframe marked as partial");
     unpacker_.apply_picture(payload, picture_.view());
     ++counts_.pictures;
     return move_on(next, codec::BlockSet(versions_.size(), 1));
@@ -63,10 +63,11 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const auto next = read_front(payload);
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(codec::PackedHead::Kind::blocks);
     if (!alone && !follows_)
-        fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture", next.version);
+        fail(ErrorCode::source_lost, "the server begins with the delta frame of version {} instead of a keyframe",
+             next.version);
     if (!alone && (resumes_ || next.version != latest_.version + 1))
-        fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
-             latest_.version);
+        fail(ErrorCode::source_lost, "the server sends the delta frame of version {}, but the viewer has version {}",
+             next.version, latest_.version);
     if (follows_ && next.version < latest_.version)
         fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
     keep_shown(next.partial);
@@ -103,7 +104,7 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const codec::BlockS
         coming_[block] |= blocks[block];
     }
     if (!next.partial && !whole_ && std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) != versions_.end())
-        fail(ErrorCode::source_lost, "the server calls version {} complete, and blocks of it have never come",
+        fail(ErrorCode::source_lost, "the server declares version {} complete, but some of its blocks were never sent",
              next.version);
     // Versions that passed between two connections were not skipped by this viewer.
     const bool counts_skipped = whole_ && !connection_is_new_;
@@ -148,7 +149,7 @@ std::vector<codec::CodedBlock> coded_blocks(ByteSpan packed, int blocks) {
     coded.reserve(static_cast<std::size_t>(blocks));
     if (packed.size() < codec::PackedHead::bytes ||
         !codec::read_directory(packed.subspan(codec::PackedHead::bytes), blocks, coded))
-        fail(ErrorCode::internal, "a packed step whose blocks do not fit together");
+        fail(ErrorCode::internal, "a packed delta frame whose blocks do not fit together");
     return coded;
 }
 

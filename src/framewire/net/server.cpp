@@ -42,7 +42,7 @@ bool Server::wait_for_first_states(int count, std::stop_token stop) const {
 }
 
 int Server::finish(std::chrono::milliseconds deadline, const std::string& failure) {
-    listener_.close("the stream has come to its end");
+    listener_.close("the stream has ended");
     return stream_.finish(deadline, failure);
 }
 
@@ -51,18 +51,18 @@ namespace {
 // Returns the options if they are valid, and throws Error{usage} otherwise.
 ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
-        fail(ErrorCode::usage, "a limit of {} viewers asked for; 1 to 10000 is allowed", options.viewers_limit);
+        fail(ErrorCode::usage, "a limit of {} viewers; allowed: 1 to 10000", options.viewers_limit);
     validate_base_path(options.base_path);
     if (!options.token.empty()) validate_token(options.token, "the server's options");
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
-            fail(ErrorCode::usage, "a limit of {} greeting connections asked for; 1 to 10000 is allowed", limit);
+            fail(ErrorCode::usage, "a limit of {} pending connections; allowed: 1 to 10000", limit);
     if (options.requests_limit < 1 || options.requests_limit > 10'000)
-        fail(ErrorCode::usage, "a limit of {} HTTP requests asked for; 1 to 10000 is allowed", options.requests_limit);
+        fail(ErrorCode::usage, "a limit of {} HTTP requests; allowed: 1 to 10000", options.requests_limit);
     for (const auto deadline : {options.lookup_deadline, options.handshake_deadline, options.write_deadline,
                                 options.keep_alive, options.request_deadline, options.idle_deadline})
         if (deadline <= std::chrono::milliseconds(0) || deadline > std::chrono::hours(1))
-            fail(ErrorCode::usage, "a server's deadline of {} ms asked for; 1 ms to 1 h is allowed", deadline.count());
+            fail(ErrorCode::usage, "a server deadline of {} ms; allowed: 1 ms to 1 h", deadline.count());
     return options;
 }
 
@@ -108,8 +108,8 @@ void validate_base_path(std::string_view path) {
     }
     if (!is_right)
         fail(ErrorCode::usage,
-             "'{}' is no path to be served below; /cams and /home/cams are, of A-Z a-z 0-9 . _ ~ -, without / at the "
-             "end",
+             "'{}' is not a valid base path; write it like /cams or /home/cams, with A-Z a-z 0-9 . _ ~ - and without a "
+             "final /",
              path);
 }
 
@@ -130,7 +130,8 @@ struct Listener::State {
                    }) {
         // Checked after the acceptor resolved `listen`, because a name may resolve to a public address.
         if (!acceptor.loopback() && options.token.empty() && !options.open)
-            fail(ErrorCode::usage, "listening on {}, which others reach, needs a token", to_string(options.listen));
+            fail(ErrorCode::usage, "listening on {}, which other machines can reach, needs a token",
+                 to_string(options.listen));
         if (options.tls) tls.emplace(*options.tls, [this](std::function<void()> task) { loop.post(std::move(task)); });
         acceptor.start([this](ConnectionPointer connection) { take(std::move(connection)); });
         tick();
@@ -182,7 +183,7 @@ struct Listener::State {
     IoLoop loop;
     Acceptor acceptor;
     boost::asio::steady_timer timer;
-    LimitedLog trouble{LogLevel::error, "trouble in serving"};
+    LimitedLog trouble{LogLevel::error, "problems while serving"};
     std::optional<TlsListener> tls;
     const TrustedProxies proxies{options.trusted_proxies};
     Sessions sessions;

@@ -90,7 +90,7 @@ public:
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
     /// Answers HTTP requests at the same address with `site` from now on. Null: with 503. Returns when no handler of
-    /// the previous site runs any more, and must not be called from one. GET /NAME/stream becomes a WebSocket with or
+    /// the previous site is running, and must not be called from one. GET /NAME/stream becomes a WebSocket with or
     /// without a site.
     void set_site(std::shared_ptr<const http::Site> site);
 

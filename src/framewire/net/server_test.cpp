@@ -158,13 +158,13 @@ TEST(Listener, NeedsATokenOnPublicAddresses) {
     TestStream stream;
     auto options = on_any_port();
     options.listen.host = "0.0.0.0";
-    expect_code(ErrorCode::usage, "listening on 0.0.0.0:0, which others reach, needs a token",
+    expect_code(ErrorCode::usage, "listening on 0.0.0.0:0, which other machines can reach, needs a token",
                 [&] { Listener listener(options); });
     options.open = true;
     EXPECT_NO_THROW(Listener{options});
     options.open = false;
     options.token = "too short";
-    expect_code(ErrorCode::usage, "holds no token", [&] { Listener listener(options); });
+    expect_code(ErrorCode::usage, "contains no token", [&] { Listener listener(options); });
     options.token = "correct-horse-battery";
     Listener listener(options);
     const auto served = listener.add("main", stream.state);
@@ -211,7 +211,7 @@ TEST(Listener, ServesDifferentStreamsOnOnePort) {
     auto ending = std::async(std::launch::async, [&] { return roof_stream.finish(10s); });
     EXPECT_FALSE(roof_client.next());
     EXPECT_EQ(ending.get(), 0);
-    expect_code(ErrorCode::no_input, "the stream has come to its end", [&] { Client late(roof_stream.address()); });
+    expect_code(ErrorCode::no_input, "the stream has ended", [&] { Client late(roof_stream.address()); });
     for (std::uint64_t version = 21; version <= 40; ++version) step_yard(version);
     Client late(yard_stream.address());
     ASSERT_TRUE(late.next());
@@ -236,7 +236,7 @@ TEST(Listener, ListsTheStreams) {
     const auto yard = listener.add("yard", stream.state), garden = listener.add("garden", stream.state);
     expect_code(ErrorCode::no_input, "there is no stream 'roof' here; there are 'garden', 'yard'",
                 [&] { Client client(roof); });
-    expect_code(ErrorCode::usage, "there is a stream 'yard' already", [&] { listener.add("yard", stream.state); });
+    expect_code(ErrorCode::usage, "a stream 'yard' already exists", [&] { listener.add("yard", stream.state); });
     expect_code(ErrorCode::usage, "a/b", [&] { listener.add("a/b", stream.state); });
 }
 
@@ -273,7 +273,8 @@ TEST(Listener, LimitsViewersOverAllStreams) {
     const auto yard = listener.add("yard", stream.state), roof = listener.add("roof", stream.state);
     const Client first(yard.address()), second(roof.address());
     for (const auto* one_more : {&yard, &roof})
-        expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client client(one_more->address()); });
+        expect_code(ErrorCode::no_input, "2 viewers are connected already",
+                    [&] { Client client(one_more->address()); });
 }
 
 TEST(Listener, KeepsItsViewersAfterClose) {

@@ -118,7 +118,7 @@ void PendingConnections::read_on(PendingConnection& pending) {
     });
 }
 
-// Takes one piece of the hello. Any error refuses the connection.
+// Processes one piece of the hello. Any error refuses the connection.
 void PendingConnections::take_piece(const PendingPointer& pending, std::size_t bytes) {
     const bool first = pending->heard_bytes == 0 && !pending->front_heard;
     pending->heard_bytes += bytes;
@@ -150,7 +150,7 @@ void PendingConnections::take_header(const PendingPointer& pending) {
     const ByteSpan front(pending->hello);
     pending->version = read_viewer_preamble(front.first(preamble_bytes));
     const auto header = read_viewer_header(front.subspan(preamble_bytes));
-    if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer does not begin with a hello");
+    if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer does not start with a hello");
     pending->front_heard = true;
     pending->heard_bytes = 0;
     pending->hello.resize(header.length_bytes);
@@ -226,8 +226,8 @@ void PendingConnections::check_deadlines() {
     const auto now = loop_.now();
     for (const auto& pending : all_of(greeting_))
         if (now - pending->since >= limits_.hello_deadline)
-            refuse(pending,
-                   {Refusal::bad_request, fmt::format("no whole hello within {} ms", limits_.hello_deadline.count())});
+            refuse(pending, {Refusal::bad_request,
+                             fmt::format("no complete hello within {} ms", limits_.hello_deadline.count())});
     for (const auto& pending : all_of(refused_))
         if (now - pending->since >= limits_.farewell_deadline) close(pending);
     refusals_.tell_left_out(now);
@@ -270,10 +270,10 @@ std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionP
     if (found == streams_.end())
         return ServerError{Refusal::no_such_stream, fmt::format("there is no stream '{}' here; {}", name, names())};
     auto& stream = *found->second;
-    if (stream.ending) return ServerError{Refusal::no_such_stream, "the stream has come to its end"};
+    if (stream.ending) return ServerError{Refusal::no_such_stream, "the stream has ended"};
     if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers) && !viewers_.make_room(connection->peer()))
         return ServerError{Refusal::too_many_viewers,
-                           fmt::format("{} viewers are there already, which is the limit", limits_.viewers)};
+                           fmt::format("{} viewers are connected already, which is the limit", limits_.viewers)};
     viewers_.come(stream, std::move(connection), hello);
     return std::nullopt;
 }
@@ -302,7 +302,7 @@ void Sessions::check_deadlines() {
 
 Stream& Sessions::add(const std::string& name, StreamState& state, Control control) {
     validate_stream_name(name);
-    if (streams_.contains(name)) fail(ErrorCode::usage, "there is a stream '{}' already", name);
+    if (streams_.contains(name)) fail(ErrorCode::usage, "a stream '{}' already exists", name);
     auto& stream = *streams_.emplace(name, std::make_unique<Stream>(name, state, std::move(control))).first->second;
     set_pinned_limit();
     return stream;
@@ -329,7 +329,7 @@ void Sessions::end(Stream& stream, const std::string& failure) {
     tally_.count([&] { stream.closed_to_new = true; });
 }
 
-// The stream is erased when no worker uses it any more, because workers refer to it.
+// The stream is erased when no worker uses it, because workers refer to it.
 void Sessions::remove(Stream& stream, std::function<void()> removed) {
     stream.ending = true;
     viewers_.cut_off(stream);

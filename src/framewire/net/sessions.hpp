@@ -104,8 +104,8 @@ public:
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` must outlive this object and run nothing any more when it is destroyed. Viewers need `token` unless it is
-    /// empty. Connections that speak HTTP go to `hand_over`.
+    /// `loop` must outlive this object and must not run anything once it is destroyed. Viewers need `token` unless it
+    /// is empty. Connections that speak HTTP go to `hand_over`.
     Sessions(const Limits& limits, Loop& loop, std::string_view token = {},
              PendingConnections::HandOver hand_over = nullptr);
 

@@ -41,7 +41,7 @@ TEST(Server, RefusesViewersAboveTheLimit) {
     stream.step();
     std::vector<Client> there;
     for (int i = 0; i < 2; ++i) there.emplace_back(server.address());
-    expect_code(ErrorCode::no_input, "2 viewers are there already", [&] { Client one_more(server.address()); });
+    expect_code(ErrorCode::no_input, "2 viewers are connected already", [&] { Client one_more(server.address()); });
     there.pop_back();
     EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 1; }));
     Client in_its_place(server.address());
@@ -121,7 +121,7 @@ TEST(Server, RefusesViewersWithALateHello) {
     for (auto* late : {&silent, &slow, &unfinished}) {
         Bytes answer;
         EXPECT_TRUE(late->read_to_the_end(answer));
-        EXPECT_EQ(refusal_in(answer).text, "no whole hello within 300 ms");
+        EXPECT_EQ(refusal_in(answer).text, "no complete hello within 300 ms");
     }
 }
 
@@ -213,8 +213,9 @@ TEST(Server, LimitsLogLinesAboutPeers) {
         EXPECT_EQ(server.metrics().refused, times);
     }
     EXPECT_LT(log.lines(), times) << "of three kinds";
-    for (const char* kind : {"viewers that came", "viewers that went", "connections refused"})
-        EXPECT_NE(log.text().find(fmt::format(" more lines about {} were left out", kind)), std::string::npos) << kind;
+    for (const char* kind : {"new viewers", "viewers that left", "connections refused"})
+        EXPECT_NE(log.text().find(fmt::format(" more lines about {} were suppressed", kind)), std::string::npos)
+            << kind;
     EXPECT_NE(log.text().find("refused: there is no stream 'garden' here; there is 'main'"), std::string::npos);
 }
 
@@ -242,7 +243,7 @@ TEST(Server, FinishRefusesPendingConnections) {
     auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
     Bytes answer;
     EXPECT_TRUE(silent.read_to_the_end(answer));
-    EXPECT_EQ(refusal_in(answer).text, "the stream has come to its end");
+    EXPECT_EQ(refusal_in(answer).text, "the stream has ended");
     EXPECT_FALSE(viewer.next());
     EXPECT_EQ(ending.get(), 0);
 }
@@ -585,7 +586,7 @@ TEST_F(SlowViewers, ResumeAnUnfinishedStateAfterALoss) {
     EXPECT_EQ(last.receiver.state().version, references.size());
 }
 
-TEST_F(SlowViewers, AbandonAWithdrawnState) {
+TEST_F(SlowViewers, AbandonWithdrawnStates) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     viewer.greet(hello_for("main"));
     for (int i = 0; i < 20; ++i) {
@@ -753,7 +754,7 @@ TEST_F(SessionsTest, ControlRequestsAreHandledOneByOne) {
     stranger.say(hello_for("other"));
     stranger.hear();
     stranger.say(control_message("yes"));
-    EXPECT_EQ(sessions.metrics().dropped, 1) << "a control request to a stream that takes none";
+    EXPECT_EQ(sessions.metrics().dropped, 1) << "a control request to a stream that does not accept any";
 }
 
 TEST_F(SessionsTest, SilentPeerIsRefusedAtTheDeadline) {
@@ -764,7 +765,7 @@ TEST_F(SessionsTest, SilentPeerIsRefusedAtTheDeadline) {
     EXPECT_TRUE(silent.hear().empty());
     EXPECT_FALSE(silent.closed());
     pass(1ms);
-    EXPECT_EQ(refusal_in(silent.hear()).text, "no whole hello within 5000 ms");
+    EXPECT_EQ(refusal_in(silent.hear()).text, "no complete hello within 5000 ms");
     EXPECT_TRUE(silent.closed());
     EXPECT_EQ(sessions.metrics().refused, 1);
 }
@@ -835,14 +836,14 @@ TEST_F(SessionsTest, ListsTheStreams) {
     auto& garden = sessions.add("garden", stream.state);
     EXPECT_EQ(answer_to("roof"), "there is no stream 'roof' here; there are 'garden', 'yard'");
     sessions.end(garden, "");
-    EXPECT_EQ(answer_to("garden"), "the stream has come to its end");
+    EXPECT_EQ(answer_to("garden"), "the stream has ended");
     EXPECT_EQ(answer_to("roof"), "there is no stream 'roof' here; there is 'yard'");
     // However many and however long the names are, their number fits into the message.
     for (char letter = 'a'; letter <= 'z'; ++letter) sessions.add(std::string(64, letter), stream.state);
     const auto longest = answer_to(std::string(64, 'A'));
     EXPECT_NE(longest.find("; there are 'aaaaa"), std::string::npos) << longest;
     EXPECT_TRUE(longest.ends_with(" and 26 more")) << longest;
-    expect_code(ErrorCode::usage, "there is a stream 'yard' already", [&] { sessions.add("yard", stream.state); });
+    expect_code(ErrorCode::usage, "a stream 'yard' already exists", [&] { sessions.add("yard", stream.state); });
     expect_code(ErrorCode::usage, "a/b", [&] { sessions.add("a/b", stream.state); });
     EXPECT_EQ(yard.name, "yard");
 }
@@ -890,7 +891,7 @@ TEST_F(SessionsTest, ClientNeedsNoNetwork) {
     Client lonely(dialer([] {}), {{"memory", 1}, "main"});
     ASSERT_TRUE(lonely.next());
     const auto before = loop.now();
-    expect_code(ErrorCode::source_lost, "the server is silent", [&] { lonely.next(); });
+    expect_code(ErrorCode::source_lost, "the server sends nothing", [&] { lonely.next(); });
     EXPECT_EQ(loop.now() - before, 5s);
 }
 

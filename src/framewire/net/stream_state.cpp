@@ -110,7 +110,7 @@ struct StreamState::State {
     // Returns the threshold of a frame. Throws if it exceeds the stream's.
     int allowed(std::optional<int> of_frame) const {
         if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
-            fail(ErrorCode::usage, "a frame's threshold of {} in a stream within {}", *of_frame, info.threshold);
+            fail(ErrorCode::usage, "a frame threshold of {} in a stream with threshold {}", *of_frame, info.threshold);
         return of_frame.value_or(info.threshold);
     }
 
@@ -208,7 +208,7 @@ std::size_t StreamState::blocks() const { return state_->changed.size(); }
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
                         std::span<const std::uint8_t> packed, std::optional<int> threshold) {
     auto& state = *state_;
-    validate(picture, state.info.shape, "the picture to start a stream with");
+    validate(picture, state.info.shape, "the keyframe to start a stream with");
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     framewire::copy(picture, state.reference.view());
@@ -238,7 +238,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
-        if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+        if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
         try {
             state.decoder.decode(changes, state.reference.view());
         } catch (const Error& error) {
@@ -276,11 +276,11 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
 void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
                           const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
     auto& state = *state_;
-    validate(picture, state.info.shape, "the picture a step leads to");
+    validate(picture, state.info.shape, "the result of a delta frame");
     const int within = state.allowed(threshold);
     const auto blocks = packed.empty() ? codec::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
@@ -297,7 +297,7 @@ void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const cod
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture of the next state");
     if (blocks.size() != state.changed.size())
-        fail(ErrorCode::usage, "{} blocks of a picture that has {}", blocks.size(), state.changed.size());
+        fail(ErrorCode::usage, "{} blocks of a frame that has {}", blocks.size(), state.changed.size());
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a state of a stream that was not started");
@@ -324,7 +324,7 @@ void StreamState::attach() {
 
 void StreamState::detach() {
     const std::lock_guard lock(state_->mutex);
-    // No viewer needs the keyframe any more.
+    // No viewer needs the keyframe anymore.
     if (--state_->viewers == 0) state_->newest_picture = {};
 }
 

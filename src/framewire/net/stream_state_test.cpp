@@ -149,7 +149,7 @@ TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
 }
 
 // The hello has the greatest threshold and each state its own, also for late viewers.
-TEST(StreamState, ViewersKnowTheThresholdInForce) {
+TEST(StreamState, ViewersKnowTheCurrentThreshold) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape, codec::Mode::exact, 40);
     const StreamInfo info{shape, codec::Mode::exact, 64, {30, 1}, "a test"};

@@ -59,7 +59,7 @@ std::vector<std::string> look_up(const Address& address, const HostLookup& looku
     } catch (const Error& error) {
         fail(ErrorCode::config, "cannot listen on {}: {}", to_string(address), error.what());
     }
-    fail(ErrorCode::config, "cannot listen on {}: the name is not resolved", to_string(address));
+    fail(ErrorCode::config, "cannot listen on {}: the name cannot be resolved", to_string(address));
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ void Acceptor::accept() {
         if (!acceptor_.is_open()) return;
         if (error) {
             // Out of descriptors, or the peer closed before it was accepted: serving continues after a pause.
-            trouble_.line("listening on {}: cannot take a connection: {}", to_string(address_), error.message());
+            trouble_.line("listening on {}: cannot accept a connection: {}", to_string(address_), error.message());
             pause_.expires_after(accept_pause);
             pause_.async_wait([this](const error_code&) {
                 if (acceptor_.is_open()) accept();
@@ -226,7 +226,7 @@ public:
             error_code ignored;
             socket.close(ignored);
             while (!outcome.done) context_.run_one();
-            throw Lost{stopped() ? "stopped" : "no connection comes about"};
+            throw Lost{stopped() ? "stopped" : "the connection timed out"};
         }
         if (outcome.error) throw Lost{outcome.error.message()};
         return tcp_connection(std::move(socket));
@@ -249,7 +249,7 @@ private:
         } catch (const Error& error) {
             throw Lost{error.what()};  // a failing resolver may recover
         }
-        if (!found) throw Lost{stopped() ? "stopped" : "the name is not resolved"};
+        if (!found) throw Lost{stopped() ? "stopped" : "the name cannot be resolved"};
         std::vector<tcp::endpoint> endpoints;
         for (const auto& numeric : *found) {
             error_code error;
@@ -358,7 +358,7 @@ std::optional<std::vector<std::string>> NameLookup::addresses(Clock::time_point 
         try {
             std::thread(look_up).detach();
         } catch (const std::system_error& error) {
-            fail(ErrorCode::no_input, "no thread to look up '{}' in: {}", host_, error.what());
+            fail(ErrorCode::no_input, "cannot start a thread to look up '{}': {}", host_, error.what());
         }
         awaited_ = std::move(answer);
     }

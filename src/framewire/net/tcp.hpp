@@ -80,7 +80,7 @@ private:
     boost::asio::ip::tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_;
     Take take_;
-    LimitedLog trouble_{LogLevel::warning, "connections that could not be taken"};
+    LimitedLog trouble_{LogLevel::warning, "connections that could not be accepted"};
 };
 
 /// Wraps a connected socket. Use it on the thread that runs the socket's context. Sends without delay (TCP_NODELAY) and

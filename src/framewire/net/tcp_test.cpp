@@ -45,7 +45,7 @@ TEST(Server, DoesNotBlockOnAHangingResolver) {
     options.listen.host = "camera.test";
     options.lookup = blocked.lookup();
     options.lookup_deadline = 20ms;
-    expect_code(ErrorCode::config, "cannot listen on camera.test:0: the name is not resolved",
+    expect_code(ErrorCode::config, "cannot listen on camera.test:0: the name cannot be resolved",
                 [&] { Server server(stream.state, options); });
     options.lookup_deadline = 1h;
     std::stop_source stop;

@@ -43,10 +43,10 @@ public:
     const char* name() const noexcept override { return "tls"; }
     std::string message(int code) const override {
         switch (static_cast<TlsProblem>(code)) {
-            case TlsProblem::no_tls: return "the other end speaks no TLS";
-            case TlsProblem::not_trusted: return "the other end is not to be trusted";
-            case TlsProblem::cut_off: return "the connection was cut off";
-            case TlsProblem::flood: return "too much TLS without a word in it";
+            case TlsProblem::no_tls: return "the peer does not use TLS";
+            case TlsProblem::not_trusted: return "the peer's certificate is not trusted";
+            case TlsProblem::cut_off: return "the connection was interrupted";
+            case TlsProblem::flood: return "too many TLS records without data";
         }
         const char* reason = ERR_reason_error_string(static_cast<unsigned long>(code));
         return fmt::format("TLS failed: {}", reason ? reason : "an unknown problem");
@@ -358,7 +358,7 @@ SslPointer connection_of(SSL_CTX& context) {
     if (!from_peer || !to_peer) {
         BIO_free(from_peer);
         BIO_free(to_peer);
-        fail(ErrorCode::config, "there is no memory for a TLS connection");
+        fail(ErrorCode::config, "no memory for a TLS connection");
     }
     SSL_set_bio(ssl.get(), from_peer, to_peer);
     return ssl;
@@ -411,23 +411,23 @@ SslPointer connecting(SSL_CTX& context, const Address& server) {
     const bool set = is_numeric(server.host)
                          ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host) == 1
                          : SSL_set1_host(ssl.get(), host) == 1 && SSL_set_tlsext_host_name(ssl.get(), host) == 1;
-    if (!set) fail(ErrorCode::usage, "no certificate can be for '{}': {}", server.host, openssl_problem());
+    if (!set) fail(ErrorCode::usage, "cannot create a certificate for '{}': {}", server.host, openssl_problem());
     return ssl;
 }
 
 std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
     const CertificatePointer certificate(SSL_get1_peer_certificate(&ssl));
-    if (!certificate) return "it shows no certificate";
+    if (!certificate) return "it sends no certificate";
     const auto seen = fingerprint_of(certificate.get());
     // A pinned certificate needs no chain, no name and no validity.
     if (!fingerprint.empty())
         return seen == fingerprint ? std::string()
-                                   : fmt::format("its certificate is another than the one asked for; it has {}", seen);
+                                   : fmt::format("its certificate does not match the fingerprint; it has {}", seen);
     const auto verified = SSL_get_verify_result(&ssl);
     if (verified == X509_V_OK) return {};
     return fmt::format(
-        "its certificate is not to be trusted ({}); if it is the one that the server names at its start, "
-        "add --fingerprint {}",
+        "its certificate is not trusted ({}); if it is the one that the server prints at its start, add --fingerprint "
+        "{}",
         X509_verify_cert_error_string(verified), seen);
 }
 
@@ -447,10 +447,10 @@ public:
             TlsConnection::Options{
                 .post = [this](std::function<void()> task) { post(std::move(task)); },
                 .distrust = [this](const SSL& done) { return problem_with_peer(done, fingerprint_); }});
-        const auto error = shake_hands(*connection, deadline, "no TLS connection comes about",
+        const auto error = shake_hands(*connection, deadline, "the TLS handshake failed",
                                        [&](Connection::Done done) { connection->shake_hands(std::move(done)); });
         if (error == make_error_code(TlsProblem::no_tls))
-            fail(ErrorCode::source_lost, "the server speaks no TLS; its address may begin with tcp://");
+            fail(ErrorCode::source_lost, "the server does not use TLS; try tcp:// in its address");
         if (error == make_error_code(TlsProblem::not_trusted))
             fail(ErrorCode::source_lost, "{}", connection->problem());
         if (error) throw Lost{error.message()};
@@ -533,7 +533,7 @@ TlsIdentity make_identity() {
         X509_sign(certificate.get(), key.get(), EVP_sha256()) > 0 &&
         PEM_write_bio_X509(certificate_text.get(), certificate.get()) == 1 &&
         PEM_write_bio_PKCS8PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
-    if (!made) fail(ErrorCode::config, "no certificate can be made: {}", openssl_problem());
+    if (!made) fail(ErrorCode::config, "cannot create a certificate: {}", openssl_problem());
     return {.certificates = text_of(certificate_text.get()), .key = text_of(key_text.get())};
 }
 
@@ -579,7 +579,7 @@ std::string parse_fingerprint(std::string_view text) {
     }
     if (!good || digits.size() != 2 * fingerprint_bytes)
         fail(ErrorCode::usage,
-             "{} is no fingerprint: SHA256: and 64 hexadecimal digits are one, with or without colons",
+             "{} is not a fingerprint: it must be SHA256: and 64 hexadecimal digits, with or without colons",
              in_quotes(std::string(text)));
     return std::string(fingerprint_scheme) + digits;
 }
@@ -588,15 +588,15 @@ TlsListener::TlsListener(const TlsIdentity& identity, TlsConnection::Post post)
     : context_(server_context(identity)),
       options_{.post = std::move(post),
                .plain_answer = error_message(Refusal::bad_request,
-                                             "this server speaks TLS only: its address begins with tls://", true)} {}
+                                             "this server only uses TLS: write its address with tls://", true)} {}
 
 // Every connection counts, whether its handshake succeeds or not.
 ConnectionPointer TlsListener::over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy) {
     static const std::string everybody;
     const bool peer_exhausted = !is_proxy && handshakes_.exhausted(carrier->peer(), now);
     if (peer_exhausted || all_handshakes_.exhausted(everybody, now)) {
-        refusals_.line_of(carrier->peer(), "{} cut off: more than {} TLS connections{} within {} s", carrier->name(),
-                          peer_exhausted ? handshakes_allowed : all_handshakes_allowed,
+        refusals_.line_of(carrier->peer(), "{} disconnected: more than {} TLS connections{} within {} s",
+                          carrier->name(), peer_exhausted ? handshakes_allowed : all_handshakes_allowed,
                           peer_exhausted ? " from its address" : "", handshakes_window.count());
         return nullptr;
     }

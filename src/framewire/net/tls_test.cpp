@@ -360,7 +360,7 @@ TEST(Fingerprint, IsParsedInTheFormatsOfOtherTools) {
     EXPECT_EQ(parse_fingerprint(colons), "SHA256:0f" + digits);
     for (const auto& none : {std::string(), std::string("SHA256:"), digits + "0f", "SHA256:" + digits,
                              "SHA256:" + digits + "0fa", "SHA256:" + digits + "0g", "SHA1:" + digits + "0f"})
-        expect_code(ErrorCode::usage, "is no fingerprint", [&] { parse_fingerprint(none); });
+        expect_code(ErrorCode::usage, "is not a fingerprint", [&] { parse_fingerprint(none); });
 }
 
 }  // namespace
@@ -435,7 +435,7 @@ TEST_F(TlsTrustTest, TrustsAKnownAuthorityForTheHost) {
         EXPECT_TRUE(client.next()) << host;
     }
     // With a pinned fingerprint the authority does not count.
-    expect_code(ErrorCode::no_input, "another than the one asked for",
+    expect_code(ErrorCode::no_input, "does not match the fingerprint",
                 [&] { Client client(server.address(), {.fingerprint = fingerprint_of(make_identity())}); });
 }
 
@@ -443,7 +443,7 @@ TEST_F(TlsTrustTest, DistrustsOthersAndReportsTheirFingerprint) {
     const auto self_made = make_identity();
     expect_refused(self_made, "add --fingerprint " + fingerprint_of(self_made));
     expect_refused(authority.identity("DNS:elsewhere.test,IP:127.0.0.2"), "IP address mismatch");
-    expect_refused(TestAuthority().identity("IP:127.0.0.1"), "its certificate is not to be trusted");
+    expect_refused(TestAuthority().identity("IP:127.0.0.1"), "its certificate is not trusted");
 }
 
 // A certificate that has expired since the server started; a real server would not start with it.
@@ -457,12 +457,12 @@ TEST(TlsServer, ReportsPeersWithoutTls) {
     Server server(stream.state, with_tls(make_identity()));
     auto plain = server.address();
     plain.scheme = Scheme::tcp;
-    expect_code(ErrorCode::no_input, "this server speaks TLS only", [&] { Client client(plain); });
+    expect_code(ErrorCode::no_input, "this server only uses TLS", [&] { Client client(plain); });
     Server without(stream.state, on_any_port());
     auto tls = without.address();
     tls.scheme = Scheme::tls;
-    expect_code(ErrorCode::no_input, "the server speaks no TLS", [&] { Client client(tls); });
-    expect_code(ErrorCode::usage, "a fingerprint goes with tls://",
+    expect_code(ErrorCode::no_input, "the server does not use TLS", [&] { Client client(tls); });
+    expect_code(ErrorCode::usage, "a fingerprint requires tls://",
                 [&] { Client client(without.address(), {.fingerprint = "SHA256:" + std::string(64, '0')}); });
 }
 

@@ -76,7 +76,7 @@ Viewers::Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams,
       tally_(tally),
       alive_(shared(empty_message(MessageType::alive))) {}
 
-// Viewers end with this object, but the states live on and must not count them any more.
+// Viewers end with this object, but the states live on and must no longer count them.
 Viewers::~Viewers() {
     for (const auto& [name, stream] : streams_)
         for (const auto& viewer : stream->viewers)
@@ -123,7 +123,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
     auto expected = header_bytes;
     if (!viewer->front) {
         viewer->front = read_viewer_header(viewer->said);
-        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it says hello a second time");
+        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it sends a second hello");
         expected = viewer->front->length_bytes;
     } else {
         const auto type = std::exchange(viewer->front, {})->type;
@@ -140,7 +140,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
 void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
     const auto now = loop_.now();
     if (!viewer.window.drawn(drawn, now))
-        fail(ErrorCode::source_lost, "it has drawn {} messages, which cannot be", drawn.messages);
+        fail(ErrorCode::source_lost, "it claims to have drawn {} messages, which is impossible", drawn.messages);
     viewer.drawn_at = now;
     viewer.clocks = {drawn.clock_us, microseconds_since_start(now)};
     send_missing(viewer);
@@ -149,7 +149,7 @@ void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
 // One control request at a time: reading is paused until it has been answered.
 void Viewers::take_control(const ViewerPointer& viewer, const std::string& control_request) {
     auto& stream = viewer->stream;
-    if (!stream.control) fail(ErrorCode::source_lost, "it sent a control request to a stream that takes none");
+    if (!stream.control) fail(ErrorCode::source_lost, "it sent a control request to a stream that does not accept any");
     if (viewer->phase != Phase::watching) return;
     viewer->awaits_control = true;
     ++stream.controls_under_way;
@@ -272,11 +272,11 @@ void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now
     if (viewer->phase == Phase::ending) {
         if (silence >= deadlines_.write) close(viewer);
     } else if (viewer->writing && silence >= deadlines_.write) {
-        drop(viewer, fmt::format("it took nothing for {} ms", deadlines_.write.count()));
+        drop(viewer, fmt::format("it received no data for {} ms", deadlines_.write.count()));
     } else if (!viewer->window.empty() &&
                now - std::max({viewer->window.oldest(), viewer->drawn_at, viewer->states_progress}) >=
                    deadlines_.write) {
-        drop(viewer, fmt::format("it drew nothing for {} ms", deadlines_.write.count()));
+        drop(viewer, fmt::format("it drew no frame for {} ms", deadlines_.write.count()));
     } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
         send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are being encoded for it
     }
@@ -369,8 +369,8 @@ void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages
     while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
         const auto slowest = slowest_besides(viewer, messages);
         if (!slowest) return;  // no other viewer holds memory
-        drop(slowest, fmt::format("it is the slowest, and what waits for viewers takes more than the {} bytes allowed",
-                                  pinned_limit_));
+        drop(slowest,
+             fmt::format("it is the slowest, and the data waiting for viewers exceeds {} bytes", pinned_limit_));
     }
 }
 
@@ -560,7 +560,7 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
         if (!std::exchange(viewer->awaits_blocks, false)) return;
         if (viewer->writing) return;  // messages without picture data; the blocks are requested again afterwards
         if (!whole)
-            drop(viewer, "there is no picture for it");
+            drop(viewer, "no frame is available for it");
         else
             send_state(*viewer, *whole);
     });

@@ -306,10 +306,10 @@ private:
     PinnedBytes pinned_;
     std::vector<std::span<const std::uint8_t>> pieces_;  // of the write in progress; reused to avoid allocations
     const std::shared_ptr<const Bytes> alive_;
-    LimitedLog came_{LogLevel::info, "viewers that came"};
-    LimitedLog went_{LogLevel::info, "viewers that went"};
+    LimitedLog came_{LogLevel::info, "new viewers"};
+    LimitedLog went_{LogLevel::info, "viewers that left"};
     LimitedLog dropped_{LogLevel::warning, "viewers dropped"};
-    LimitedLog trouble_{LogLevel::error, "trouble in serving"};
+    LimitedLog trouble_{LogLevel::error, "problems while serving"};
 };
 
 }  // namespace framewire::net

@@ -178,8 +178,7 @@ TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
     EXPECT_GE(server.metrics().dropped, viewers - 5);
     EXPECT_EQ(server.metrics().viewers, viewers - server.metrics().dropped);
     EXPECT_NE(
-        log.text().find(fmt::format("dropped: it is the slowest, and what waits for viewers takes more than the {} "
-                                    "bytes allowed",
+        log.text().find(fmt::format("dropped: it is the slowest, and the data waiting for viewers exceeds {} bytes",
                                     options.pinned_limit_bytes)),
         std::string::npos)
         << log.text();

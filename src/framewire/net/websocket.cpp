@@ -194,7 +194,7 @@ public:
                 .protocol = std::string(WebSocketConnection::stream_protocol),
                 .message_limit_bytes =
                     std::numeric_limits<std::size_t>::max()});  // the stream protocol limits messages itself
-        const auto error = shake_hands(*connection, deadline, "no WebSocket comes about",
+        const auto error = shake_hands(*connection, deadline, "the WebSocket handshake failed",
                                        [&](Connection::Done done) { connection->ask(host_, path_, std::move(done)); });
         if (error) throw Lost{connection->declined().value_or(error.message())};
         return connection;

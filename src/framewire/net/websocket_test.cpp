@@ -81,7 +81,7 @@ TEST(WebSocket, CarriesAStreamToItsEnd) {
     EXPECT_FALSE(client.next());
     EXPECT_FALSE(native.next());
     EXPECT_EQ(ending.get(), 0);
-    expect_code(ErrorCode::no_input, "come to its end", [&] { Client late(over_websocket(served.address())); });
+    expect_code(ErrorCode::no_input, "has ended", [&] { Client late(over_websocket(served.address())); });
     EXPECT_EQ(listener.metrics().dropped, 0);
 }
 

@@ -74,13 +74,13 @@ HeldBlocks take_held(Reader& reader) {
     HeldBlocks held{.epoch = reader.take<std::uint64_t>()};
     const auto count = reader.take<std::uint16_t>();
     if (count > HeldBlocks::max_runs)
-        fail(ErrorCode::source_lost, "a viewer tells of {} runs of blocks; up to {} are possible", count,
-             HeldBlocks::max_runs);
+        fail(ErrorCode::source_lost, "a viewer lists {} runs of blocks; the limit is {}", count, HeldBlocks::max_runs);
     held.runs.reserve(count);
     for (int i = 0; i < count; ++i) {
         const auto version = reader.take<std::uint64_t>();
         held.runs.push_back({version, reader.take<std::uint32_t>()});
-        if (version > max_version) fail(ErrorCode::source_lost, "a viewer holds version {}, which cannot be", version);
+        if (version > max_version)
+            fail(ErrorCode::source_lost, "a viewer claims version {}, which is impossible", version);
     }
     return held;
 }
@@ -88,13 +88,12 @@ HeldBlocks take_held(Reader& reader) {
 // Checks the magic number and returns the version.
 std::uint16_t read_preamble(ByteSpan bytes) {
     if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
-        fail(ErrorCode::source_lost, "the other end speaks another protocol: it is no framewire stream");
+        fail(ErrorCode::source_lost, "the peer uses another protocol: it is not a framewire stream");
     return Reader(bytes.subspan(magic.size()), "the preamble").take<std::uint16_t>();
 }
 
 [[noreturn]] void refuse_version(std::uint16_t version) {
-    fail(ErrorCode::source_lost,
-         "the other end speaks version {} of the stream protocol; versions {} to {} are supported", version,
+    fail(ErrorCode::source_lost, "the peer uses version {} of the stream protocol; supported: {} to {}", version,
          oldest_wire_version, wire_version);
 }
 
@@ -104,13 +103,13 @@ std::string problem(const StreamInfo& info) {
     const auto side_allowed = [](int side_px) { return side_px >= 1 && side_px <= max_side_px; };
     if (!side_allowed(shape.width) || !side_allowed(shape.height) || shape.frames != 1 ||
         (shape.channels != 1 && shape.channels != 3))
-        return fmt::format("frames of {} with {} channels; sides of 1 to {} and 1 or 3 channels are allowed",
+        return fmt::format("frames of {} with {} channels; allowed: sides of 1 to {}, and 1 or 3 channels",
                            to_string(shape), shape.channels, max_side_px);
     if (info.threshold < 0 || info.threshold > 254)
-        return fmt::format("the threshold {}; 0 to 254 is allowed", info.threshold);
+        return fmt::format("the threshold {}; allowed: 0 to 254", info.threshold);
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= max_rate_term; };
     if (!term_allowed(info.rate.numerator) || !term_allowed(info.rate.denominator))
-        return fmt::format("the rate {}/{}; two numbers from 1 to {} are allowed", info.rate.numerator,
+        return fmt::format("the rate {}/{}; allowed: two numbers from 1 to {}", info.rate.numerator,
                            info.rate.denominator, max_rate_term);
     return {};
 }
@@ -124,7 +123,7 @@ void validate(const StreamInfo& info) {
 Bytes viewer_hello(const ViewerHello& hello) {
     validate_stream_name(hello.stream);
     if (hello.token.size() > max_text_bytes)
-        fail(ErrorCode::usage, "a token of {} bytes; up to {} are allowed", hello.token.size(), max_text_bytes);
+        fail(ErrorCode::usage, "a token of {} bytes; the limit is {}", hello.token.size(), max_text_bytes);
     Bytes out;
     put_preamble(out, hello.version);
     start_message(out, MessageType::hello);
@@ -171,7 +170,8 @@ void read_server_preamble(ByteSpan bytes) {
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     Reader reader(payload, "the viewer's hello");
     ViewerHello hello{.stream = reader.take_text()};
-    if (!is_stream_name(hello.stream)) fail(ErrorCode::source_lost, "the viewer asks for a stream by no valid name");
+    if (!is_stream_name(hello.stream))
+        fail(ErrorCode::source_lost, "the viewer requests a stream with an invalid name");
     const auto token = reader.take_bytes(reader.take<std::uint8_t>());
     hello.token.assign(token.begin(), token.end());
     hello.held = take_held(reader);
@@ -197,7 +197,7 @@ ServerHello read_server_hello(ByteSpan payload) {
     info.rate.denominator = reader.take<std::uint32_t>();
     info.source = reader.take_text();
     reader.expect_end();
-    if (hello.epoch == 0) fail(ErrorCode::source_lost, "the server's hello has the epoch 0, which none is");
+    if (hello.epoch == 0) fail(ErrorCode::source_lost, "the server's hello has the invalid epoch 0");
     if (const auto found = problem(info); !found.empty())
         fail(ErrorCode::source_lost, "the server's hello has {}", found);
     return hello;
@@ -224,8 +224,9 @@ Component take_object(Reader& reader, const Shape& shape) {
                         object.y + object.height <= shape.height;
     constexpr std::uint32_t largest_id = std::numeric_limits<std::int32_t>::max();
     if (id < 1 || id > largest_id || !within || area < 1 || area > std::int64_t{object.width} * object.height)
-        fail(ErrorCode::source_lost, "a picture has object {} of {} pixels in a box of {}x{} at {},{}, which cannot be",
-             id, area, object.width, object.height, object.x, object.y);
+        fail(ErrorCode::source_lost,
+             "a frame has object {} of {} pixels in a box of {}x{} at {},{}, which is impossible", id, area,
+             object.width, object.height, object.x, object.y);
     object.id = static_cast<std::int32_t>(id);
     object.area = static_cast<std::int32_t>(area);
     return object;
@@ -364,7 +365,7 @@ Drawn read_drawn(ByteSpan payload) {
     drawn.coming_us = reader.take<std::uint32_t>();
     reader.expect_end();
     if (drawn.clock_us > max_version)
-        fail(ErrorCode::source_lost, "a viewer's clock says {}, which cannot be", drawn.clock_us);
+        fail(ErrorCode::source_lost, "a viewer's clock is {}, which is impossible", drawn.clock_us);
     return drawn;
 }
 
@@ -375,7 +376,8 @@ Clocks read_clocks(ByteSpan payload) {
     clocks.server_us = reader.take<std::uint64_t>();
     reader.expect_end();
     if (clocks.viewer_us > max_version || clocks.server_us > max_version)
-        fail(ErrorCode::source_lost, "clocks say {} and {}, which cannot be", clocks.viewer_us, clocks.server_us);
+        fail(ErrorCode::source_lost, "the clocks are {} and {}, which is impossible", clocks.viewer_us,
+             clocks.server_us);
     return clocks;
 }
 
@@ -403,19 +405,20 @@ StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Compon
     const auto captured_us = reader.take<std::uint64_t>();
     if (state.version < 1 || state.version > max_version || frame > max_version || captured_us > max_version ||
         !(std::abs(state.seconds) <= max_seconds))
-        fail(ErrorCode::source_lost, "a picture has version {}, frame {}, time {} and clock {}, which cannot be",
-             state.version, frame, state.seconds, captured_us);
+        fail(ErrorCode::source_lost,
+             "a frame has version {}, frame number {}, time {} and clock {}, which is impossible", state.version, frame,
+             state.seconds, captured_us);
     state.frame = static_cast<std::int64_t>(frame);
     state.captured_us = captured_us;
     state.threshold = reader.take<std::uint8_t>();
     const auto flags = reader.take<std::uint8_t>();
     if (flags > (partial_flag | withdraws_flag))
-        fail(ErrorCode::source_lost, "a picture's front has flags of {}, and only 0 to 3 have a meaning", flags);
+        fail(ErrorCode::source_lost, "a frame header has flags of {}; allowed: 0 to 3", flags);
     state.partial = (flags & partial_flag) != 0;
     state.withdraws = (flags & withdraws_flag) != 0;
     const auto count = reader.take<std::uint16_t>();
     if (count > max_objects)
-        fail(ErrorCode::source_lost, "a picture has {} objects; up to {} are possible", count, max_objects);
+        fail(ErrorCode::source_lost, "a frame has {} objects; the limit is {}", count, max_objects);
     objects.clear();
     for (int index = 0; index < count; ++index) objects.push_back(take_object(reader, shape));
     payload = reader.rest();

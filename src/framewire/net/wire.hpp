@@ -341,14 +341,14 @@ public:
     /// Reads a byte that must be 0 or 1.
     bool take_flag() {
         const auto flag = take<std::uint8_t>();
-        if (flag > 1) fail(ErrorCode::source_lost, "{} has a flag of {}, which is 0 or 1", what_, flag);
+        if (flag > 1) fail(ErrorCode::source_lost, "{} has a flag of {} instead of 0 or 1", what_, flag);
         return flag == 1;
     }
 
     /// Returns the next `count` bytes.
     ByteSpan take_bytes(std::size_t count) {
         if (count > rest_.size())
-            fail(ErrorCode::source_lost, "{} is cut off: {} more bytes are needed, {} are there", what_, count,
+            fail(ErrorCode::source_lost, "{} is truncated: {} more bytes are needed, but only {} follow", what_, count,
                  rest_.size());
         const auto bytes = rest_.first(count);
         rest_ = rest_.subspan(count);

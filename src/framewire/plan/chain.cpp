@@ -57,12 +57,12 @@ private:
         FilterCall call;
         call.offset = at_;
         const auto name = read_name();
-        if (name.empty()) fail_here(fmt::format("the name of a filter is missing; filters are {}", all_filters()));
+        if (name.empty()) fail_here(fmt::format("the name of a filter is missing; filters: {}", all_filters()));
         const auto found =
             std::find_if(registry_.begin(), registry_.end(), [&](const auto& filter) { return filter.name == name; });
         if (found == registry_.end())
             fail_at(call.offset,
-                    fmt::format("no filter {}; filters are {}{}", in_quotes(name), all_filters(), meant_by(name)));
+                    fmt::format("unknown filter {}; filters: {}{}", in_quotes(name), all_filters(), meant_by(name)));
         call.filter = &*found;
         const ParameterSyntax syntax{.who = fmt::format("filter '{}'", name),
                                      .parameters = found->parameters,
@@ -353,7 +353,7 @@ std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
             join ? join->output_shape(call.values, shape, frame) : call.filter->output_shape(call.values, shape);
         FilterSwitch one{.text = text_of(chain, index)};
         if (changes_rate(call)) {
-            one.fixed_because = "it changes how many frames there are";
+            one.fixed_because = "it changes the number of frames";
             before_rate = false;
         } else if (before_rate) {
             one.fixed_because = std::string("it comes before ") + std::string(rated->filter->name);
@@ -412,7 +412,7 @@ void ChainSwitches::set(std::size_t number, bool on) {
     one.on = on;
 }
 
-// Filters that are off are left out; the others keep their values.
+// Filters that are off are omitted; the others keep their values.
 Chain ChainSwitches::active() const {
     const std::lock_guard lock(mutex_);
     Chain active{chain_.text, {}};

@@ -58,8 +58,7 @@ const std::vector<FilterInfo>& registry() {
                        .needs_previous = true,
                        .output_shape = [](const ParameterValues&, const Shape& shape) -> Shape {
                            if (shape.channels == 3) return shape;
-                           fail(ErrorCode::usage, "a gray image has {} channel; allowed are BGR images",
-                                shape.channels);
+                           fail(ErrorCode::usage, "a gray image has {} channel; allowed: BGR images", shape.channels);
                        },
                        .make = make});
         return all;
@@ -469,9 +468,8 @@ TEST(ChainPlan, ReportsWhereFiltersDoNotFit) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::usage);
         EXPECT_STREQ(error.what(),
-                     "filters, column 18: filter 'colours': a gray image has 1 channel; allowed are BGR images\n"
-                     "  gray=channels=1, colours\n"
-                     "                   ^");
+                     "filters, column 18: filter 'colours': a gray image has 1 channel; allowed: BGR images\n  "
+                     "gray=channels=1, colours\n                   ^");
     }
 }
 

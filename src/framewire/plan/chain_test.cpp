@@ -83,8 +83,8 @@ TEST(Chain, AcceptsFirstValuesWithoutKeys) {
     EXPECT_EQ(one.text("w"), "7");
     EXPECT_EQ(one.text("h"), "8");
     for (const auto* text : {"part=1:2:3", "part=w=1:2", "part=1:x=3:2", "part:1"})
-        EXPECT_NE(refusal(text).find("only the first 2 values behind 'part=' may go without keys, and none behind one "
-                                     "that has; keys are w, h, x"),
+        EXPECT_NE(refusal(text).find("only the first 2 values after 'part=' may omit their keys, and none after a "
+                                     "value with a key; keys: w, h, x"),
                   std::string::npos)
             << text;
     EXPECT_NE(refusal("part=1:2:w=3").find("'w' is given twice"), std::string::npos);
@@ -156,23 +156,17 @@ TEST(Chain, IgnoresSpacesAroundParts) {
 
 TEST(Chain, RejectsWithPlaceAllowedValuesAndNearestName) {
     EXPECT_EQ(refusal("still,smoth=3"),
-              "filters, column 7: no filter 'smoth'; filters are smooth, tile, still, part; did you mean 'smooth'?\n"
-              "  still,smoth=3\n"
-              "        ^");
+              "filters, column 7: unknown filter 'smoth'; filters: smooth, tile, still, part; did you mean 'smooth'?\n "
+              " still,smoth=3\n        ^");
     EXPECT_EQ(refusal("smooth=3:sgma=1"),
-              "filters, column 10: filter 'smooth' has no parameter 'sgma'; its parameters are size, sigma, border, "
-              "channels, label, zone; did you mean 'sigma'?\n"
-              "  smooth=3:sgma=1\n"
-              "           ^");
+              "filters, column 10: filter 'smooth' has no parameter 'sgma'; its parameters: size, sigma, border, "
+              "channels, label, zone; did you mean 'sigma'?\n  smooth=3:sgma=1\n           ^");
     EXPECT_EQ(refusal("smooth=border=replicat"),
-              "filters, column 15: filter 'smooth': border 'replicat' is not allowed; allowed is one of reflect101, "
-              "replicate, zero; did you mean 'replicate'?\n"
-              "  smooth=border=replicat\n"
-              "                ^");
+              "filters, column 15: filter 'smooth': border 'replicat' is not allowed; allowed: one of reflect101, "
+              "replicate, zero; did you mean 'replicate'?\n  smooth=border=replicat\n                ^");
     EXPECT_EQ(refusal("smooth=4"),
-              "filters, column 8: filter 'smooth': size '4' is even; allowed is an odd whole number from 1 to 255\n"
-              "  smooth=4\n"
-              "         ^");
+              "filters, column 8: filter 'smooth': size '4' is even; allowed: an odd whole number from 1 to 255\n  "
+              "smooth=4\n         ^");
     EXPECT_EQ(refusal("tile"),
               "filters, column 1: filter 'tile' needs 'cell', a whole number from -8 to 8\n"
               "  tile\n"
@@ -200,57 +194,56 @@ TEST_P(ChainRefusal, ReportsProblemAndPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, ChainRefusal,
-    testing::Values(Refusal{"smooth=0", "filters, column 8: filter 'smooth': size '0' is out of range"},
-                    Refusal{"smooth=257",
-                            "filters, column 8: filter 'smooth': size '257' is out of range; allowed is an odd"},
-                    Refusal{"smooth=99999999999999999999",
-                            "filters, column 8: filter 'smooth': size '99999999999999999999' is out of"},
-                    Refusal{"smooth=five", "filters, column 8: filter 'smooth': size 'five' is no whole number"},
-                    Refusal{"smooth=5.0", "filters, column 8: filter 'smooth': size '5.0' is no whole number"},
-                    Refusal{"smooth=+5", "filters, column 8: filter 'smooth': size '+5' is no whole number"},
-                    Refusal{"smooth=5x", "filters, column 8: filter 'smooth': size '5x' is no whole number"},
-                    Refusal{"smooth=''", "filters, column 8: filter 'smooth': size '' is no whole number"},
-                    Refusal{"smooth=zero",
-                            "filters, column 8: filter 'smooth': size 'zero' is no whole number; allowed is an odd "
-                            "whole number from 1 to 255; did you mean 'border=zero'?"},
-                    Refusal{"smooth=sigma=9.6",
-                            "filters, column 14: filter 'smooth': sigma '9.6' is out of range; allowed is a number "
-                            "from 0 to 9.5"},
-                    Refusal{"smooth=sigma=-0.1", "filters, column 14: filter 'smooth': sigma '-0.1' is out of range"},
-                    Refusal{"smooth=sigma=1e999", "filters, column 14: filter 'smooth': sigma '1e999' is out of range"},
-                    Refusal{"smooth=sigma=nan", "filters, column 14: filter 'smooth': sigma 'nan' is no number"},
-                    Refusal{"smooth=sigma=inf", "filters, column 14: filter 'smooth': sigma 'inf' is no number"},
-                    Refusal{"smooth=sigma=1,5", "filters, column 16: no filter '5'"},
-                    Refusal{"smooth=channels=2",
-                            "filters, column 17: filter 'smooth': channels '2' is not allowed; allowed is one of 1, 3"},
-                    Refusal{"smooth=border=Zero", "filters, column 15: filter 'smooth': border 'Zero' is not allowed"},
-                    Refusal{"tile=-9", "filters, column 6: filter 'tile': cell '-9' is out of range"}));
+    testing::Values(
+        Refusal{"smooth=0", "filters, column 8: filter 'smooth': size '0' is out of range"},
+        Refusal{"smooth=257", "filters, column 8: filter 'smooth': size '257' is out of range; allowed: an odd"},
+        Refusal{"smooth=99999999999999999999",
+                "filters, column 8: filter 'smooth': size '99999999999999999999' is out of"},
+        Refusal{"smooth=five", "filters, column 8: filter 'smooth': size 'five' is not a whole number"},
+        Refusal{"smooth=5.0", "filters, column 8: filter 'smooth': size '5.0' is not a whole number"},
+        Refusal{"smooth=+5", "filters, column 8: filter 'smooth': size '+5' is not a whole number"},
+        Refusal{"smooth=5x", "filters, column 8: filter 'smooth': size '5x' is not a whole number"},
+        Refusal{"smooth=''", "filters, column 8: filter 'smooth': size '' is not a whole number"},
+        Refusal{"smooth=zero",
+                "filters, column 8: filter 'smooth': size 'zero' is not a whole number; allowed: an odd whole number "
+                "from 1 to 255; did you mean 'border=zero'?"},
+        Refusal{"smooth=sigma=9.6",
+                "filters, column 14: filter 'smooth': sigma '9.6' is out of range; allowed: a number from 0 to 9.5"},
+        Refusal{"smooth=sigma=-0.1", "filters, column 14: filter 'smooth': sigma '-0.1' is out of range"},
+        Refusal{"smooth=sigma=1e999", "filters, column 14: filter 'smooth': sigma '1e999' is out of range"},
+        Refusal{"smooth=sigma=nan", "filters, column 14: filter 'smooth': sigma 'nan' is not a number"},
+        Refusal{"smooth=sigma=inf", "filters, column 14: filter 'smooth': sigma 'inf' is not a number"},
+        Refusal{"smooth=sigma=1,5", "filters, column 16: no filter '5'"},
+        Refusal{"smooth=channels=2",
+                "filters, column 17: filter 'smooth': channels '2' is not allowed; allowed: one of 1, 3"},
+        Refusal{"smooth=border=Zero", "filters, column 15: filter 'smooth': border 'Zero' is not allowed"},
+        Refusal{"tile=-9", "filters, column 6: filter 'tile': cell '-9' is out of range"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Form, ChainRefusal,
     testing::Values(
-        Refusal{",", "filters, column 1: the name of a filter is missing; filters are smooth, tile, still, part"},
+        Refusal{",", "filters, column 1: the name of a filter is missing; filters: smooth, tile, still, part"},
         Refusal{"still,", "filters, column 7: the name of a filter is missing"},
         Refusal{"still,,still", "filters, column 7: the name of a filter is missing"},
         Refusal{"=5", "filters, column 1: the name of a filter is missing"},
-        Refusal{"smooth=", "filters, column 8: filter 'smooth': the value of 'size' is missing; allowed is an odd"},
+        Refusal{"smooth=", "filters, column 8: filter 'smooth': the value of 'size' is missing; allowed: an odd"},
         Refusal{"smooth=sigma=", "filters, column 14: filter 'smooth': the value of 'sigma' is missing"},
-        Refusal{"smooth=3:",
-                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys "
-                "are size,"},
+        Refusal{
+            "smooth=3:",
+            "filters, column 10: filter 'smooth': only the first value after 'smooth=' may omit its key; keys: size,"},
         Refusal{"smooth=3:zero,still",
-                "filters, column 10: filter 'smooth': only the value right behind 'smooth=' may go without a key; keys "
-                "are size, sigma, border, channels, label, zone; did you mean 'border=zero'?"},
-        Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
-        Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the value right behind 'smooth='"},
-        Refusal{"smooth:3", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},
-        Refusal{"smooth:", "filters, column 8: filter 'smooth': only the value right behind 'smooth='"},
+                "filters, column 10: filter 'smooth': only the first value after 'smooth=' may omit its key; keys: "
+                "size, sigma, border, channels, label, zone; did you mean 'border=zero'?"},
+        Refusal{"smooth=3::sigma=1", "filters, column 10: filter 'smooth': only the first value after 'smooth='"},
+        Refusal{"smooth=3:4", "filters, column 10: filter 'smooth': only the first value after 'smooth='"},
+        Refusal{"smooth:3", "filters, column 8: filter 'smooth': only the first value after 'smooth='"},
+        Refusal{"smooth:", "filters, column 8: filter 'smooth': only the first value after 'smooth='"},
         Refusal{"smooth=3:size=5", "filters, column 10: filter 'smooth': 'size' is given twice"},
         Refusal{"smooth=sigma=1:sigma=1", "filters, column 16: filter 'smooth': 'sigma' is given twice"},
         Refusal{"still=1", "filters, column 7: filter 'still' takes no parameters"},
         Refusal{"still=", "filters, column 7: filter 'still' takes no parameters"},
-        Refusal{"smooth=label='abc", "filters, column 14: filter 'smooth': the quote opened here is never closed"},
-        Refusal{"smooth=label=abc\\", "filters, column 17: filter 'smooth': a backslash with nothing behind it"},
+        Refusal{"smooth=label='abc", "filters, column 14: filter 'smooth': unterminated quote"},
+        Refusal{"smooth=label=abc\\", "filters, column 17: filter 'smooth': a backslash at the end"},
         Refusal{"smooth=label=\xC3\xA4:sgma=1", "filters, column 16: filter 'smooth' has no parameter 'sgma'"}));
 
 TEST(Chain, KeepsMessagesShortAndPrintable) {

@@ -258,7 +258,7 @@ private:
         if (!free_.empty()) return free_.pop();
         if (options_.patience_seconds > 0 && !std::exchange(warned_, true))
             log_warning(
-                "frames come faster than they are processed, and are {:.0f} s late; from here on some are dropped",
+                "frames arrive faster than they can be processed and are {:.0f} s late; dropping frames from now on",
                 late_seconds_);
         dropped = true;
         statistics_.count_drop();
@@ -275,7 +275,7 @@ private:
     bool is_too_late() const { return options_.patience_seconds <= 0 || late_seconds_ > options_.patience_seconds; }
 
     // Returns the next slot of a stage's queue, or no_slot if the stage before has ended and its slots are used
-    // up, or if nothing is sent any more.
+    // up, or if nothing more is sent.
     int take(SlotQueue& queue, const bool& ended, std::condition_variable& stage) {
         std::unique_lock lock(mutex_);
         stage.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
@@ -315,15 +315,14 @@ private:
 
 void run_circle(const CircleStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
-        fail(ErrorCode::usage, "{} frames that wait to be sent asked for; at least 1 is needed", options.waiting);
+        fail(ErrorCode::usage, "{} frames waiting to be sent; at least 1 is needed", options.waiting);
     // One slot each for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
-        fail(ErrorCode::usage,
-             "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
-             least_slots_beside_waiting, options.waiting);
-    if (options.workers < 0) fail(ErrorCode::usage, "{} workers asked for; at least 0 are needed", options.workers);
+        fail(ErrorCode::usage, "a frame ring of {} slots; at least {} are needed besides the {} that wait to be sent",
+             options.slots, least_slots_beside_waiting, options.waiting);
+    if (options.workers < 0) fail(ErrorCode::usage, "{} workers; at least 0 are needed", options.workers);
     if (options.max_frames && *options.max_frames < 1)
-        fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);
+        fail(ErrorCode::usage, "a limit of {} frames; at least 1 is needed", *options.max_frames);
     FrameRing(stages, options, statistics).run();
 }
 

@@ -13,9 +13,9 @@
 namespace framewire {
 namespace {
 
-class HiddenParts : public kit::BackendTest {};
+class MaskedAreas : public kit::BackendTest {};
 
-FRAMEWIRE_ON_EVERY_BACKEND(HiddenParts);
+FRAMEWIRE_ON_EVERY_BACKEND(MaskedAreas);
 
 HostImage some_picture(const Shape& shape) {
     HostImage picture(shape);
@@ -49,7 +49,7 @@ HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, con
     return picture;
 }
 
-TEST_P(HiddenParts, AreTheSameBytesOnEveryBackend) {
+TEST_P(MaskedAreas, AreTheSameBytesOnEveryBackend) {
     auto& executor = kit::executor(GetParam());
     const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}},
         black{{10, 30, 7, 9}, {69, 47, 1, 1}};

@@ -44,7 +44,7 @@ TEST(RunValues, CombineStatisticsAndFrame) {
     EXPECT_EQ(values.source, "lobby.mp4");
 }
 
-TEST(RunValues, AreZeroBeforeAnythingWasSent) {
+TEST(RunValues, AreZeroBeforeTheFirstFrame) {
     const auto values = run_values({}, {}, "");
     EXPECT_EQ(values.bandwidth_bits_per_s, 0);
     EXPECT_EQ(values.changed, 0);

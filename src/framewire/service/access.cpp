@@ -25,7 +25,7 @@ net::TlsIdentity kept_identity() {
 std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
     const auto& [certificates, key] = std::tie(options.certificate_file, options.key_file);
     if (certificates.empty() != key.empty())
-        fail(ErrorCode::usage, "a certificate and its key go together: one of the two files is missing");
+        fail(ErrorCode::usage, "a certificate needs its key: one of the two files is missing");
     if (!certificates.empty())
         return net::TlsIdentity{net::read_small_file(certificates), net::read_secret_file(key), certificates, key};
     if (options.tls) return kept_identity();
@@ -36,7 +36,7 @@ std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
 
 Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener) {
     if (options.open && !options.token_file.empty())
-        fail(ErrorCode::usage, "a token file and no token at all were asked for; one of the two is possible");
+        fail(ErrorCode::usage, "a token file cannot be combined with no token at all");
     Access access{.token_file = options.token_file};
     const bool others_reach_it = !net::is_loopback(listener.listen);
     listener.open = options.open;
@@ -51,10 +51,11 @@ Access prepare_access(const AccessOptions& options, net::ListenerOptions& listen
         listener.tls = std::move(identity);
     }
     if (!others_reach_it) return access;
-    if (options.open) log_warning("whoever reaches {} can watch: no token is needed", to_string(listener.listen));
+    if (options.open)
+        log_warning("everybody who can reach {} can watch: no token is needed", to_string(listener.listen));
     if (!listener.tls)
-        log_warning("pictures{} can be read on their way from {}: there is no TLS",
-                    options.open ? "" : " and the token", to_string(listener.listen));
+        log_warning("pictures{} sent from {} are not encrypted: TLS is off", options.open ? "" : " and the token",
+                    to_string(listener.listen));
     return access;
 }
 

@@ -55,7 +55,7 @@ TEST_F(AccessTest, CreatesATokenOnceBeyondLoopback) {
     EXPECT_FALSE(kept.token_made);
     EXPECT_EQ(first.token.size(), 32u);
     EXPECT_EQ(first.token, second.token);
-    EXPECT_TRUE(warned_of("pictures and the token can be read on their way from 0.0.0.0:0: there is no TLS"));
+    EXPECT_TRUE(warned_of("pictures and the token sent from 0.0.0.0:0 are not encrypted: TLS is off"));
     EXPECT_FALSE(warned_of(first.token));
 }
 

@@ -93,7 +93,7 @@ EventHub::~EventHub() = default;
 
 SeenObjects& EventHub::of(const std::string& camera) {
     const auto found = state_->cameras.find(camera);
-    if (found == state_->cameras.end()) fail(ErrorCode::internal, "no events are made of camera '{}'", camera);
+    if (found == state_->cameras.end()) fail(ErrorCode::internal, "camera '{}' has no events", camera);
     return found->second.frames;
 }
 

@@ -27,7 +27,7 @@ struct SeenFrame {
 };
 
 /// Receiver for the frames that a camera with a detector sends: in order, from one thread at a time. Frames that only
-/// say "no signal" are left out.
+/// say "no signal" are skipped.
 class SeenObjects {
 public:
     virtual ~SeenObjects() = default;
@@ -42,7 +42,7 @@ using WallTime = std::chrono::system_clock::time_point;
 struct Event {
     /// Kind of event; each has its own topics and JSON members.
     enum class Type {
-        /// The objects in a frame, or that there are none any more.
+        /// The objects in a frame; empty when the last one has disappeared.
         objects,
         /// Start or end of motion.
         motion

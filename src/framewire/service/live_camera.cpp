@@ -34,19 +34,20 @@ std::string_view to_string(LiveZone::Kind kind) { return name_of(kinds, kind); }
 
 LiveZone::Kind parse_zone_kind(std::string_view text) {
     if (const auto* kind = value_named(kinds, text)) return *kind;
-    fail(ErrorCode::usage, "{} is no kind of a zone; privacy, mosaic and detect are allowed", in_quotes(text));
+    fail(ErrorCode::usage, "{} is not a kind of zone; allowed: privacy, mosaic and detect", in_quotes(text));
 }
 
 // The comparisons avoid sums, which could overflow.
 void check_zones(std::span<const LiveZone> zones, const Shape& picture) {
-    if (zones.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", zones.size(), max_live_zones);
+    if (zones.size() > max_live_zones)
+        fail(ErrorCode::usage, "{} zones; the limit is {}", zones.size(), max_live_zones);
     for (const auto& [kind, area] : zones) {
         const bool inside = area.x >= 0 && area.y >= 0 && area.width > 0 && area.height > 0 &&
                             area.x <= picture.width - area.width && area.y <= picture.height - area.height;
         if (!inside)
             fail(ErrorCode::usage,
-                 "the {} zone {},{},{},{} is empty or not in the picture of {}x{}; x, y, width and height in it are "
-                 "allowed",
+                 "the {} zone {},{},{},{} is empty or outside the picture of {}x{}; it must be x, y, width and height "
+                 "inside the picture",
                  to_string(kind), area.x, area.y, area.width, area.height, picture.width, picture.height);
     }
 }

@@ -34,7 +34,7 @@ namespace {
 MosquittoLibrary load() {
     const DynamicLibrary library("libmosquitto.so.1");
     const auto begin = library.function<decltype(mosquitto_lib_init)>("mosquitto_lib_init");
-    if (begin() != MOSQ_ERR_SUCCESS) fail(ErrorCode::config, "libmosquitto.so.1 cannot begin");
+    if (begin() != MOSQ_ERR_SUCCESS) fail(ErrorCode::config, "libmosquitto.so.1 cannot be initialized");
     MosquittoLibrary found{};
     const auto take = [&library]<class Function>(Function*& pointer, const char* name) {
         pointer = library.function<Function>(name);
@@ -73,7 +73,7 @@ constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
 
 // Appends the expected form to the reason.
 [[noreturn]] void refuse_address(std::string_view why) {
-    fail(ErrorCode::usage, "{}; needed is mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
+    fail(ErrorCode::usage, "{}; write mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
 }
 
 // Decodes %XX (RFC 3986, section 2.1). Error messages never contain the text, which may be a password.
@@ -129,7 +129,7 @@ MqttAddress parse_mqtt_address(std::string_view text) {
     constexpr std::uint16_t plain_port = 1883, secure_port = 8883;
     MqttAddress result;
     result.tls = text.starts_with(secure);
-    if (!result.tls && !text.starts_with(plain)) refuse_address("this is no address of an MQTT broker");
+    if (!result.tls && !text.starts_with(plain)) refuse_address("this is not the address of an MQTT broker");
     text.remove_prefix(result.tls ? secure.size() : plain.size());
 
     // The first slash ends the authority, so a slash in a password must be written as %2F.
@@ -139,12 +139,12 @@ MqttAddress parse_mqtt_address(std::string_view text) {
         auto prefix = text.substr(slash + 1);
         if (prefix.ends_with('/')) prefix.remove_suffix(1);
         if (prefix.find('@') != prefix.npos)
-            refuse_address("what stands before the host of the MQTT broker has a /; it is written %2F there");
+            refuse_address("the part before the host of the MQTT broker has a /; write it as %2F");
         if (!prefix.empty()) {
             if (!is_prefix(prefix))
                 refuse_address(
-                    "the prefix of MQTT's topics is not allowed: 1 to 128 characters of A-Z a-z 0-9 . _ - are, and / "
-                    "between levels");
+                    "the MQTT topic prefix is not allowed: it must have 1 to 128 characters of A-Z a-z 0-9 . _ -, with "
+                    "/ between levels");
             result.prefix = prefix;
         }
     }
@@ -153,7 +153,7 @@ MqttAddress parse_mqtt_address(std::string_view text) {
         const auto colon = user.find(':');
         result.user = decoded(user.substr(0, colon));
         if (colon != user.npos) result.password = decoded(user.substr(colon + 1));
-        if (result.user.empty()) refuse_address("the user of the MQTT broker is missing before its @");
+        if (result.user.empty()) refuse_address("the MQTT user is missing before the @");
         authority.remove_prefix(at + 1);
     }
     const auto address = address_of(authority, result.tls ? secure_port : plain_port);
@@ -183,7 +183,7 @@ std::string password_of(const MqttOptions& options) {
     auto text = net::read_secret_file(options.password_file);
     while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
     if (text.empty() || text.find_first_of(std::string_view("\n\r\0", 3)) != text.npos)
-        fail(ErrorCode::usage, "{} is no file of an MQTT password: one line is needed", options.password_file);
+        fail(ErrorCode::usage, "{} is not an MQTT password file: it must have exactly one line", options.password_file);
     return text;
 }
 
@@ -191,11 +191,11 @@ std::string password_of(const MqttOptions& options) {
 std::string_view refusal_in_words(int code) {
     switch (code) {
         case 1: return "it does not speak MQTT 3.1.1";
-        case 2: return "it does not allow the client's name";
-        case 3: return "its service is not available";
+        case 2: return "it rejects the client ID";
+        case 3: return "its service is unavailable";
         case 4: return "the user or the password is wrong";
         case 5: return "the user or the password is wrong, or may not connect";
-        default: return "it gives no known reason";
+        default: return "it gives an unknown reason";
     }
 }
 
@@ -215,7 +215,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
     : broker_(options.broker) {
     const auto& library = mosquitto_library();
     auto* const made = library.create(id.c_str(), false, this);
-    if (!made) fail(ErrorCode::config, "libmosquitto makes no client: {}", std::strerror(errno));
+    if (!made) fail(ErrorCode::config, "libmosquitto cannot create a client: {}", std::strerror(errno));
     handle_ = std::make_unique<Handle>(made);
     const auto check = [&](int status, std::string_view what) {
         if (status != MOSQ_ERR_SUCCESS)
@@ -227,7 +227,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
     if (!broker_.user.empty()) {
         const auto password = password_of(options);
         if (!broker_.tls && !password.empty() && !net::is_loopback({broker_.host, broker_.port}))
-            log_warning("the MQTT password can be read on its way to {}: there is no TLS", to_string(broker_));
+            log_warning("the MQTT password is sent to {} without encryption: TLS is off", to_string(broker_));
         check(library.set_user(made, broker_.user.c_str(), password.empty() ? nullptr : password.c_str()), "the user");
     }
     if (broker_.tls && options.authority_file.empty())
@@ -258,7 +258,7 @@ bool MqttClient::failed(int status) {
     if (refusal_ != 0)
         problem_ = refusal_in_words(refusal_);
     else if (status == MOSQ_ERR_EAI)
-        problem_ = "the host's name is not known";
+        problem_ = "the host name is unknown";
     else if (status == MOSQ_ERR_ERRNO && code != 0)
         problem_ = std::strerror(code);
     else if (status == MOSQ_ERR_TLS && !complaint_.empty())
@@ -516,7 +516,7 @@ void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
     if (problem == reported) return log_debug("MQTT broker {}: {}", to_string(options.broker), problem);
     reported = problem;
     log_warning("the MQTT broker {} {}: {}; trying again", to_string(options.broker),
-                lost ? "was lost" : "is not to be had", problem);
+                lost ? "was lost" : "is unreachable", problem);
 }
 
 // Reports at the end what was not delivered.
@@ -528,7 +528,7 @@ void MqttPublisher::State::tell_what_is_left() const {
     if (spool.is_kept())
         log_warning("{} events wait for the MQTT broker in {}", spool.size(), options.spool_file);
     else
-        log_warning("{} events did not reach the MQTT broker", spool.size());
+        log_warning("{} events were not delivered to the MQTT broker", spool.size());
 }
 
 MqttPublisher::MqttPublisher(const MqttOptions& options, std::span<const std::string> cameras)
@@ -616,7 +616,7 @@ MqttMessage discovery_message(const std::string& discovery, const std::string& p
 }
 
 Wake::Wake() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (descriptor_ < 0) fail(ErrorCode::config, "no event descriptor can be had: {}", std::strerror(errno));
+    if (descriptor_ < 0) fail(ErrorCode::config, "cannot create an event descriptor: {}", std::strerror(errno));
 }
 
 Wake::~Wake() { ::close(descriptor_); }

@@ -31,7 +31,7 @@ EventSpool::EventSpool(std::size_t limit, const std::string& path) : limit_(limi
     auto read = file_->read(limit);
     events_ = std::move(read.waiting);
     dropped_ = static_cast<std::int64_t>(read.dropped);
-    if (read.damaged > 0) log_warning("{}: {} lines are no events, and left out", path, read.damaged);
+    if (read.damaged > 0) log_warning("{}: {} lines are not events and are ignored", path, read.damaged);
     if (!events_.empty()) log_info("{} events wait in {}", events_.size(), path);
     for (const auto& [number, event] : events_) live_bytes_ += event->json.size();
     if (!events_.empty()) newest_ = events_.rbegin()->first;
@@ -87,7 +87,7 @@ void EventSpool::keep(bool written) {
         if (failed_) log_info("events are kept in {} again", file_->path());
         failed_ = false;
     } catch (const Error& error) {
-        if (!failed_) log_warning("{}; events are kept in memory alone meanwhile", error.what());
+        if (!failed_) log_warning("{}; events are only kept in memory until then", error.what());
         failed_ = true;
         next_attempt_ = now + pause_after_failure;
     }
@@ -161,7 +161,7 @@ SpoolFile::SpoolFile(const std::string& path)
     const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == own.st_ino;
     if (locked && regular && current) return;
     ::close(descriptor_);
-    if (!regular) fail(ErrorCode::config, "{} is no file to keep events in", path);
+    if (!regular) fail(ErrorCode::config, "{} is not a file in which events can be kept", path);
     fail(ErrorCode::config, "{} is in use: another framewire keeps its events there", path);
 }
 
@@ -175,7 +175,7 @@ SpoolFile::Read SpoolFile::read(std::size_t limit) {
     for_each_line(descriptor_, path_, [&](std::string_view line) {
         if (!std::exchange(begun, true)) {
             if (line != first_line.substr(0, first_line.size() - 1))
-                fail(ErrorCode::config, "{} is no file of events: its first line is not '{}'", path_,
+                fail(ErrorCode::config, "{} is not an event file: its first line is not '{}'", path_,
                      first_line.substr(0, first_line.size() - 1));
             return;
         }
@@ -186,7 +186,7 @@ SpoolFile::Read SpoolFile::read(std::size_t limit) {
     });
     const auto size = ::lseek(descriptor_, 0, SEEK_END);
     if (!begun && size >= static_cast<off_t>(first_line.size()))
-        fail(ErrorCode::config, "{} is no file of events", path_);
+        fail(ErrorCode::config, "{} is not an event file", path_);
     bytes_ = static_cast<std::size_t>(size);
     return read;
 }

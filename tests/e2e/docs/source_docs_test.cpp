@@ -61,16 +61,16 @@ TEST(Program, ParameterOptionsStateTheAllowedValues) {
         return result.err;
     };
     EXPECT_NE(refusal({"detect", "--blur", "300"})
-                  .find("--blur: '300' is out of range; allowed is a whole number from 1 to 255"),
+                  .find("--blur: '300' is out of range; allowed: a whole number from 1 to 255"),
               std::string::npos);
-    EXPECT_NE(refusal({"detect", "--diameter", "4"}).find("is even; allowed is an odd whole number from 1 to 63"),
+    EXPECT_NE(refusal({"detect", "--diameter", "4"}).find("is even; allowed: an odd whole number from 1 to 63"),
               std::string::npos);
     EXPECT_NE(refusal({"detect", "--morph", "closed"}).find("one of close, open"), std::string::npos);
     EXPECT_NE(refusal({"detect", "--background", "mixture:histroy=5"}).find("did you mean 'history'?"),
               std::string::npos);
     EXPECT_NE(refusal({"hog", "-o", "x.npy", "--cell", "3"}).find("allowed is a whole number from 4 to 64"),
               std::string::npos);
-    EXPECT_NE(refusal({"hog", "--people", "x", "--overlap", "2"}).find("allowed is a number from 0 to 1"),
+    EXPECT_NE(refusal({"hog", "--people", "x", "--overlap", "2"}).find("allowed: a number from 0 to 1"),
               std::string::npos);
     const auto help = run_framewire({"hog", "--help"}).out;
     EXPECT_NE(help.find("none|l2|l2hys"), std::string::npos) << help;

@@ -207,7 +207,7 @@ TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     broker.kill();
     {
         Program serving(serve(broker.url("cams"), kept));
-        ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
+        ASSERT_TRUE(serving.wait_for_err("is unreachable")) << serving.err();
         ASSERT_TRUE(becomes_true([&] { return events_in(folder / "spool") >= waiting; })) << serving.err();
         serving.signal(SIGKILL);
         serving.wait();
@@ -233,7 +233,7 @@ TEST_F(Mqtt, DropsTheOldestEventsBeyondTheBound) {
     broker.kill();
     Program serving(serve(broker.url("cams"), {"--frames", "800", "--rate", "100", "--mqtt-spool", "100", "--progress",
                                                "json", "--stats", folder / "stats.json"}));
-    ASSERT_TRUE(serving.wait_for_err("is not to be had")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("is unreachable")) << serving.err();
     ASSERT_TRUE(serving.wait_for_frames(250)) << serving.err();
     broker.start();
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
@@ -308,8 +308,8 @@ TEST_F(Mqtt, RefusesConflictingOptions) {
     const auto expect_in = [](const std::string& text, const std::string& words) {
         EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
     };
-    expect_in(refusal({"--mqtt", "mqtt://broker"}), "no camera has one");
-    expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "mqtt, which is not given");
+    expect_in(refusal({"--mqtt", "mqtt://broker"}), "no camera has detect");
+    expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "require mqtt");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-password-file", "x"}), "needs a user");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-ca", "x"}), "mqtts://");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-spool", "7"}), "100");

@@ -48,7 +48,7 @@ TEST_P(DamagedVideo, GivesTheSameResultInEveryRun) {
     damage(std::filesystem::file_size(clip()) / 24);
     const auto first = run(folder_ / "first.y4m", "2");
     EXPECT_EQ(first.code, 69) << first.err;
-    EXPECT_NE(first.err.find("are broken, the first after frame "), std::string::npos) << first.err;
+    EXPECT_NE(first.err.find("are damaged, the first after frame "), std::string::npos) << first.err;
     EXPECT_GT(frames_in(folder_ / "first.y4m"), 60);
     for (int again = 1; again <= 6; ++again) {
         const auto run_again = run(folder_ / "again.y4m", std::to_string(again));
@@ -79,7 +79,7 @@ TEST_P(DamagedVideo, IntactFileIsNoError) {
 
 // The clip starts with a keyframe of an open GOP: the frames after it in the file that precede it in display order
 // refer to frames that the cut removed.
-TEST(CutVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
+TEST(SegmentedVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
     const TemporaryFolder folder;
     for (const std::string codec :
          {"libx264 -x264-params open-gop=1", "libx265 -x265-params open-gop=1:log-level=error"}) {

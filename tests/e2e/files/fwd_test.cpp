@@ -93,7 +93,7 @@ TEST(FwdFiles, AreReadableToTheLastFrameAfterAKill) {
         ASSERT_EQ(folder.names(), std::vector<std::string>{"a.fwd.part"});
         const auto result = run({"-i", part, "-o", folder / "raw.bgr"});
         EXPECT_EQ(result.code, 69) << result.err;
-        EXPECT_NE(result.err.find("it was not finished or is cut off"), std::string::npos) << result.err;
+        EXPECT_NE(result.err.find("it is unfinished or truncated"), std::string::npos) << result.err;
         const auto left = contents(folder / "raw.bgr");
         EXPECT_EQ(left.size() % frame_bytes, 0u);
         EXPECT_GT(left.size(), 10 * frame_bytes);

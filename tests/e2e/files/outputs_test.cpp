@@ -155,10 +155,10 @@ TEST(Outputs, RefuseANumberPatternInAVideoName) {
     EXPECT_FALSE(std::filesystem::exists(folder / "out.mkv"));
 }
 
-class BrokenOff : public testing::TestWithParam<std::tuple<int, const char*>> {};
+class InterruptedOutput : public testing::TestWithParam<std::tuple<int, const char*>> {};
 
 // A program receives SIGHUP when its terminal closes.
-TEST_P(BrokenOff, KeepsPartialOutputAndNeverReplacesAFinishedFile) {
+TEST_P(InterruptedOutput, KeepsPartialOutputAndNeverReplacesAFinishedFile) {
     const auto [number, ending] = GetParam();
     const TemporaryFolder folder;
     const auto output = folder / ("a" + std::string(ending));
@@ -184,7 +184,7 @@ TEST_P(BrokenOff, KeepsPartialOutputAndNeverReplacesAFinishedFile) {
     EXPECT_GT(frames_in(output + ".part"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BrokenOff,
+INSTANTIATE_TEST_SUITE_P(All, InterruptedOutput,
                          testing::Combine(testing::Values(SIGINT, SIGHUP), testing::Values(".mp4", ".mkv", ".m3u8")));
 
 TEST(Outputs, AnIgnoredHangupStaysIgnored) {
@@ -294,7 +294,7 @@ TEST(Outputs, KilledRunsLeavePlayableFilesAndKeepFinishedOnes) {
                 EXPECT_GE(frames_left_in(left), recording.viewed ? 1 : frames_listed(listed)) << recording.name;
             }
         }
-        // The next runs report what was left behind, and remove it.
+        // The next runs report the leftovers and remove them.
         for (auto& recording : recordings) {
             const auto path = folder / recording.name;
             const bool left = std::filesystem::exists(path + ".part");
@@ -346,9 +346,9 @@ bool waits(pid_t process) {
     return !gone;
 }
 
-class LonelyPipe : public testing::TestWithParam<std::vector<std::string>> {};
+class UnreadPipe : public testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
+TEST_P(UnreadPipe, EndsWithTheFirstSignal) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
     auto arguments = GetParam();
@@ -365,7 +365,7 @@ TEST_P(LonelyPipe, EndsWithTheFirstSignal) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, LonelyPipe,
+    All, UnreadPipe,
     testing::Values(std::vector<std::string>{"run", "-i", small_synth, "-o", "PIPE"},
                     std::vector<std::string>{"run", "-i", "PIPE", "-o", "OUT.mkv"},
                     std::vector<std::string>{"hog", "-i", small_synth, "--people", "PIPE", "-o", "OUT.jsonl"},

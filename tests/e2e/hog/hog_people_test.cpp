@@ -240,8 +240,8 @@ TEST_F(HogPeopleInFolder, RefusesWhatIsNotAllowed) {
     draw("a.png", scene);
     const auto before = contents(in + "/a.png");
     refused({"--annotate", folder / "seen.mp4"}, 2, "seen.mp4/");
-    refused({"--annotate", in}, 2, "folder of -i");
-    refused({"--annotate", folder / "in/."}, 2, "folder of -i");
+    refused({"--annotate", in}, 2, "the input folder");
+    refused({"--annotate", folder / "in/."}, 2, "the input folder");
     refused({"--annotate", folder / "seen/", "--scale-step", "1.01"}, 2, "1.05 to 2");
     refused({"--annotate", folder / "seen/", "-f", "grey"}, 2, "gray");
     std::filesystem::copy_file(in + "/a.png", in + "/a.PNG");
@@ -281,7 +281,7 @@ TEST_F(HogPeople, RefusesWhatIsNotAllowed) {
     } all[] = {
         {{"--people", model, "-i", scene, "--scale-step", "1.01"}, 2, "1.05 to 2"},
         {{"--people", model, "-i", scene, "--overlap", "1.5"}, 2, "0 to 1"},
-        {{"--people", model, "-i", scene, "--threshold", "nan"}, 2, "'nan' is no number"},
+        {{"--people", model, "-i", scene, "--threshold", "nan"}, 2, "'nan' is not a number"},
         {{"--people", model, "-i", scene, "--min-height", "63"}, 2, "half of the model's"},
         {{"--people", model, "-i", scene, "--max-height", "100"}, 2, "100"},
         {{"--people", model, "-i", scene, "--window", "64"}, 2, "WIDTHxHEIGHT"},

@@ -225,7 +225,7 @@ TEST(Hog, AFolderOfMixedSizesGivesOneFilePerImage) {
 
     const auto differing = hog({"-i", folder / "in", "-o", folder / "all.npy"});
     EXPECT_EQ(differing.code, 69);
-    for (const auto* part : {"in/c.png", "40x80", "in/a.png", "64x48", "one size"})
+    for (const auto* part : {"in/c.png", "40x80", "in/a.png", "64x48", "the same size"})
         EXPECT_NE(differing.err.find(part), std::string::npos) << differing.err;
     EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "what came before is whole";
 }
@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
                     HogRefused{"Streams", {"-i", room, "--streams", "9"}, 2, "1 to 8"},
                     HogRefused{"NoStreams", {"-i", room, "--streams", "0"}, 2, "1 to 8"},
                     HogRefused{"StreamsOfTheCpu", {"-i", room, "--streams", "2"}, 2, "has 1"},
-                    HogRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--json"}, 2, "both go"},
+                    HogRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--json"}, 2, "both write"},
                     HogRefused{"AVideoToAPipe", {"-i", room, "-o", "-"}, 2, "standard output"},
                     HogRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
     [](const auto& refused) { return refused.param.name; });

@@ -124,14 +124,14 @@ TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     EXPECT_NEAR(groups.at(0).at("box").at(0).get<double>() + groups.at(0).at("box").at(2).get<double>() / 2, 112, 8);
 
     for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-             {{"--gradient", "sobel"}, "gradient sobel was asked for"},
+             {{"--gradient", "sobel"}, "gradient sobel was requested"},
              {{"--cell", "8"}, "trained with cell 4"},
              {{"--window", "32x40"}, "trained with window 32x32"},
              {{"--norm", "l2"}, "trained with norm l2hys"},
              {{"--signed"}, "trained with signed 0"},
-             {{"--neighbours", "3", "--overlap", "0.4"}, "--neighbours goes with --group neighbours"},
-             {{"--neighbours", "3", "--group", "overlap"}, "--neighbours goes with --group neighbours"},
-             {{"--group", "neighbours", "--overlap", "0.5"}, "--overlap goes with --group overlap"},
+             {{"--neighbours", "3", "--overlap", "0.4"}, "--neighbours requires --group neighbours"},
+             {{"--neighbours", "3", "--group", "overlap"}, "--neighbours requires --group neighbours"},
+             {{"--group", "neighbours", "--overlap", "0.5"}, "--overlap requires --group overlap"},
              {{"--group", "neighbour"}, "neighbours"},
              {{"--group", "neighbours", "--neighbours", "-1"}, "0 to 1000"},
          }) {
@@ -170,7 +170,7 @@ TEST_F(HogTrain, ReportsResultsOnHeldOutImages) {
     EXPECT_NE(contents(folder / "curve.csv").find(",8,8,"), std::string::npos) << "all are found at some threshold";
 }
 
-TEST_F(HogTrain, SkipsFilesThatAreNoImages) {
+TEST_F(HogTrain, SkipsNonImageFiles) {
     { std::ofstream(positives + "/notes.txt") << "not an image"; }
     const auto result = train();
     EXPECT_EQ(result.code, 0) << result.err;

@@ -72,7 +72,7 @@ TEST(Access, BeyondLoopbackATokenIsCreatedStoredAndShownOnce) {
         ASSERT_EQ(served.out.substr(0, 7), "token: ") << served.out;
         token = served.out.substr(7, served.out.size() - 8);
         EXPECT_EQ(served.err.find(token), std::string::npos) << served.err;
-        EXPECT_NE(served.err.find("there is no TLS"), std::string::npos) << served.err;
+        EXPECT_NE(served.err.find("TLS is off"), std::string::npos) << served.err;
     }
     const auto file = state / "framewire/token";
     EXPECT_EQ(contents(file), token + "\n");
@@ -140,11 +140,11 @@ TEST(Access, RefusesFilesWithoutAToken) {
         EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
     };
     const auto brief = token_file(folder, "brief", "short");
-    refused({"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--token-file", brief}, 2, "holds no token");
+    refused({"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--token-file", brief}, 2, "contains no token");
     refused({"serve", "-i", small_synth, "--listen", "127.0.0.1:0", "--token-file", folder / "none"}, 66,
             "cannot be read");
     refused({"serve", "-i", small_synth, "--token-file", brief, "--no-token"}, 2, "--no-token");
-    refused({"view", "--no-window", "--token-file", brief, "tcp://127.0.0.1:1"}, 2, "holds no token");
+    refused({"view", "--no-window", "--token-file", brief, "tcp://127.0.0.1:1"}, 2, "contains no token");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(Cameras, AreConfiguredByAFile) {
                                            "  yard:\n    source: synth:size=96x64:frames=5\n    filters: [gray]\n";
     const auto checked = run_framewire({"check", folder / "cams.yaml"});
     EXPECT_EQ(checked.code, 0) << checked.err;
-    EXPECT_NE(checked.out.find("nothing is wrong"), std::string::npos) << checked.out;
+    EXPECT_NE(checked.out.find("valid; cameras at"), std::string::npos) << checked.out;
     Program serving(serve({"--config", folder / "cams.yaml", "--stats", folder / "stats.json"}));
     Program door(view({address(serving, "door")}));
     Program yard(view({address(serving, "yard")}));
@@ -132,13 +132,13 @@ TEST(Cameras, RefusesInvalidConfigurations) {
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
         {{"-i", "rtsp://me:geheim@host/", "-i", "a=synth"}, 2, "-i NAME=rtsp://***@host/"},
         {{"-i", "a=synth", "-i", "a=synth"}, 2, "two cameras have the name 'a'"},
-        {{"-i", "a=synth", "--name", "b"}, 2, "--name is of one camera without a name"},
-        {{"-i", "a=synth", "-i", "b=synth", "--record", "x.fwd"}, 2, "are one file"},
+        {{"-i", "a=synth", "--name", "b"}, 2, "--name is for a single camera without a name"},
+        {{"-i", "a=synth", "-i", "b=synth", "--record", "x.fwd"}, 2, "are the same file"},
         {{"-i", "a=synth", "-i", "b=synth", "-f", "b=grey"}, 2, "camera 'b'"},
         {{"-i", "a=synth", "-i", "b=/no/such/file.mkv"}, 66, "camera 'b': /no/such/file.mkv"},
-        {{"-i", "a=synth", "--config", "x.yaml"}, 2, "--input does not go with --config"},
-        {{"--threshold", "3", "--config", "x.yaml"}, 2, "--threshold does not go with --config"},
-        {{"--blur", "3", "--config", "x.yaml"}, 2, "--blur does not go with --config"},
+        {{"-i", "a=synth", "--config", "x.yaml"}, 2, "--input cannot be combined with --config"},
+        {{"--threshold", "3", "--config", "x.yaml"}, 2, "--threshold cannot be combined with --config"},
+        {{"--blur", "3", "--config", "x.yaml"}, 2, "--blur cannot be combined with --config"},
         {{"--config", "/no/such/file.yaml"}, 66, "/no/such/file.yaml"},
     };
     for (const auto& wrong : all) {
@@ -165,9 +165,9 @@ TEST(Cameras, AKilledCameraReturnsWithAnotherSize) {
     ASSERT_TRUE(door.wait_for_frames(5)) << door.err();
     ASSERT_TRUE(yard.wait_for_err("viewing ")) << yard.err();
     camera.reset();  // SIGKILL
-    ASSERT_TRUE(serving.wait_for_err("attempt 3 to get it back")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("reconnection attempt 3")) << serving.err();
     camera = network_camera(port, "blue", "80x96");
-    ASSERT_TRUE(serving.wait_for_err("its pictures change from 160x120", 60s)) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("its frame size changes from 160x120", 60s)) << serving.err();
     Program late(view({door_at, "-o", folder / "late.mkv", "--frames", "5"}));
     EXPECT_EQ(late.wait().code, 0) << late.err();
     serving.signal(SIGINT);

@@ -48,7 +48,7 @@ bool is_gray(const HostView<const std::uint8_t>& picture) {
     return true;
 }
 
-TEST(KeptOrders, ApplyAfterARestart) {
+TEST(PersistedRequests, ApplyAfterARestart) {
     const TemporaryFolder folder;
     const auto state = folder / "state.json";
     {
@@ -83,7 +83,7 @@ TEST(KeptOrders, ApplyAfterARestart) {
     EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was ordered since";
 }
 
-TEST(KeptOrders, AreRefusedIfTheFileIsInvalid) {
+TEST(PersistedRequests, AreRefusedIfTheFileIsInvalid) {
     const TemporaryFolder folder;
     std::ofstream(folder / "state.json") << R"({"framewire":"state","version":1,"cameras":{"main":{"threshold":300}}})";
     Kept kept(folder);

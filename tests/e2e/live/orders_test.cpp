@@ -40,7 +40,7 @@ bool comes(net::Client& client, Wanted wanted) {
 }
 
 // One viewer sends a control request; all viewers see its effect and receive the new state.
-TEST(Orders, ApplyToAllViewers) {
+TEST(ControlRequestBodies, ApplyToAllViewers) {
     Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--panel", "-f", "gray", "-i",
                                "synth:size=64x48:fps=30:noise=0:objects=0"}));
     const auto address = address_of(serving);
@@ -72,7 +72,7 @@ TEST(Orders, ApplyToAllViewers) {
     EXPECT_TRUE(comes(other, [] { return true; })) << "nothing is lost for others";
 }
 
-TEST(Orders, RequireAServerThatAcceptsThem) {
+TEST(ControlRequestBodies, RequireAServerThatAcceptsThem) {
     Program serving(framewire(
         {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "-i", "synth:size=64x48:fps=30:noise=0:objects=0"}));
     net::Client client(address_of(serving));

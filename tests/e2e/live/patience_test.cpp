@@ -91,10 +91,10 @@ TEST(Patience, ViewersStayWhileTheSourceIsDisconnected) {
     ASSERT_TRUE(viewer_sees(&Seen::is_blue_in_gray)) << viewer.err();
 
     first.reset();  // killed
-    ASSERT_TRUE(serving.wait_for_err("attempt 3 to get it back")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("reconnection attempt 3")) << serving.err();
     ASSERT_TRUE(viewer_sees(&Seen::says_no_signal)) << viewer.err();
     const auto second = network_camera(port, "white", "160x120");
-    ASSERT_TRUE(serving.wait_for_err("back again")) << serving.err();
+    ASSERT_TRUE(serving.wait_for_err("reconnected")) << serving.err();
     ASSERT_TRUE(viewer_sees(&Seen::is_white)) << viewer.err();
     serving.signal(SIGINT);
     const auto served = serving.wait();
@@ -130,7 +130,7 @@ TEST(Patience, EndsAfterTheTimeout) {
     source.reset();
     const auto result = running.wait();
     EXPECT_EQ(result.code, 69) << result.err;
-    EXPECT_NE(result.err.find("did not bring it back"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("attempts to reconnect failed"), std::string::npos) << result.err;
     Shape shape;
     for (const auto& seen : frames_seen(folder / "seen.mkv", shape)) EXPECT_TRUE(seen.is_blue());  // as recorded so far
 }

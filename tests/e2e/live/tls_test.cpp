@@ -57,13 +57,13 @@ TEST(Tls, ASelfSignedCertificateIsStoredAndPinned) {
         EXPECT_NE(viewed.err.find(words), std::string::npos) << viewed.err;
     };
     refused({again.url()}, 66, "add --fingerprint " + fingerprint);
-    refused({again.url(), "--fingerprint", "SHA256:" + std::string(64, '0')}, 66, "another than the one asked for");
-    refused({again.url(), "--fingerprint", "SHA256:0"}, 2, "is no fingerprint");
+    refused({again.url(), "--fingerprint", "SHA256:" + std::string(64, '0')}, 66, "does not match the fingerprint");
+    refused({again.url(), "--fingerprint", "SHA256:0"}, 2, "is not a fingerprint");
     const auto plain = "tcp" + again.url().substr(3);
-    refused({plain}, 66, "this server speaks TLS only");
-    refused({plain, "--fingerprint", fingerprint}, 2, "goes with tls://");
+    refused({plain}, 66, "this server only uses TLS");
+    refused({plain, "--fingerprint", fingerprint}, 2, "requires tls://");
     const auto served = again.stop();
-    EXPECT_NE(served.err.find("speaks no TLS"), std::string::npos) << served.err;
+    EXPECT_NE(served.err.find("does not use TLS"), std::string::npos) << served.err;
 }
 
 TEST(Tls, AnAuthoritysCertificateIsValidForItsHostOnly) {

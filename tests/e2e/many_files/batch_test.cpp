@@ -81,7 +81,7 @@ TEST_F(ManyFiles, EqualSeparateRuns) {
     EXPECT_EQ(stats["frames"], 12);
 }
 
-TEST_F(ManyFiles, ASecondRunMakesMissingAndChangedOutputs) {
+TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
     make_clips(4);
     expect_gray(0);
     const auto first = tree(out());
@@ -92,7 +92,7 @@ TEST_F(ManyFiles, ASecondRunMakesMissingAndChangedOutputs) {
     fs::copy_file(clip_path("03"), clip_path("02"), fs::copy_options::overwrite_existing);
     const auto mended = expect_gray(0);
     EXPECT_TRUE(has(mended, "2 of 4 files made, 2 done before")) << mended;
-    EXPECT_TRUE(has(mended, "a02.avi is made again: it changed")) << mended;
+    EXPECT_TRUE(has(mended, "a02.avi is processed again: it changed")) << mended;
     auto expected = first;
     const auto again = tree(out());
     EXPECT_EQ(again.at("a01.mp4"), first.at("a01.mp4"));
@@ -120,14 +120,14 @@ TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
     EXPECT_EQ(contents(out() + "a01.mp4"), "changed by hand");
 }
 
-TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesMade) {
+TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     make_clips(3);
     const auto clip = contents(clip_path("01"));
     std::ofstream(clip_path("01"), std::ios::binary) << clip.substr(0, clip.size() * 3 / 4);
     const auto err = expect_gray(69, {"-i", folder_ / "nothing.avi", "--stats", folder_ / "stats.json"});
     EXPECT_TRUE(has(err, "2 of 4 files made, 2 failed")) << err;
     EXPECT_TRUE(has(err, "a01.avi")) << err;
-    EXPECT_TRUE(has(err, "nothing.avi: there is no such file")) << err;
+    EXPECT_TRUE(has(err, "nothing.avi: no such file")) << err;
     EXPECT_TRUE(has(err, "2 of 4 files failed")) << err;
     EXPECT_EQ(names_of(tree(out())),
               (Names{".framewire/a00.mp4.done", ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4.part", "a02.mp4"}));
@@ -171,11 +171,11 @@ TEST_F(ManyFiles, AreGivenByListsPatternsAndPaths) {
     };
     const auto one = folder_ / "cams/door/1.avi", other = folder_ / "cams/yard/1.avi";
     refused(gray({"-i", one, other}), 2, "would both be 1.mp4");
-    refused(gray({"-i", "synth:size=64x48"}), 2, "is no file");
-    refused(gray({"-i", folder_ / "no*.avi"}), 66, "fits no file");
+    refused(gray({"-i", "synth:size=64x48"}), 2, "is not a file");
+    refused(gray({"-i", folder_ / "no*.avi"}), 66, "matches no file");
     refused({"run", "-i", clips() + "/*.avi", "-o", folder_ / "all.mp4"}, 2, "-o FOLDER/");
     refused({"run", "-i", one, "-o", folder_ / "one.mp4", "--jobs", "2"}, 2, "-o FOLDER/");
-    refused({"run", "-i", clips(), "-o", clips()}, 2, "the folder of -i");
+    refused({"run", "-i", clips(), "-o", clips()}, 2, "the input folder");
     refused({"detect", "-i", clips(), "-o", out(), "--mask", folder_ / "mask.mkv"}, 2, "--mask");
 }
 

@@ -91,7 +91,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Segments, JoinToTheBytesOfAnUncutRun) {
+TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
         return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " pieces";
@@ -144,10 +144,10 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
     }
     // A file whose packets do not have presentation times.
     EXPECT_TRUE(
-        has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not cut"));
+        has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not split"));
 }
 
-TEST_F(Segments, JoinEncodedVideoWithTheSoundOnce) {
+TEST_F(Segments, JoinEncodedVideoWithOneCopyOfTheSound) {
     const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");
@@ -226,7 +226,7 @@ TEST_F(Segments, JoinAnnotatedVideoWithTheSound) {
     }
 }
 
-TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUncutOne) {
+TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
     h264("a.mp4");
     h264("b.mp4");
     const auto command = [&](const std::string& into, const Arguments& more = {}) {
@@ -295,7 +295,7 @@ TEST_F(Segments, AreShardedAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
-TEST_F(Segments, AnUncutRunRemovesSegmentsOfAnInterruptedOne) {
+TEST_F(Segments, AnUnsplitRunRemovesSegmentsOfAnInterruptedOne) {
     const auto a = h264();
     const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
     auto share = arguments;
@@ -315,7 +315,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
         EXPECT_TRUE(has(said, words)) << said;
         EXPECT_FALSE(fs::exists(folder_ / "out"));
     };
-    refused({"detect"}, "the background mixture learns from all frames before");
+    refused({"detect"}, "the background mixture learns from all previous frames");
     refused({"detect", "--background", "mean:0.02"}, "--warm-up");
     refused({"run", "-f", "boxes", "--ending", "y4m"}, "the background mixture learns");
     refused({"detect", "--background", "first", "--format", "coco"}, "cannot be joined");
@@ -325,7 +325,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
     refused({"run", "--segment-time", "10m"}, "--segment-time");
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--warm-up", "3s"}), "--segment"));
     EXPECT_TRUE(has(run(2, "out.y4m", {"run", "-i", a, "--segment", "3s"}), "-o FOLDER/"));
-    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is no length"));
+    EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is not a valid length"));
 }
 
 // Learning models process the warm-up first: if it covers everything before the segment, the result equals an uncut
@@ -344,7 +344,7 @@ TEST_F(Segments, WarmUpLearningModels) {
 }
 
 // Other segment boundaries, warm-up and sound options give other outputs.
-TEST_F(Segments, AreRemadeWhenTheirOptionsChange) {
+TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     const auto a = beep();
     const auto made = [&](const Arguments& more) {
         Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
@@ -361,7 +361,7 @@ TEST_F(Segments, AreRemadeWhenTheirOptionsChange) {
     EXPECT_TRUE(made({}));
 }
 
-TEST_F(Segments, HandleADamagedFileLikeAnUncutRun) {
+TEST_F(Segments, HandleADamagedFileLikeAnUnsplitRun) {
     // Frames with checksums, so that detecting a broken one does not depend on the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
@@ -369,7 +369,7 @@ TEST_F(Segments, HandleADamagedFileLikeAnUncutRun) {
     std::ofstream(a, std::ios::binary) << bytes;
     run(69, "uncut/", {"run", "-i", a, "--ending", "y4m"});
     const auto said = run(69, "cut/", {"run", "-i", a, "--ending", "y4m", "--segment", "2s"});
-    EXPECT_TRUE(has(said, "it is made in one piece")) << said;
+    EXPECT_TRUE(has(said, "it is processed as a whole")) << said;
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.y4m"));
     EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }

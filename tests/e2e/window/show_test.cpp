@@ -93,7 +93,7 @@ TEST_F(Show, ShowsALostSourceInThePicture) {
     display_.press("q");
     const auto result = program->wait();
     EXPECT_EQ(result.code, 69) << result.err;
-    EXPECT_NE(result.err.find("cut off in frame 4"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("truncated in frame 4"), std::string::npos) << result.err;
 }
 
 TEST_F(Show, EndsAfterTheGivenFramesAndOnASignal) {
@@ -107,7 +107,7 @@ TEST(ShowRefusal, ReportsTheReason) {
     EXPECT_EQ(run_framewire({"show"}).code, 2);
     const auto many = run_framewire({"show", "--stats", "a.json", "synth", "synth"});
     EXPECT_EQ(many.code, 2);
-    EXPECT_NE(many.err.find("--stats is of one source"), std::string::npos) << many.err;
+    EXPECT_NE(many.err.find("--stats is for a single source"), std::string::npos) << many.err;
     EXPECT_EQ(run_framewire({"show", "/no/such/file.mp4"}).code, 66);
     EXPECT_EQ(run_framewire({"show", "--start", "1:60", "synth"}).code, 2);
     EXPECT_EQ(run_framewire({"show", "--snapshots", "/no/such/folder", "synth"}).code, 2);

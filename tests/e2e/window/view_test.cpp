@@ -173,7 +173,7 @@ TEST_F(ViewWindow, ALostCameraIsReportedAndReturnsWithAnotherSize) {
     dark->kill();
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return both(screen) && screen.red_pixels() > 1000; }))
         << "its last picture, and words";
-    ASSERT_TRUE(program->wait_for_err("connecting again")) << "longer than one stream is tried for";
+    ASSERT_TRUE(program->wait_for_err("reconnecting")) << "longer than one stream is tried for";
     const Server again("adjust=contrast=0", listen, "synth:size=160x120:fps=10");
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == gray && screen.red_pixels() == 0;
@@ -201,7 +201,7 @@ TEST_F(ViewWindow, WaitsForMissingCameras) {
 TEST(ViewWindowRefusal, ReportsTheReason) {
     const auto both = run_framewire({"view", "--no-window", "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"});
     EXPECT_EQ(both.code, 2);
-    EXPECT_NE(both.err.find("are of one stream, and 2 are viewed"), std::string::npos) << both.err;
+    EXPECT_NE(both.err.find("are for a single stream, but 2 are viewed"), std::string::npos) << both.err;
     EXPECT_EQ(run_framewire({"view", "tcp://127.0.0.1:1", "nonsense"}).code, 2);
     EXPECT_EQ(run_framewire({"view", "--record-as", "exe", "tcp://127.0.0.1:1"}).code, 2);
     std::vector<std::string> many{"view"};

@@ -30,7 +30,7 @@ void expect_in(const std::string& text, const std::string& words) {
 }
 
 TEST(Words, SuggestTheNearestArgument) {
-    expect_in(refusal({"rnu", "-i", "synth"}), "no subcommand 'rnu'; subcommands are run, serve");
+    expect_in(refusal({"rnu", "-i", "synth"}), "unknown subcommand 'rnu'; subcommands: run, serve");
     expect_in(refusal({"rnu", "-i", "synth"}), "did you mean 'run'?");
     expect_in(refusal({"detekt"}), "did you mean 'detect'?");
     expect_in(refusal({"run", "--inptu", "synth", "-o", "x.mkv"}),
@@ -44,9 +44,9 @@ TEST(Words, SuggestTheNearestArgument) {
               "run has no option '--listen'; serve has it");
     expect_in(refusal({"-i", "synth"}), "framewire has no option '-i'; run, serve, detect and hog have it");
     EXPECT_EQ(refusal({"run", "--qqq"}).find("did you mean"), std::string::npos);
-    expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "foo"}), "run takes no argument 'foo'");
+    expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "foo"}), "run does not accept the argument 'foo'");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--backend", "cpuu"}),
-              "--backend: 'cpuu' is not allowed; allowed is one of auto, cpu, cuda; did you mean 'cpu'?");
+              "--backend: 'cpuu' is not allowed; allowed: one of auto, cpu, cuda; did you mean 'cpu'?");
     expect_in(refusal({"detect", "-i", "synth", "--morph", "opne"}), "did you mean 'open'?");
     expect_in(refusal({"help", "rnu"}), "did you mean 'run'?");
 }
@@ -72,23 +72,23 @@ TEST(Words, SuggestOurNamesForFfmpegs) {
 
 TEST(Words, QuoteInvalidNumbers) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-        {{"--frames", "ten"}, "--frames: 'ten' is no whole number; allowed is a whole number from 1 on"},
-        {{"--frames", "0"}, "--frames: '0' is out of range; allowed is a whole number from 1 on"},
+        {{"--frames", "ten"}, "--frames: 'ten' is not a whole number; allowed: a whole number from 1 on"},
+        {{"--frames", "0"}, "--frames: '0' is out of range; allowed: a whole number from 1 on"},
         {{"--frames", "99999999999999999999"}, "--frames: '99999999999999999999' is out of range"},
         {{"--frames="}, "--frames needs N"},
-        {{"--threads", "5000"}, "--threads: '5000' is out of range; allowed is a whole number from 0 to 1024"},
-        {{"--threads", "1.5"}, "--threads: '1.5' is no whole number"},
-        {{"--threads", "0x10"}, "--threads: '0x10' is no whole number"},
-        {{"--threads", "1", "--threads", "2"}, "--threads is there 2 times; once is allowed"},
-        {{"--threads"}, "--threads needs N; 'framewire run --help' tells more"}};
+        {{"--threads", "5000"}, "--threads: '5000' is out of range; allowed: a whole number from 0 to 1024"},
+        {{"--threads", "1.5"}, "--threads: '1.5' is not a whole number"},
+        {{"--threads", "0x10"}, "--threads: '0x10' is not a whole number"},
+        {{"--threads", "1", "--threads", "2"}, "--threads is given 2 times; it may be given once"},
+        {{"--threads"}, "--threads needs N; see 'framewire run --help'"}};
     for (const auto& [arguments, words] : cases) {
         std::vector<std::string> all{"run", "-i", "synth", "-o", "x.mkv"};
         all.insert(all.end(), arguments.begin(), arguments.end());
         expect_in(refusal(all), words);
     }
     expect_in(refusal({"view", "tcp://127.0.0.1:1", "--max-pixels", "many"}),
-              "--max-pixels: 'many' is no whole number");
-    expect_in(refusal({"hog", "-i", "synth", "--streams", "x"}), "--streams: 'x' is no whole number");
+              "--max-pixels: 'many' is not a whole number");
+    expect_in(refusal({"hog", "-i", "synth", "--streams", "x"}), "--streams: 'x' is not a whole number");
     // Numbers are decimal, without C's octal prefix.
     const auto ten = run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "010"}).out;
     EXPECT_EQ(ten, run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "10"}).out);
@@ -137,7 +137,7 @@ TEST(Words, RefusesVideoOnATerminal) {
           "hog -i synth:size=64x48:frames=2 -o -"}) {
         const auto refused = on_terminal(arguments);
         EXPECT_EQ(refused.code, 2) << arguments;
-        expect_in(refused.out, "and that is a terminal");
+        expect_in(refused.out, "which is a terminal");
         EXPECT_EQ(refused.out.find("YUV4MPEG"), std::string::npos);
     }
     const auto words = on_terminal("detect -i synth:size=64x48:frames=2 -o -");

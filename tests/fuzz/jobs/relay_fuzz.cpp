@@ -1,4 +1,4 @@
-// A relay whose server sends messages in a changed order: left out, repeated, truncated, with changed bytes, or random.
+// A relay whose server sends messages in a changed order: omitted, repeated, truncated, with changed bytes, or random.
 // The relay holds and forwards what arrives in order and unchanged.
 
 #include "fuzz/net/sent_messages.hpp"

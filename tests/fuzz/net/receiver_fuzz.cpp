@@ -1,4 +1,4 @@
-// A server's messages to a viewer in a changed order: left out, repeated, truncated, with changed bytes, or random. If
+// A server's messages to a viewer in a changed order: omitted, repeated, truncated, with changed bytes, or random. If
 // all are taken in order and unchanged, the viewer holds the server's reference.
 
 #include "fuzz/net/sent_messages.hpp"

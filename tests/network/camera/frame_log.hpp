@@ -15,8 +15,8 @@ namespace framewire::network {
 /// writes at a time, any number read.
 class FrameLog {
 public:
-    /// Opens the existing log, or creates one with the pixels of `pixels_kept` frames. Throws std::runtime_error if it
-    /// has another shape.
+    /// Opens the existing log, or creates one that stores the pixels of the last `pixels_kept` frames. Throws
+    /// std::runtime_error if it has another shape.
     FrameLog(const std::string& path, const Shape& shape, int pixels_kept);
     /// Opens a log for reading. Throws std::runtime_error if it does not exist.
     explicit FrameLog(const std::string& path);

@@ -163,7 +163,7 @@ void ProxyLink::take_in_turns(Way way) {
     }
 }
 
-// Returns true if there was a segment and room for it. The end of the input is an empty segment, which travels behind
+// Returns true if there was a segment and room for it. The end of the input is an empty segment, which travels after
 // the others.
 bool ProxyLink::take(End& from, const End& to, Way way, int owner) {
     if (!may_take(from, to, way)) return false;

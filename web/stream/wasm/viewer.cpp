@@ -40,7 +40,7 @@ Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
         return Taken::refused;
     }
     if (!greeted_) {
-        if (type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not begin with a hello");
+        if (type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not start with a hello");
         accept(net::read_server_hello(content));
         return Taken::hello;
     }
@@ -73,8 +73,8 @@ void Viewer::accept(const net::ServerHello& hello) {
         receiver_->restart(hello);
     } else {
         if (std::int64_t{shape.width} * shape.height > max_pixels)
-            fail(ErrorCode::source_lost, "its pictures are {}, and more than {} pixels are not allowed",
-                 to_string(shape), max_pixels);
+            fail(ErrorCode::source_lost, "its frames are {}, which exceeds the limit of {} pixels", to_string(shape),
+                 max_pixels);
         receiver_.reset();  // two receivers might not fit into memory
         receiver_.emplace(hello);
         touched_.assign(static_cast<std::size_t>(codec::BlockGrid(shape).count()), 1);

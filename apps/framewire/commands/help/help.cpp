@@ -27,11 +27,11 @@ std::string text_of(const CommandLine& program, const HelpFlags& flags) {
 }  // namespace
 
 void add_help(CommandLine& program, Action& chosen) {
-    auto command = program.subcommand("help", "Says what the program or a subcommand takes");
+    auto command = program.subcommand("help", "Shows help for the program or a subcommand");
     const auto flags = std::make_shared<HelpFlags>();
     auto subcommand = command.option("subcommand", flags->subcommand, "only this one").type_name("SUBCOMMAND");
-    auto man = command.flag("--man", flags->man, "the manual page, framewire(1), for man").excludes(subcommand);
-    command.option("--completion", flags->shell, "what completes the command line in this shell")
+    auto man = command.flag("--man", flags->man, "print the manual page framewire(1)").excludes(subcommand);
+    command.option("--completion", flags->shell, "print the completion script for this shell")
         .one_of({"bash", "zsh", "fish"})
         .excludes(subcommand)
         .excludes(man);

@@ -206,7 +206,7 @@ std::string man_page(const ProgramInfo& program) {
     page +=
         ".SH FILTERS\nWhat \\fB\\-f\\fR takes: "
         "\\fIname\\fR=\\fIvalue\\fR:\\fIkey\\fR=\\fIvalue\\fR,\\fIname\\fR=...\n"
-        "A first value without a key is that of the first parameter.\n";
+        "A first value without a key sets the first parameter.\n";
     for (const auto& filter : filter_registry()) {
         fmt::format_to(out, ".TP\n{}\n{}\n", bold(filter.name), as_roff(filter.summary));
         add_parameters(filter.parameters, page);

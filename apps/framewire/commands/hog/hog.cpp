@@ -43,36 +43,36 @@ bool makes_many(HogFlags& flags, bool people) {
 
 void add_hog(CommandLine& program, Action& chosen) {
     auto command = program.subcommand(
-        "hog",
-        "Histograms of oriented gradients of images and video, for NumPy; people found by them; models of people");
+        "hog", "Computes histograms of oriented gradients for NumPy, detects people with them, trains models");
     const auto flags = std::make_shared<AllFlags>();
     add_batch_options(command, flags->many, flags->input);
     const auto input = command["--input"].required(false);
-    add_entry_options(command, flags->entry, "for a source that is a stream: ");
+    add_entry_options(command, flags->entry, "if the source is a stream: ");
     add_rate_option(command, flags->common, flags->input);
     command
         .option(
             "-o,--output", flags->output,
-            "where the descriptors go: a .npy of float32, rows x columns x values, a video's or a folder's with frames "
-            "first; or of many files, as a folder's images of any sizes are, a folder, a .npy each")
+            "output of the descriptors: a float32 .npy of rows x columns x values, for a video or folder with frames "
+            "as first dimension; for several files, such as images of different sizes, a folder with one .npy each")
         .type_name("FILE.npy|FOLDER/");
     for (const auto& parameter : hog_fields().infos()) add_parameter(command, parameter, flags->given);
-    const auto norm = command["--norm"].shown_default("none; l2hys for people and models");
+    const auto norm = command["--norm"].shown_default("none; l2hys with --people and --train");
     const auto block = command["--block"];
     const auto steps =
         command
-            .option("--steps", flags->describe.steps_folder,
-                    "also put pictures of the first frame's steps there: gray gamma gx gy magnitude direction hog")
+            .option(
+                "--steps", flags->describe.steps_folder,
+                "also write images of the first frame's steps to this folder: gray gamma gx gy magnitude direction hog")
             .type_name("DIR");
     command
         .option("--steps-frames", flags->describe.steps_frames,
-                "with --steps: of these frames, counted from 0, each in a folder there of its own: 0,10,20-29")
+                "with --steps: frames to draw, counted from 0, each in its own subfolder: 0,10,20-29")
         .type_name("LIST")
         .needs(steps);
     for (const auto& parameter : session::describe_fields().infos())
         add_parameter(command, parameter, flags->describe.given);
     const auto streams = command["--streams"];
-    command.flag("--json", flags->json, "print a summary as JSON when done");
+    command.flag("--json", flags->json, "print a summary as JSON at the end");
     add_people_options(command, flags->people);
     add_train_options(command, flags->train);
     const auto window = add_parameter(command, window_parameter(), flags->given);
@@ -88,32 +88,34 @@ void add_hog(CommandLine& program, Action& chosen) {
         const bool train = !flags->train.folders.empty();
         if ((people || train) && !norm.given()) flags->hog.norm = HogNorm::l2hys;
         if (block.given() && flags->hog.norm == HogNorm::none)
-            fail(ErrorCode::usage, "--block {} goes with --norm l2 or l2hys", flags->hog.block);
+            fail(ErrorCode::usage, "--block {} requires --norm l2 or l2hys", flags->hog.block);
         // Training reads its folders, and no source.
         if (train) {
             if (people || steps.given() || streams.given() || input.given())
                 fail(ErrorCode::usage,
-                     "--train makes a model of its folders; -i, --people, --steps and --streams do not go with it");
+                     "--train reads its own folders; it cannot be combined with -i, --people, --steps or --streams");
             return train_model(*flags, flags->train, stop.get_token());
         }
-        if (!input.given()) fail(ErrorCode::usage, "-i is missing: where frames come from");
+        if (!input.given()) fail(ErrorCode::usage, "-i is missing: the source of the frames");
         const bool many = makes_many(*flags, people);
         if (!many) flags->entry.apply(flags->input);
         if (many && flags->json)
-            fail(ErrorCode::usage, "--json is a summary of one file; --stats FILE.json has the figures of many");
+            fail(ErrorCode::usage, "--json summarizes a single file; use --stats FILE.json for several");
         // People detection writes records to standard output by default.
         if (people) {
-            if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it does not go with --people");
-            if (streams.given()) fail(ErrorCode::usage, "--streams is of descriptors; it does not go with --people");
+            if (steps.given()) fail(ErrorCode::usage, "--steps draws descriptors; it cannot be combined with --people");
+            if (streams.given())
+                fail(ErrorCode::usage, "--streams applies to descriptors; it cannot be combined with --people");
             if (flags->output.empty()) flags->output = "-";
             if (many) return find_people_of_many(command, *flags, flags->people, stop.get_token());
             return find_people(*flags, flags->people, stop.get_token());
         }
-        if (window.given()) fail(ErrorCode::usage, "--window goes with --people and --train");
-        if (flags->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy that the descriptors go to");
+        if (window.given()) fail(ErrorCode::usage, "--window requires --people or --train");
+        if (flags->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy file for the descriptors");
         if (flags->json && flags->output == "-")
-            fail(ErrorCode::usage, "-o and --json both go to standard output; one of them can");
-        if (many && steps.given()) fail(ErrorCode::usage, "--steps draws one file's; it does not go with many");
+            fail(ErrorCode::usage, "-o and --json both write to standard output; only one of them can");
+        if (many && steps.given())
+            fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several");
         if (many) return describe_many(command, *flags, flags->describe, stop.get_token());
         describe(*flags, flags->describe, stop.get_token());
     });

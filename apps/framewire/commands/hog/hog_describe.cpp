@@ -52,9 +52,9 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
     const auto& figures = result.figures;
     if (flags.json && figures.frames > 0) print_summary(flags, result);
     if (of_folder)
-        log_info("{} images in {:.2f} s, {:.1f} a second", figures.frames, figures.seconds, figures.fps);
+        log_info("{} images in {:.2f} s, {:.1f} per second", figures.frames, figures.seconds, figures.fps);
     else
-        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values a frame", figures.frames,
+        log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} x {} x {} values per frame", figures.frames,
                  figures.seconds, figures.fps, figures.drops, result.shape->rows, result.shape->columns,
                  result.shape->values);
     show_times(flags.common, figures);

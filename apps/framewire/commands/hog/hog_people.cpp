@@ -58,7 +58,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
              figures.drops, result.people);
     show_times(flags.common, figures);
     if (result.frames_left_out > 0)
-        log_warning("in {} frames more windows scored above the threshold than are looked at; only the best were",
+        log_warning("in {} frames too many windows scored above the threshold; only the best were considered",
                     result.frames_left_out);
 }
 
@@ -71,18 +71,18 @@ session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& peop
 }  // namespace
 
 void add_people_options(Command& command, PeopleFlags& flags) {
-    const auto people = command
-                            .option("--people", flags.model,
-                                    "find people instead, by this model: .npy, text or OpenCV's YAML; one of --train's "
-                                    "brings its window and descriptor; -o takes JSON lines, standard output without")
-                            .type_name("MODEL");
-    const auto annotate =
+    const auto people =
         command
-            .option(
-                "--annotate", flags.annotate,
-                "with --people: the frames with boxes and scores, as run's -o; a folder's images as .png in another")
-            .type_name("DST|DIR/")
-            .needs(people);
+            .option("--people", flags.model,
+                    "detect people with this model: .npy, text or OpenCV YAML; a model from --train includes its "
+                    "window and descriptor; -o receives JSON lines, default: standard output")
+            .type_name("MODEL");
+    const auto annotate = command
+                              .option("--annotate", flags.annotate,
+                                      "with --people: write the frames with boxes and scores, to an output like that "
+                                      "of run's -o; images of a folder as .png into another folder")
+                              .type_name("DST|DIR/")
+                              .needs(people);
     add_no_audio(command, flags.no_audio).needs(annotate);
     for (const auto& parameter : people_fields().infos())
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
@@ -94,7 +94,7 @@ PeopleParameters PeopleFlags::parameters_given() const {
     if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;
     const auto goes_with = [&](const char* option, PeopleGrouping group) {
         if (given.is_given(option) && all.group != group)
-            fail(ErrorCode::usage, "--{} goes with --group {}, and windows are grouped by {}", option,
+            fail(ErrorCode::usage, "--{} requires --group {}, but windows are grouped by {}", option,
                  name_of(people_grouping_names, group), name_of(people_grouping_names, all.group));
     };
     goes_with("overlap", PeopleGrouping::overlap);
@@ -114,7 +114,7 @@ void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_tok
         return;
     }
     session::PeopleJob job(options);
-    log_info("{} windows of {} sizes a frame", job.detector().windows(), job.detector().levels());
+    log_info("{} windows of {} sizes per frame", job.detector().windows(), job.detector().levels());
     report(flags, people.parameters, job.run(), job.model(), &job.detector());
 }
 

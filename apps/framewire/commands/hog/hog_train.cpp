@@ -35,7 +35,7 @@ Json as_json(const DetectionCurve& curve, std::int64_t folds) {
 // Logs the detection rates on held-out images.
 void log_curve(const DetectionCurve& curve) {
     for (const double rate : false_alarm_rates)
-        log_info("held out: {:.1f} % found at {} false alarms a window", 100 * curve.detection_rate_at(rate), rate);
+        log_info("held out: {:.1f} % found at {} false alarms per window", 100 * curve.detection_rate_at(rate), rate);
 }
 
 // Logs one round of training; later rounds add hard negatives (Dalal and Triggs 2005).
@@ -99,7 +99,7 @@ void report(const HogFlags& flags, const TrainFlags& train, const session::Train
     const auto& figures = trained.figures;
     const auto& model = trained.model;
     if (!figures.svm.converged)
-        log_warning("after {} passes the cost may still be {:.2g} above the least one, {:.4g}", figures.svm.passes,
+        log_warning("after {} passes the cost may still be {:.2g} above the minimum, {:.4g}", figures.svm.passes,
                     figures.svm.excess, figures.svm.cost);
     log_info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", flags.output, model.width_px,
              model.height_px, model.weights.size(), figures.margin);
@@ -112,14 +112,13 @@ void add_train_options(Command& command, TrainFlags& flags) {
     const auto train =
         command
             .option("--train", flags.folders,
-                    "make a model for --people instead, -o, from folders of images with and without what "
-                    "it is to find in them")
+                    "train a model for --people from folders of images with and without the object and write it to -o")
             .expected(2)
             .type_name("POSITIVES NEGATIVES");
     for (const auto* infos : {&training_fields().infos(), &session::train_fields().infos()})
         for (const auto& parameter : *infos)
             add_parameter(command, parameter, flags.given, {.before = "with --train: ", .needs = train});
-    command.option("--curve", flags.curve, "with --folds: detection rate against false alarms, threshold by threshold")
+    command.option("--curve", flags.curve, "with --folds: write the detection rate and false alarms for each threshold")
         .needs(command["--folds"])
         .type_name("FILE.csv");
 }
@@ -128,13 +127,12 @@ void add_train_options(Command& command, TrainFlags& flags) {
 void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
     if (!may_write(files_of(options_of(flags, train, stop)), flags.common, stop)) return;
     if (!flags.input.filters.empty() || flags.common.frames || !flags.common.statistics_path.empty())
-        fail(ErrorCode::usage, "-f, --frames and --stats do not go with --train");
+        fail(ErrorCode::usage, "-f, --frames and --stats cannot be combined with --train");
     if (flags.common.backend == "cuda")
-        fail(ErrorCode::config, "--train runs on the CPU; there is no --backend cuda for it");
+        fail(ErrorCode::config, "--train runs on the CPU and does not support --backend cuda");
     if (flags.json && train.curve == "-")
-        fail(ErrorCode::usage, "--curve and --json both go to standard output; one of them can");
-    if (flags.output.empty() || flags.output == "-")
-        fail(ErrorCode::usage, "--train needs -o, the file that the model goes to");
+        fail(ErrorCode::usage, "--curve and --json both write to standard output; only one of them can");
+    if (flags.output.empty() || flags.output == "-") fail(ErrorCode::usage, "--train needs -o, the file for the model");
     session::TrainJob job(options_of(flags, train, stop));
     if (const auto trained = job.run()) report(flags, train, job, *trained);
 }

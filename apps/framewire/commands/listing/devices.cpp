@@ -94,7 +94,7 @@ void print(const Camera& camera) {
     }
     for (const auto& control : camera.controls)
         fmt::print("    {}: {}, {} to {}, default {}{}\n", shown_text(control.name), control.value, control.minimum,
-                   control.maximum, control.default_value, control.writable ? "" : ", not to be set now");
+                   control.maximum, control.default_value, control.writable ? "" : ", currently read-only");
 }
 
 // Prints everything as text.

@@ -76,11 +76,11 @@ std::string_view first_example(const FilterInfo& filter) {
 // Sentence about values without keys.
 std::string values_without_keys(const FilterInfo& filter) {
     const auto& parameters = filter.parameters;
-    if (filter.unnamed == 1) return fmt::format("A first value without a key is that of `{}`", parameters[0].name);
+    if (filter.unnamed == 1) return fmt::format("A first value without a key sets `{}`", parameters[0].name);
     auto names = fmt::format("`{}`", parameters[0].name);
     for (std::size_t index = 1; index < filter.unnamed; ++index)
         names += fmt::format("{}`{}`", index + 1 < filter.unnamed ? ", " : " and ", parameters[index].name);
-    return fmt::format("First values without keys are those of {}, in this order", names);
+    return fmt::format("First values without keys set {}, in this order", names);
 }
 
 }  // namespace
@@ -104,12 +104,11 @@ std::string filter_page(const FilterInfo& filter) {
     }
     for (const auto& definition : definitions)
         if (definition.filter == filter.name) fmt::format_to(out, "\n## Definition\n\n{}\n", definition.text);
-    if (filter.needs_previous)
-        fmt::format_to(out, "\nThe first frame, which has none before it, is compared with itself.\n");
+    if (filter.needs_previous) fmt::format_to(out, "\nThe first frame is compared with itself.\n");
     if (filter.pointwise)
         fmt::format_to(out,
-                       "\nNeighbours in a chain that look at single pixels run as one pass; so does this one wherever "
-                       "its values allow.\n");
+                       "\nAdjacent filters of a chain that work on single pixels run as one pass, including this one "
+                       "if its parameters allow.\n");
     if (filter.window)
         fmt::format_to(out,
                        "\nAlone, or beside filters that move pixels and scale, it works on decoded planes as they are "

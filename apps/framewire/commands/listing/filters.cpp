@@ -29,7 +29,7 @@ void add_filters(CommandLine& program, Action& chosen) {
                     .description = "Lists the filters with their parameters, ranges and defaults",
                     .one = "filter",
                     .value = "FILTER",
-                    .page_help = "the filter's page in docs/filters, or that of all",
+                    .page_help = "print the filter's page of docs/filters, or the overview",
                     .words = [&](std::size_t entry) { return in_words(filters[entry]); },
                     .page = [&](std::size_t entry) { return filter_page(filters[entry]); },
                     .json = [&](std::size_t entry) { return Json::read(to_json(filters[entry])); },

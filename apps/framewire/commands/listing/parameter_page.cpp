@@ -15,8 +15,8 @@ bool has_default(const ParameterInfo& parameter) { return !is_required(parameter
 
 // The default as text.
 std::string default_in_words(const ParameterInfo& parameter) {
-    if (is_required(parameter)) return "must be given";
-    if (parameter.optional) return "may be left out";
+    if (is_required(parameter)) return "required";
+    if (parameter.optional) return "optional";
     return fmt::format("default {}",
                        parameter.type == Type::text ? in_quotes(parameter.default_value) : parameter.default_value);
 }

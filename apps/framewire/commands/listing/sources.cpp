@@ -65,10 +65,10 @@ std::string index() {
 void add_sources(CommandLine& program, Action& chosen) {
     const auto& sources = source_registry();
     Listing listing{.command = "sources",
-                    .description = "Lists where frames may come from, with parameters, ranges and defaults",
+                    .description = "Lists the kinds of sources with their parameters, ranges and defaults",
                     .one = "source",
                     .value = "SOURCE",
-                    .page_help = "what docs/sources.md has of it, or of all",
+                    .page_help = "print the section of docs/sources.md, or all of it",
                     .words = [&](std::size_t entry) { return in_words(sources[entry]); },
                     .page = [&](std::size_t entry) { return page(sources[entry]); },
                     .json = [&](std::size_t entry) { return describe(sources[entry]); },

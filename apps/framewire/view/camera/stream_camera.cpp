@@ -84,7 +84,7 @@ bool StreamCamera::try_once() {
         return true;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_input && error.code() != ErrorCode::source_lost) throw;
-        log_debug("{}: {}; connecting again", name(), error.what());
+        log_debug("{}: {}; reconnecting", name(), error.what());
         note(error.what());
     }
     tell_changed();
@@ -114,7 +114,7 @@ std::string StreamCamera::trouble() const {
         const std::lock_guard lock(mutex_);
         missing = missing_;
     }
-    if (!missing.empty()) return "no signal, trying again: " + missing;
+    if (!missing.empty()) return "no signal, reconnecting: " + missing;
     if (const auto at = job())
         if (const auto lost = at->state().lost; !lost.empty()) return "no signal, reconnecting: " + lost;
     return {};  // the stream of a still scene may be silent

@@ -56,7 +56,7 @@ bool Screen::State::act(KeyAction action, std::string_view key) {
         case KeyAction::hide: hidden = !hidden; break;
         case KeyAction::sharp:
             window->set_sharp(sharp = !sharp);
-            say(sharp ? "enlarged sharp" : "enlarged smooth");
+            say(sharp ? "nearest scaling" : "smooth scaling");
             break;
         case KeyAction::full_screen: window->set_full_screen(!window->full_screen()); break;
         case KeyAction::save: save_pictures(); break;
@@ -110,7 +110,7 @@ void Screen::State::lead(KeyAction action) {
     switch (action) {
         case KeyAction::pause:
             each_playing([&](auto& job) { job.set_paused(!state.paused); });
-            return say(state.paused ? "goes on" : "paused");
+            return say(state.paused ? "resumed" : "paused");
         case KeyAction::step: each_playing([](auto& job) { job.step(); }); return say({});
         case KeyAction::step_back: each_playing([](auto& job) { job.step_back(); }); return say({});
         case KeyAction::to_start: each_playing([](auto& job) { job.seek(0); }); return say({});
@@ -129,7 +129,7 @@ void Screen::State::lead(KeyAction action) {
 void Screen::State::seek_by(double seconds) {
     bool any = false;
     each_playing([&](auto& job) { any |= job.seek_by(seconds); });
-    say(any ? "" : "a live source has no other time");
+    say(any ? "" : "a live source cannot seek");
 }
 
 // The job limits the speed, so the message shows the job's value.

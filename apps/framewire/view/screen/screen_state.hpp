@@ -15,7 +15,7 @@
 
 namespace framewire::app {
 
-/// Everything behind Screen; used on the window's thread, except `failure` and `over`.
+/// Implementation of Screen; used on the window's thread, except `failure` and `over`.
 struct Screen::State {
     State(ScreenOptions options_, std::stop_source stop_) : options(std::move(options_)), stop(std::move(stop_)) {}
 

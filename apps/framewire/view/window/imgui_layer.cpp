@@ -66,7 +66,7 @@ void add_font(ImFontAtlas& atlas, int size_px) {
         if (path.ends_with(".ttf") || path.ends_with(".ttc"))
             if (atlas.AddFontFromFileTTF(font.path.c_str(), config.SizePixels, &config, letters.data())) return;
     } catch (const Error& error) {
-        log_warning("the window has letters of its own: {}", error.what());
+        log_warning("the window uses its built-in font: {}", error.what());
     }
     config.FontNo = 0;
     atlas.AddFontDefault(&config);
@@ -100,7 +100,7 @@ void ImguiLayer::make_font(int size_px) {
     int width = 0, height = 0;
     atlas.GetTexDataAsRGBA32(&pixels, &width, &height);
     font_.reset(sdl().SDL_CreateTexture(renderer_, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STATIC, width, height));
-    if (!font_) fail(ErrorCode::config, "no letters for the window ({})", sdl().SDL_GetError());
+    if (!font_) fail(ErrorCode::config, "no font for the window ({})", sdl().SDL_GetError());
     sdl().SDL_UpdateTexture(font_.get(), nullptr, pixels, 4 * width);
     sdl().SDL_SetTextureBlendMode(font_.get(), SDL_BLENDMODE_BLEND);
     sdl().SDL_SetTextureScaleMode(font_.get(), SDL_ScaleModeNearest);

@@ -23,9 +23,9 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       limits_{input.max_pixels, input.max_memory_bytes},
       executor_(job.backend, job.threads) {
     if (input.start_seconds > 0 || input.duration_seconds)
-        fail(ErrorCode::usage, "{}: images that are looked at one by one have no start and no duration", input.source);
+        fail(ErrorCode::usage, "{}: start and duration do not apply to single images", input.source);
     if (input.fps > 0 || job.own_rate)
-        fail(ErrorCode::usage, "{}: images that are looked at one by one have no rate", input.source);
+        fail(ErrorCode::usage, "{}: a rate does not apply to single images", input.source);
 }
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
@@ -60,7 +60,7 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
     ensure_shape(frame.captured, source->info().shape, executor_);
     if (source->capture(frame.captured, time)) return true;
     if (stop_.stop_requested()) return false;
-    fail(ErrorCode::source_lost, "{} holds no picture", path);
+    fail(ErrorCode::source_lost, "{} contains no image", path);
 }
 
 // capture() and filter() may fail on different threads at the same time.

@@ -74,19 +74,18 @@ void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& fr
         fail_in_chain(chain.text, cost.largest_at, problem);
     };
     if (limits.max_pixels && pixels_of(cost.largest) > *limits.max_pixels)
-        refuse(fmt::format("pictures of {}x{} have {} pixels; --max-pixels allows {}", cost.largest.width,
+        refuse(fmt::format("frames of {}x{} have {} pixels; --max-pixels allows {}", cost.largest.width,
                            cost.largest.height, pixels_of(cost.largest), *limits.max_pixels));
     const auto bytes = bytes_of(cost, frame, limits.detects);
     if (limits.max_memory_bytes && bytes > *limits.max_memory_bytes)
-        refuse(
-            fmt::format("pictures of {}x{} on the way to {}x{} would take about {} MB of memory; --max-memory allows "
-                        "{} MB",
-                        frame.width, frame.height, cost.output.width, cost.output.height, bytes / megabyte,
-                        *limits.max_memory_bytes / megabyte));
+        refuse(fmt::format(
+            "processing frames of {}x{} to {}x{} would need about {} MB of memory; --max-memory allows {} MB",
+            frame.width, frame.height, cost.output.width, cost.output.height, bytes / megabyte,
+            *limits.max_memory_bytes / megabyte));
     if (limits.max_memory_bytes && cost.frame_seconds > most_frame_seconds)
         refuse(
-            fmt::format("the filters may take {:.0f} s for a frame on one core, {} s are allowed: fewer filters, or "
-                        "smaller pictures",
+            fmt::format("the filters may take {:.0f} s per frame on one core, but {} s are allowed: use fewer filters "
+                        "or smaller frames",
                         cost.frame_seconds, most_frame_seconds));
 }
 
@@ -162,14 +161,14 @@ std::optional<YuvMatrix> asked_matrix(const std::string& name) {
         {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
     if (name.empty()) return std::nullopt;
     if (const auto* matrix = value_named(matrices, name)) return *matrix;
-    fail(ErrorCode::usage, "matrix '{}' is not known; allowed are bt601, bt709 and bt2020", name);
+    fail(ErrorCode::usage, "matrix '{}' is not known; allowed: bt601, bt709 and bt2020", name);
 }
 
 // Parses InputOptions::range; true for full range, empty if it is not set.
 std::optional<bool> asked_range(const std::string& name) {
     if (name.empty()) return std::nullopt;
     if (name != "limited" && name != "full")
-        fail(ErrorCode::usage, "range '{}' is not known; allowed are limited and full", name);
+        fail(ErrorCode::usage, "range '{}' is not known; allowed: limited and full", name);
     return name == "full";
 }
 
@@ -322,8 +321,8 @@ StretchPosition::Is StretchPosition::take(FrameTime& time, std::int64_t damaged)
         require(time.index - (is_behind ? stretch_.begin_frame + stretch_.frames : stretch_.begin_frame));
     if (!is_behind) return Is::within;
     if (damaged > damaged_)
-        fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken between {:.2f} s and {:.2f} s",
-             name_, damaged - damaged_, stretch_.begin_seconds, *stretch_.end_seconds);
+        fail(ErrorCode::source_lost, "{}: {} of its packets or frames are damaged between {:.2f} s and {:.2f} s", name_,
+             damaged - damaged_, stretch_.begin_seconds, *stretch_.end_seconds);
     return Is::behind;
 }
 
@@ -331,8 +330,9 @@ void StretchPosition::end() { require(next_ - stretch_.begin_frame - stretch_.fr
 
 void StretchPosition::require(std::int64_t too_many) const {
     if (too_many != 0)
-        fail(ErrorCode::config, "{}: it cannot be cut, for its packets tell {} frames {} than it has about {:.2f} s",
-             name_, too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", stretch_.begin_seconds);
+        fail(ErrorCode::config,
+             "{}: it cannot be split, because its packets announce {} frames {} than it has near {:.2f} s", name_,
+             too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", stretch_.begin_seconds);
 }
 
 StretchPosition::Is StretchPosition::at_rate(std::int64_t number) const {
@@ -409,7 +409,7 @@ PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptio
     if (text == "max" && allowed.find(text) != allowed.npos) return PlayRate::max;
     auto& fps = options.fps;
     if (read_number(text, fps) != std::errc{} || !(fps >= 0.01 && fps <= 10'000))
-        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed are {} and 0.01 to 10000 frames a second", text,
+        fail(ErrorCode::usage, "--rate '{}' is not allowed; allowed: {} and 0.01 to 10000 frames per second", text,
              allowed);
     return PlayRate::by_output;
 }

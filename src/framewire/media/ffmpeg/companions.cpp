@@ -161,12 +161,12 @@ void Companions::join(AVFormatContext& output, const std::string& name) {
     say_what_stays(name);
 }
 
-// Adds one audio or subtitle stream, or warns that it is left out.
+// Adds one audio or subtitle stream, or warns that it is omitted.
 void Companions::add(Stream& stream, AVFormatContext& output, const std::string& name) {
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
     const auto leave_out = [&] {
-        log_warning("{}: {} ({}) of {} cannot go into it and {} left out", name, sound ? "sound" : "subtitles",
+        log_warning("{}: its format cannot store {} ({}) of {}, which {} omitted", name, sound ? "sound" : "subtitles",
                     avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
     };
     const auto* described = &parameters;
@@ -253,7 +253,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
         rate.num > 0 && rate.den > 0 && av_timecode_init_from_string(&code, rate, entry->value, nullptr) >= 0;
     take_complaint();
     if (!known || (muxer != "mp4" && muxer != "mov" && muxer != "matroska")) {
-        log_warning("{}: the time code ({}) of {} cannot go into it and is left out", name, entry->value, name_);
+        log_warning("{}: its format cannot store the time code ({}) of {}; omitted", name, entry->value, name_);
         return;
     }
     const double begin = std::ceil(start_seconds_ * av_q2d(rate) - 1e-3);
@@ -288,7 +288,7 @@ void Companions::say_what_stays(const std::string& name) const {
         }
         if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
-    if (!kinds.empty()) log_warning("{}: left out, of what else {} holds: {}", name, name_, fmt::join(kinds, ", "));
+    if (!kinds.empty()) log_warning("{}: omitted these other streams of {}: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 // Copies chapters, shifted to the output's time and cut at `seconds`.
@@ -375,8 +375,8 @@ bool Companions::read_packet() {
            (packet_->pts != AV_NOPTS_VALUE || packet_->dts != AV_NOPTS_VALUE);
 }
 
-// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all behind
-// them, wait. Returns true if packet_ was queued.
+// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all later
+// ones, wait. Returns true if packet_ was queued.
 bool Companions::wait_for_pictures() {
     if (!splices_) return false;
     auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];

@@ -129,7 +129,7 @@ TEST(LastPicture, OfAviIsRepeatedByNullFrames) {
     // The last three index entries, and their chunks, become empty; the old content becomes a junk chunk.
     const auto find_all = [&](std::string_view text) {
         std::vector<std::size_t> places;
-        constexpr std::string_view pictures = "movi";  // behind the header, which contains the chunk names too
+        constexpr std::string_view pictures = "movi";  // after the header, which contains the chunk names too
         for (auto at = std::search(bytes.begin(), bytes.end(), pictures.begin(), pictures.end());
              (at = std::search(at, bytes.end(), text.begin(), text.end())) != bytes.end(); ++at)
             places.push_back(static_cast<std::size_t>(at - bytes.begin()));

@@ -71,17 +71,18 @@ private:
     // are not shown.
     void take(const AVPacket& packet) {
         if (packet.flags & AV_PKT_FLAG_DISCARD) return;  // excluded by an edit list
-        if (packet.flags & AV_PKT_FLAG_CORRUPT) times_.unknown = "a packet of it is broken";
-        if (packet.pts == AV_NOPTS_VALUE) times_.unknown = "its packets do not tell their times";
+        if (packet.flags & AV_PKT_FLAG_CORRUPT) times_.unknown = "one of its packets is damaged";
+        if (packet.pts == AV_NOPTS_VALUE) times_.unknown = "its packets have no timestamps";
         if (const auto* parser = av_stream_get_parser(stream_);
             parser && (parser->picture_structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
                        parser->picture_structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD))
-            times_.unknown = "its packets hold fields";
+            times_.unknown = "its packets contain single fields";
         if (std::ssize(frames_) == most_frames_of_times) times_.unknown = "it has too many frames";
         if (!times_.unknown.empty() || packet.pts < first_) return;
         // Frames that follow a key frame in decoding order may be displayed before it (open GOP), but not before the
         // previous key frame.
-        if (entries_.size() > 1 && packet.pts < entries_[entries_.size() - 2]) times_.unknown = "its times go back";
+        if (entries_.size() > 1 && packet.pts < entries_[entries_.size() - 2])
+            times_.unknown = "its timestamps go backwards";
         if ((packet.flags & AV_PKT_FLAG_KEY) && packet.pts > last_) entries_.push_back(packet.pts);
         last_ = std::max(last_, packet.pts);
         frames_.push_back(packet.pts);
@@ -170,7 +171,7 @@ public:
         : parts_(parts), name_(output), stop_(options.stop), first_(parts.front().path, stop_) {
         AVFormatContext* format = nullptr;
         if (avformat_alloc_output_context2(&format, nullptr, nullptr, output.c_str()) < 0)
-            fail(ErrorCode::config, "{}: this FFmpeg cannot write such files", output);
+            fail(ErrorCode::config, "{}: this FFmpeg cannot write this format", output);
         format_.reset(format);
         format->flags |= AVFMT_FLAG_BITEXACT;  // no version strings, as in the files of a sink
         muxer_ = format->oformat->name;
@@ -234,7 +235,7 @@ private:
             const auto rate = first_.stream().avg_frame_rate;
             companions_.emplace(medium, Rational{rate.num, std::max(rate.den, 1)}, SinkOptions{.audio = audio});
         } catch (const Error& error) {
-            log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
+            log_warning("{}: written without the audio and subtitles of {}: {}", name_, medium.path, error.what());
             return;
         }
         companions_->join(*format_, name_);
@@ -256,13 +257,14 @@ private:
     // Appends one part, shifted to its start time.
     void add(PartReader& reader, const VideoPart& part) {
         if (!same_coding(*stream_->codecpar, *reader.stream().codecpar))
-            fail(ErrorCode::config, "{} is encoded otherwise than the part before; it cannot be joined", part.path);
+            fail(ErrorCode::config, "{} is encoded differently from the previous segment and cannot be joined",
+                 part.path);
         // AVI has a constant rate and no timestamps: its times are frame numbers.
         const auto shift =
             muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
         while (reader.read(*packet_)) {
             if (packet_->dts == AV_NOPTS_VALUE) packet_->dts = packet_->pts;
-            if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} tells no times", part.path);
+            if (packet_->dts == AV_NOPTS_VALUE) fail(ErrorCode::no_input, "{} has no timestamps", part.path);
             if (packet_->pts != AV_NOPTS_VALUE) packet_->pts += shift;
             packet_->dts += shift;
             ++frames_;
@@ -282,7 +284,7 @@ private:
         // overlap with the previous part: keep them strictly increasing.
         packet.dts = std::max(packet.dts, last_dts_ + 1);
         if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts)
-            fail(ErrorCode::config, "the times of {} cannot be joined", name_);
+            fail(ErrorCode::config, "the timestamps of {} cannot be joined", name_);
         last_dts_ = packet.dts;
         ++packets_;
         held_bytes_ += packet.size;

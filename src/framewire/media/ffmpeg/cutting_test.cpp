@@ -48,7 +48,7 @@ TEST_F(PacketTimes, AreUnknownIfPacketsAreAmbiguous) {
     const auto other = read_file(clip("other.ts", "-c:v libx264 -g 20 -mpegts_flags +initial_discontinuity"));
     bytes.insert(bytes.end(), other.begin(), other.end());
     write_file(folder_ / "two.ts", bytes.data(), bytes.size());
-    EXPECT_EQ(frame_times_of(folder_ / "two.ts", {}).unknown, "its times go back");
+    EXPECT_EQ(frame_times_of(folder_ / "two.ts", {}).unknown, "its timestamps go backwards");
     EXPECT_EQ(error_of([&] { frame_times_of(folder_ / "none.mp4", {}); }), ErrorCode::no_input);
 }
 

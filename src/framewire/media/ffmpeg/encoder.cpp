@@ -83,7 +83,7 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
         const auto why = ffmpeg_error(error);
         if (is_hardware(encoder))
             fail(ErrorCode::config, "the encoder {} cannot be used on this machine: {}", encoder.name, why);
-        fail(ErrorCode::usage, "{} does not take {}: {}", encoder.name, to_string(shape), why);
+        fail(ErrorCode::usage, "{} does not accept {}: {}", encoder.name, to_string(shape), why);
     }
     frame_->quality = context.global_quality;
 }
@@ -274,7 +274,7 @@ void set_constant_quality(double quality, AVCodecContext& context, Dictionary& d
         dictionary.set("qp", fmt::format("{}", std::lround(quality)));
         return;
     }
-    fail(ErrorCode::usage, "the encoder {} has no crf; bitrate= may suit it", encoder.name);
+    fail(ErrorCode::usage, "the encoder {} has no crf; try bitrate=", encoder.name);
 }
 
 // Sets the quantiser of JPEG and MPEG codecs; 1 is the best quality.
@@ -388,7 +388,7 @@ const AVCodec& find_encoder(const EncoderChoice& choice) {
         if (const auto* encoder = avcodec_find_encoder(descriptor->id)) return *encoder;
         fail(ErrorCode::config, "this FFmpeg has no encoder for {}", descriptor->name);
     }
-    fail(ErrorCode::usage, "codec '{}' is no encoder of video that this FFmpeg has{}; 'ffmpeg -encoders' lists them",
+    fail(ErrorCode::usage, "codec '{}' is not a video encoder of this FFmpeg{}; 'ffmpeg -encoders' lists them",
          choice.codec, did_you_mean(choice.codec, encoder_names()));
 }
 
@@ -404,9 +404,9 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     if (!choice.pixels.empty()) {
         const auto format = av_get_pix_fmt(choice.pixels.c_str());
         if (format == AV_PIX_FMT_NONE)
-            fail(ErrorCode::usage, "pixels '{}' is no pixel format of FFmpeg's", choice.pixels);
+            fail(ErrorCode::usage, "pixels '{}' is not a pixel format of FFmpeg", choice.pixels);
         if (!takes(encoder, format))
-            fail(ErrorCode::usage, "the encoder {} does not take pixels '{}'", encoder.name, choice.pixels);
+            fail(ErrorCode::usage, "the encoder {} does not support pixels '{}'", encoder.name, choice.pixels);
         return format;
     }
     // Gray stays gray in lossless formats.
@@ -426,7 +426,7 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     // Neither padding nor cropping: frames of odd size use 4:4:4.
     if (odd) {
         if (takes(encoder, AV_PIX_FMT_YUV444P)) return AV_PIX_FMT_YUV444P;
-        fail(ErrorCode::usage, "the encoder {} takes even sizes only, not {}x{}", encoder.name, frame.width,
+        fail(ErrorCode::usage, "the encoder {} only supports even sizes, not {}x{}", encoder.name, frame.width,
              frame.height);
     }
     if (lossless)

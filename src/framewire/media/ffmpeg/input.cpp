@@ -97,14 +97,15 @@ int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, cons
 void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,
                               std::chrono::milliseconds patience) const {
     const auto text = ffmpeg_error(error);
-    if (interrupt.stopped()) fail(ErrorCode::no_input, "{}: stopped while it was opened", name_);
+    if (interrupt.stopped()) fail(ErrorCode::no_input, "{}: stopped while opening", name_);
     if (interrupt.late())
         fail(ErrorCode::no_input, "cannot open {}: no answer within {:.1f} s", name_,
              std::chrono::duration<double>(patience).count());
     if (const auto refused = address.kind == FfmpegAddress::Kind::file ? refused_format(address) : std::nullopt) {
         const bool image = address.contents == FfmpegAddress::Contents::image;
-        fail(ErrorCode::no_input, "{} is no {}: it holds {}{}", name_, image ? "image" : "video", refused->name,
-             refused->is_playlist ? "; playlists are followed where their names end in .m3u8, .m3u, .mpd or .ffconcat"
+        fail(ErrorCode::no_input, "{} is not {}: it contains {}{}", name_, image ? "an image" : "a video",
+             refused->name,
+             refused->is_playlist ? "; playlists are followed if their names end in .m3u8, .m3u, .mpd or .ffconcat"
                                   : "");
     }
     fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
@@ -157,7 +158,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         begins_with_any(address.url, {"http://", "https://"}) && !interrupt.stopped() && !interrupt.late()) {
         // FFmpeg's demuxer for multipart MJPEG requires a boundary before the first picture and the type image/jpeg
         // for each. Its JPEG parser works without both, but delivers a picture only when the next one starts.
-        log_debug("{}: {}; read as one JPEG after the other", name_, ffmpeg_error(error));
+        log_debug("{}: {}; read as a sequence of JPEGs", name_, ffmpeg_error(error));
         auto bare = address;
         bare.format = "mjpeg";
         format_.reset();
@@ -199,7 +200,7 @@ constexpr std::chrono::milliseconds file_patience = 60s;
 constexpr int http_attempts = 17;  // pauses double up to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
-constexpr const char* broken_packet = "a packet is broken or cut off";
+constexpr const char* broken_packet = "a packet is damaged or truncated";
 
 // True for FFmpeg's demuxers of single images.
 bool is_still_image(const AVFormatContext& format) {
@@ -354,7 +355,7 @@ void FfmpegInput::open_decoder() {
     const auto& parameters = *stream_->codecpar;
     const auto pixels = std::int64_t{parameters.width} * parameters.height;
     if (parameters.width > max_side_px || parameters.height > max_side_px || pixels > options_.max_pixels)
-        fail(ErrorCode::no_input, "{} is {}x{}; allowed are sides of up to {} pixels, {} pixels in all", name_,
+        fail(ErrorCode::no_input, "{} is {}x{}; allowed: sides of up to {} pixels, {} pixels in total", name_,
              parameters.width, parameters.height, max_side_px, options_.max_pixels);
 
     codec = &decoder_with_alpha(*codec, *stream_);
@@ -424,7 +425,7 @@ bool FfmpegInput::may_begin_again() const {
 // Reopens the file and continues from the position where reading began. Returns false and changes nothing if the file
 // is no longer what it was.
 bool FfmpegInput::begin_again() {
-    log_debug("{}: damaged; decoded again on one thread, so that it comes out the same each time", name_);
+    log_debug("{}: damaged; decoded again on one thread, so that results are reproducible", name_);
     alone_ = true;
     auto demuxer = std::exchange(demuxer_, nullptr);
     auto decoder = std::exchange(decoder_, nullptr);
@@ -432,8 +433,7 @@ bool FfmpegInput::begin_again() {
     interrupt_.allow(patience_);
     try {
         open();
-        if (sought_ && !go_to(*sought_))
-            fail(ErrorCode::source_lost, "{}: it has no {:.3f} s any more", name_, *sought_);
+        if (sought_ && !go_to(*sought_)) fail(ErrorCode::source_lost, "{}: it no longer has {:.3f} s", name_, *sought_);
     } catch (const Error& error) {
         log_debug("{}", error.what());
         decoder_ = std::move(decoder);
@@ -467,7 +467,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     return Progress::frame;
 }
 
-// Extends the last frame to the end of the stream. An AVI file may have null frames behind it, and Matroska stores no
+// Extends the last frame to the end of the stream. An AVI file may have null frames after it, and Matroska stores no
 // frame durations.
 void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     const auto at = seconds(frame);
@@ -481,7 +481,7 @@ void FfmpegInput::show_to_the_end(AVFrame& frame) const {
 // that another thread is decoding; then it is counted when the file is decoded again.
 FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
     const auto progress = next_decoded(frame);
-    if (is_unmarked() && !has_frame_threads() && alarm_.take()) note_damage("parts of a picture could not be decoded");
+    if (is_unmarked() && !has_frame_threads() && alarm_.take()) note_damage("parts of a frame could not be decoded");
     return progress;
 }
 
@@ -502,7 +502,7 @@ FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
             progress = next_counted(frame);
         }
     } else if (reported && has_frame_threads()) {
-        note_damage("parts of a picture could not be decoded");  // the frame's own flag may be lost
+        note_damage("parts of a frame could not be decoded");  // the frame's own flag may be lost
     }
     if (progress == Progress::frame) ++given_since_seek_;
     return progress;
@@ -529,10 +529,10 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
                 }
             }
             if (frame.decode_error_flags || (frame.flags & AV_FRAME_FLAG_CORRUPT))
-                note_damage("parts of the picture could not be decoded");
+                note_damage("parts of the frame could not be decoded");
             if (frame.width > max_side_px || frame.height > max_side_px) {
-                why_lost_ = fmt::format("its pictures became {}x{}; sides of up to {} pixels are allowed", frame.width,
-                                        frame.height, max_side_px);
+                why_lost_ = fmt::format("its frame size changed to {}x{}; allowed: sides of up to {} pixels",
+                                        frame.width, frame.height, max_side_px);
                 return Progress::lost;
             }
             if (frame.format == AV_PIX_FMT_BGRA && has_padded_alpha()) frame.format = AV_PIX_FMT_BGR0;
@@ -544,7 +544,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
         if (result != AVERROR(EAGAIN)) {
             note_damage(ffmpeg_error(result));
             if (++errors_in_a_row_ > most_errors_in_a_row) {
-                why_lost_ = "nothing in it can be decoded any more";
+                why_lost_ = "nothing more can be decoded";
                 return Progress::lost;
             }
             if (draining_) continue;
@@ -903,7 +903,7 @@ PacketReader::~PacketReader() {
     thread_.join();
     interrupt_.renew();
     if (dropped_ > 0)
-        log_warning("{}: {} of its pictures were dropped, for they came faster than they could be processed", name_,
+        log_warning("{}: {} of its frames were dropped because they arrived faster than they could be processed", name_,
                     dropped_);
 }
 
@@ -951,7 +951,7 @@ bool PacketReader::add(Held held) {
     const auto is_full = [&] { return !held_.empty() && held_bytes_ + held.packet->size > most_held_bytes; };
     if (is_full() && !std::exchange(warned_, true))
         log_warning("{}: it sends faster than its frames can be processed; {}", name_,
-                    drops_ ? "some of its pictures are dropped" : "it has to wait, and may drop some or give up");
+                    drops_ ? "some frames are dropped" : "it has to wait, and may drop frames or disconnect");
     while (drops_ && is_full()) {
         held_bytes_ -= held_.front().packet->size;
         held_.pop_front();

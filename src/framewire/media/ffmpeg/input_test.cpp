@@ -78,7 +78,7 @@ TEST_F(Limits, RejectsAPlaylistOfAnotherKind) {
     for (const auto* name : {"a.m3u8", "a.ffconcat", "a.mpd"}) {
         const auto reading = read_video(folder_ / name);
         EXPECT_EQ(reading.error, ErrorCode::no_input) << name;
-        EXPECT_NE(reading.message.find("is no video"), std::string::npos) << reading.message;
+        EXPECT_NE(reading.message.find("is not a video"), std::string::npos) << reading.message;
     }
 }
 
@@ -114,7 +114,7 @@ TEST_F(Limits, RejectsSessionDescriptions) {
                "a=rtpmap:96 H264/90000\n");
     const auto reading = read_video(folder_ / "a.mp4");
     EXPECT_EQ(reading.error, ErrorCode::no_input);
-    EXPECT_NE(reading.message.find("it holds SDP"), std::string::npos) << reading.message;
+    EXPECT_NE(reading.message.find("it contains SDP"), std::string::npos) << reading.message;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     watch_damage(context, format);
     if (level > AV_LOG_VERBOSE) return;
     if (level > AV_LOG_WARNING && !is_logged(LogLevel::trace)) return;
-    // Format the whole line: a truncated URL could contain the password without the '@' behind it, and would not be
+    // Format the whole line: a truncated URL could contain the password without the '@' after it, and would not be
     // recognized.
     std::va_list again;
     va_copy(again, arguments);
@@ -158,7 +158,7 @@ FilterGraph::FilterGraph(const std::string& description, int threads) {
     }
     if (in_ && out_) return;
     filters().avfilter_graph_free(&graph_);
-    fail(ErrorCode::config, "FFmpeg has no filters like '{}': {}", description, ffmpeg_error(error));
+    fail(ErrorCode::config, "FFmpeg cannot create the filters '{}': {}", description, ffmpeg_error(error));
 }
 
 FilterGraph::~FilterGraph() { filters().avfilter_graph_free(&graph_); }
@@ -168,7 +168,7 @@ const AVFrame& FilterGraph::run(AVFrame& picture) {
     int error =
         filters().av_buffersrc_add_frame_flags(in_, &picture, AV_BUFFERSRC_FLAG_KEEP_REF | AV_BUFFERSRC_FLAG_PUSH);
     if (error >= 0) error = filters().av_buffersink_get_frame(out_, result_.get());
-    if (error < 0) fail(ErrorCode::io, "FFmpeg's filters make nothing of a picture: {}", ffmpeg_error(error));
+    if (error < 0) fail(ErrorCode::io, "FFmpeg's filters failed on a frame: {}", ffmpeg_error(error));
     return *result_;
 }
 

@@ -158,12 +158,13 @@ void HlsFiles::finish(Ending ending) {
         return;
     }
     if (ending == Ending::broken_off) {
-        log_warning("{} stays as it was, for this run was broken off; what it wrote is {}", name_, written_);
+        log_warning("{} is unchanged because this run was interrupted; its output is {}", name_, written_);
         return;
     }
     std::error_code error;
     std::filesystem::rename(written_, name_, error);
-    if (error) fail(ErrorCode::io, "cannot complete {}: {}; what was written is {}", name_, error.message(), written_);
+    if (error)
+        fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is {}", name_, error.message(), written_);
     remove_replaced_segments();
 }
 
@@ -346,7 +347,7 @@ void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const s
         file.rewrite(
             [&](int from, int to) { rewrite(from, to, written, muxer, packets, last, movie_ticks, add_chapters); });
     } catch (const Error& error) {
-        log_warning("{}: {}; it stays in fragments, which play too", file.name(), error.what());
+        log_warning("{}: {}; it remains fragmented, but playable", file.name(), error.what());
     }
 }
 

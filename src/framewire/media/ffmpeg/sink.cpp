@@ -103,7 +103,7 @@ public:
         choice.hurry = options.hurry;
         const auto& encoder = find_encoder(choice);
         if (avformat_query_codec(format->oformat, encoder.id, FF_COMPLIANCE_NORMAL) == 0)
-            fail(ErrorCode::usage, "{}: {} does not take {}", name_, plan.muxer, encoder.name);
+            fail(ErrorCode::usage, "{}: {} does not accept {}", name_, plan.muxer, encoder.name);
         encoder_.emplace(choice, VideoEncoder::Frames{frame, rate, clock_, options.facts}, options.encoder_threads,
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);
@@ -228,7 +228,7 @@ private:
         if (result >= 0) return;
         const auto text = ffmpeg_error(result);
         if (interrupt_.late())
-            fail(ErrorCode::io, "cannot {} {}: it took nothing for {:.1f} s", doing, name_,
+            fail(ErrorCode::io, "cannot {} {}: it accepted no data for {:.1f} s", doing, name_,
                  std::chrono::duration<double>(timeout_).count());
         fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, text);
     }
@@ -285,8 +285,8 @@ private:
             std::max(1LL, std::llround(1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate))));
         if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
             if (!std::exchange(warned_, true))
-                log_warning("{}: the time goes from {:.0f} s to {:.0f} s; the recording goes on after one frame", name_,
-                            static_cast<double>(last_pts_) * av_q2d(clock_), ticks * av_q2d(clock_));
+                log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues after one frame",
+                            name_, static_cast<double>(last_pts_) * av_q2d(clock_), ticks * av_q2d(clock_));
             if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
             return last_pts_ + frame_ticks;
         }
@@ -299,7 +299,7 @@ private:
             const auto rate = encoder_->context().framerate;
             companions_.emplace(medium, Rational{rate.num, rate.den}, options);
         } catch (const Error& error) {
-            log_warning("{}: without the sound and the words of {}: {}", name_, medium.path, error.what());
+            log_warning("{}: written without the audio and subtitles of {}: {}", name_, medium.path, error.what());
             return;
         }
         companions_->join(*format_, name_);
@@ -458,7 +458,7 @@ public:
 
     // One frame becomes a still image, several an animation.
     void finish(Ending ending) override {
-        if (frames_ == 0) return log_warning("{}: no frame came, so no image was written", file_.name());
+        if (frames_ == 0) return log_warning("{}: no frame arrived, so no image was written", file_.name());
         if (encoder_)
             encoder_->flush([this](AVPacket& packet) { take(packet); });
         else

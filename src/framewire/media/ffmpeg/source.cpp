@@ -143,7 +143,7 @@ private:
                 *opened = std::make_shared<FfmpegInput>(address, options, interrupt);
             },
             options_.stop);
-        if (!done) fail(ErrorCode::no_input, "{}: stopped while it was opened", address_.name);
+        if (!done) fail(ErrorCode::no_input, "{}: stopped while opening", address_.name);
         return std::move(*opened);
     }
 
@@ -252,7 +252,7 @@ private:
             case Progress::lost:
                 fail(ErrorCode::source_lost, "{}: no frame could be read: {}", address_.name, input_->why_lost());
             case Progress::end:
-                fail(ErrorCode::source_lost, "{}: it holds no frame that can be decoded{}{}", address_.name,
+                fail(ErrorCode::source_lost, "{}: it contains no decodable frame{}{}", address_.name,
                      input_->damaged() ? ": " : "", input_->first_damage());
         }
         have_frame_ = true;
@@ -274,8 +274,8 @@ private:
         const auto coding = coding_of(*frame_, assumed);
         info_.facts = facts(coding);
         if (!assumed.empty())
-            log_debug("{}: its tags leave open what its colours mean; taken as {} (assumed: {})", address_.name,
-                      to_string(coding), assumed);
+            log_debug("{}: its colour tags are incomplete; read as {} (assumed: {})", address_.name, to_string(coding),
+                      assumed);
     }
 
     // Decodes the next frame; handles the end, damage and losses.
@@ -292,7 +292,7 @@ private:
                 if (reenter()) return Next::frame;
                 if (!input_) return Next::none;  // stopped in the meantime
                 if (input_->damaged())
-                    fail(ErrorCode::source_lost, "{}: {} of its packets or pictures are broken, the first {}",
+                    fail(ErrorCode::source_lost, "{}: {} of its packets or frames are damaged, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
                 return Next::none;
             case Progress::lost: break;
@@ -329,8 +329,8 @@ private:
             if (next != Next::away || options_.draw_loss) return next;
         }
         const auto loss = *std::exchange(loss_, std::nullopt);
-        fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts did not bring it back: {}",
-             address_.name, index_, loss.attempts, loss.reason);
+        fail(ErrorCode::source_lost, "{}: lost after {} frames, and {} attempts to reconnect failed: {}", address_.name,
+             index_, loss.attempts, loss.reason);
     }
 
     // Logs the first five attempts as warnings, then those whose number is a power of two: a camera may be away all
@@ -339,7 +339,7 @@ private:
         const auto number = static_cast<unsigned>(loss_->attempts);
         const bool reported = number <= 5 || std::has_single_bit(number);
         const auto of = options_.reconnect ? std::string() : fmt::format(" of {}", options_.retries);
-        const auto words = fmt::format("{}: {}; attempt {}{} to get it back in {:.2f} s", address_.name, loss_->reason,
+        const auto words = fmt::format("{}: {}; reconnection attempt {}{} in {:.2f} s", address_.name, loss_->reason,
                                        loss_->attempts, of, std::chrono::duration<double>(pause).count());
         reported ? log_warning("{}", words) : log_debug("{}", words);
     }
@@ -355,7 +355,7 @@ private:
                 // The next frame's time must include the gap.
                 rejoining_ = true;
                 warned_of_size_ = false;
-                log_info("{}: back again", address_.name);
+                log_info("{}: reconnected", address_.name);
                 return Next::frame;
             }
             loss_->reason = progress == Progress::lost ? input_->why_lost() : "the stream ended";
@@ -411,7 +411,7 @@ private:
     void convert(const AVFrame& frame, const Orientation& orientation, HostView<std::uint8_t> image) {
         const auto shape = orientation.turned({1, frame.height, frame.width, info_.shape.channels});
         if (shape != info_.shape && !std::exchange(warned_of_size_, true))
-            log_warning("{}: its pictures change to {}x{} at frame {}; they are scaled to {}x{}, the first size",
+            log_warning("{}: its frame size changes to {}x{} at frame {}; frames are scaled to the first size, {}x{}",
                         address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
         std::string assumed;
         const auto coding = coding_of(frame, assumed);
@@ -429,9 +429,8 @@ private:
         const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
         if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
         fail(ErrorCode::config,
-             "{}: it is of high dynamic range ({}), and framewire works on standard range; make it that first: ffmpeg "
-             "-i "
-             "{} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
+             "{}: it has high dynamic range ({}), but framewire only supports standard range; convert it first: ffmpeg "
+             "-i {} -vf zscale=t=linear:npl=100,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=tv,format=yuv420p ...",
              address_.name, pq ? "PQ" : "HLG", address_.name);
     }
 
@@ -477,7 +476,7 @@ private:
         const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
         // Deeper pictures are reduced to 8 bits when they are converted.
         if (const int bits = descriptor ? descriptor->comp[0].depth : 8; bits > 8)
-            log_info("{}: its pictures have {} bits a sample; 8 of them are worked with", address_.name, bits);
+            log_info("{}: its frames have {} bits per sample; reduced to 8", address_.name, bits);
         if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
         if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
         facts.pixel_aspect = input_->pixel_aspect(*frame_);

@@ -155,7 +155,7 @@ constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> facto
 Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
     std::string values;
     for (const auto& [name, value] : json.items()) {
-        if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed is a number", name, value.type_name());
+        if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed: a number", name, value.type_name());
         values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
     }
     // Takes only the values that were named; the others stay as they are now.
@@ -216,8 +216,8 @@ std::vector<LiveZone> read_zones_order(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the order", {"zones"});
     const auto& all = json["zones"];
-    if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; allowed is an array of zones", all.type_name());
-    if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; {} are allowed", all.size(), max_live_zones);
+    if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; it must be an array of zones", all.type_name());
+    if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; the limit is {}", all.size(), max_live_zones);
     std::vector<LiveZone> zones;
     for (const auto& zone : all) {
         check_names(zone, "a zone", {"kind", "x", "y", "width", "height"});
@@ -236,7 +236,7 @@ bool read_record_order(std::string_view body) {
 
 void read_empty_order(std::string_view body) {
     const auto json = read_object(body);
-    if (!json.empty()) fail(ErrorCode::usage, "the order has something in it; {{}} is allowed");
+    if (!json.empty()) fail(ErrorCode::usage, "the request is not empty; it must be {{}}");
 }
 
 namespace {
@@ -254,7 +254,7 @@ public:
         if (event == Event::object_start) names_.emplace_back();
         if (event == Event::object_end) names_.pop_back();
         if (event == Event::key && !names_.back().insert(value.get<std::string>()).second)
-            fail(ErrorCode::usage, "{} is there twice", in_quotes(value.get<std::string>()));
+            fail(ErrorCode::usage, "{} is given twice", in_quotes(value.get<std::string>()));
         return true;
     }
 
@@ -265,7 +265,7 @@ private:
 
 // Throws with the value, if it is a number, or its type.
 [[noreturn]] void refuse(std::string_view name, const OrderJson& value, std::string_view allowed) {
-    fail(ErrorCode::usage, "{} is {}; allowed is {}", name,
+    fail(ErrorCode::usage, "{} is {}; allowed: {}", name,
          value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);
 }
 
@@ -284,20 +284,20 @@ OrderJson read_object(std::string_view body) try {
     auto json = OrderJson::parse(body, [&](int depth, OrderJson::parse_event_t event, OrderJson& value) {
         return watcher(depth, event, value);
     });
-    if (!json.is_object()) fail(ErrorCode::usage, "the body is {}; it has to be an object", json.type_name());
+    if (!json.is_object()) fail(ErrorCode::usage, "the body is {}; it must be an object", json.type_name());
     return json;
 } catch (const OrderJson::parse_error& error) {
-    fail(ErrorCode::usage, "the body is no JSON from byte {} on", error.byte);
+    fail(ErrorCode::usage, "the body is not valid JSON at byte {}", error.byte);
 } catch (const OrderJson::exception&) {
     fail(ErrorCode::usage, "the body has a number that is too large");
 }
 
 void check_names(const OrderJson& object, std::string_view what, std::initializer_list<std::string_view> allowed) {
-    if (!object.is_object()) fail(ErrorCode::usage, "{} is {}; it has to be an object", what, object.type_name());
-    if (object.empty()) fail(ErrorCode::usage, "{} has nothing in it; allowed are {}", what, fmt::join(allowed, ", "));
+    if (!object.is_object()) fail(ErrorCode::usage, "{} is {}; it must be an object", what, object.type_name());
+    if (object.empty()) fail(ErrorCode::usage, "{} is empty; allowed: {}", what, fmt::join(allowed, ", "));
     for (const auto& [name, value] : object.items())
         if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
-            fail(ErrorCode::usage, "{} has {}, which is not known; allowed are {}{}", what, in_quotes(name),
+            fail(ErrorCode::usage, "{} has the unknown key {}; allowed: {}{}", what, in_quotes(name),
                  fmt::join(allowed, ", "), did_you_mean(name, {allowed.begin(), allowed.end()}));
 }
 
@@ -315,7 +315,7 @@ int integer_of(const OrderJson& object, std::string_view name, int minimum, int 
     const bool too_large =
         value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::max(maximum, 0));
     if (too_large || value.get<std::int64_t>() < minimum || value.get<std::int64_t>() > maximum)
-        fail(ErrorCode::usage, "{} {} is out of range; allowed is {}", name, value.dump(), allowed);
+        fail(ErrorCode::usage, "{} {} is out of range; allowed: {}", name, value.dump(), allowed);
     return value.get<int>();
 }
 

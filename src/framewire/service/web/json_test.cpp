@@ -9,7 +9,7 @@
 namespace framewire::session::web {
 namespace {
 
-TEST(Orders, ParseValidBodies) {
+TEST(ControlRequestBodies, ParseValidBodies) {
     EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
     EXPECT_EQ(read_chain_order(R"( {"chain" : ""} )"), "");
     EXPECT_EQ(std::get<FilterOrder>(read_control_order(R"({"filter":2,"on":false})", {})), (FilterOrder{2, false}));
@@ -26,7 +26,7 @@ TEST(Orders, ParseValidBodies) {
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
 }
 
-TEST(Orders, KeepUnnamedControls) {
+TEST(ControlRequestBodies, KeepUnnamedControls) {
     const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
     const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_order(body, now)); };
     EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
@@ -53,43 +53,43 @@ std::string many_zones(int count) {
     return R"({"zones":[)" + all + "]}";
 }
 
-TEST(Orders, ExplainInvalidBodies) {
+TEST(ControlRequestBodies, ExplainInvalidBodies) {
     const Wrong all[] = {
         {chain, "", "no JSON"},
-        {chain, "{\"chain\":\"a\"", "no JSON from byte"},
+        {chain, "{\"chain\":\"a\"", "not valid JSON at byte"},
         {chain, "{\"chain\":\"a\"} x", "no JSON"},
-        {chain, "[1]", "it has to be an object"},
-        {chain, "{}", "has nothing in it; allowed are chain"},
-        {chain, R"({"chain":1})", "chain is 1; allowed is a text"},
-        {chain, R"({"chain":"a","chain":"b"})", "'chain' is there twice"},
-        {chain, R"({"chian":"a"})", "'chian', which is not known; allowed are chain; did you mean 'chain'?"},
+        {chain, "[1]", "it must be an object"},
+        {chain, "{}", "is empty; allowed: chain"},
+        {chain, R"({"chain":1})", "chain is 1; allowed: a text"},
+        {chain, R"({"chain":"a","chain":"b"})", "'chain' is given twice"},
+        {chain, R"({"chian":"a"})", "'chian', which is unknown; allowed: chain; did you mean 'chain'?"},
         {chain, "{\"chain\":\"\xff\"}", "no JSON"},
         {chain, R"({"chain":{"a":{"b":{"c":{"d":{"e":1}}}}}})", "nested deeper"},
         {controls, R"({"brightness":300})",
-         "brightness '300' is out of range; allowed is a whole number from -255 to 255"},
+         "brightness '300' is out of range; allowed: a whole number from -255 to 255"},
         {controls, R"({"brightness":1.5})", "brightness '1.5'"},
-        {controls, R"({"contrast":"1:gain=2"})", "contrast is string; allowed is a number"},
+        {controls, R"({"contrast":"1:gain=2"})", "contrast is string; allowed: a number"},
         {controls, R"({"contrast":1e999})", "too large"},
-        {controls, R"({"hue":1})", "'hue', which is not known; allowed are brightness, contrast"},
+        {controls, R"({"hue":1})", "'hue', which is unknown; allowed: brightness, contrast"},
         {controls, R"({"filter":2})", "'on' is missing"},
-        {controls, R"({"filter":2,"on":1})", "on is 1; allowed is true or false"},
+        {controls, R"({"filter":2,"on":1})", "on is 1; allowed: true or false"},
         {controls, R"({"filter":0,"on":true})", "filter 0 is out of range"},
         {controls, R"({"filter":18446744073709551615,"on":true})", "out of range"},
-        {controls, R"({"filter":1,"on":true,"gain":2})", "'gain', which is not known"},
+        {controls, R"({"filter":1,"on":true,"gain":2})", "the unknown key 'gain'"},
         {threshold, R"({"threshold":255})", "threshold '255' is out of range"},
         {threshold, R"({"threshold":-1})", "threshold '-1' is out of range"},
-        {threshold, R"({"threshold":2.0})", "threshold is 2.0; allowed is a whole number"},
+        {threshold, R"({"threshold":2.0})", "threshold is 2.0; allowed: a whole number"},
         {threshold, R"({"mode":"exakt"})", "did you mean 'exact'?"},
-        {threshold, "{}", "nothing in it; allowed are threshold, mode"},
-        {zones, R"({"zones":{}})", "allowed is an array"},
+        {threshold, "{}", "is empty; allowed: threshold, mode"},
+        {zones, R"({"zones":{}})", "it must be an array"},
         {zones, R"({"zones":[1]})", "a zone is number"},
         {zones, R"({"zones":[{"kind":"secret","x":0,"y":0,"width":1,"height":1}]})",
-         "privacy, mosaic and detect are allowed"},
+         "allowed: privacy, mosaic and detect"},
         {zones, R"({"zones":[{"kind":"mosaic","x":-1,"y":0,"width":1,"height":1}]})", "x -1 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":0,"height":1}]})", "width 0 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":1}]})", "'height' is missing"},
-        {zones, many_zones(65), "65 zones; 64 are allowed"},
-        {record, R"({"on":"yes"})", "on is of the type string; allowed is true or false"},
+        {zones, many_zones(65), "65 zones; the limit is 64"},
+        {record, R"({"on":"yes"})", "on is of the type string; allowed: true or false"},
         {record, R"({"on":null})", "on is of the type null"},
     };
     for (const auto& wrong : all) try {

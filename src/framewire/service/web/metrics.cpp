@@ -61,11 +61,11 @@ void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
     const auto labels = [](const CameraFigures& camera, std::size_t stage) {
         return fmt::format("{},stage=\"{}\"", of_camera(camera), stage_names[stage]);
     };
-    lines.begin("frames_total", "counter", "Frames that a stage is through with.");
+    lines.begin("frames_total", "counter", "Frames processed by a stage.");
     for (const auto& camera : cameras)
         for (std::size_t stage = 0; stage < stage_names.size(); ++stage)
             lines.line(labels(camera, stage), camera.figures.stages[stage].count);
-    lines.begin("stage_seconds", "histogram", "What a stage took for a frame.");
+    lines.begin("stage_seconds", "histogram", "Time of a stage per frame.");
     for (const auto& camera : cameras) {
         for (std::size_t stage = 0; stage < stage_names.size(); ++stage) {
             const auto& times = camera.figures.stages[stage];
@@ -82,23 +82,23 @@ void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
 
 // Metrics of the encoder and of the source.
 void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
-    each(lines, cameras, "frames_dropped_total", "counter", "Frames that came too late to be processed.",
+    each(lines, cameras, "frames_dropped_total", "counter", "Frames that arrived too late to be processed.",
          [](const auto& camera) { return camera.figures.drops; });
     each(lines, cameras, "raw_bytes_total", "counter", "Bytes of the frames sent, as raw pixels.",
          [](const auto& camera) { return camera.figures.raw_bytes; });
     each(lines, cameras, "changed_ratio", "gauge", "Share of all bytes that changed, 0 to 1.",
          [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->changed : 0.0; });
-    each(lines, cameras, "threshold", "gauge", "Threshold in force: how far a byte that viewers see may be off.",
+    each(lines, cameras, "threshold", "gauge", "Current threshold: largest allowed error of a byte that viewers see.",
          [](const auto& camera) {
              return camera.figures.rate ? camera.figures.rate->threshold.last : camera.state.threshold;
          });
-    each(lines, cameras, "max_error", "gauge", "Largest difference of a byte that viewers saw from the camera's.",
+    each(lines, cameras, "max_error", "gauge", "Largest error of a byte that viewers saw.",
          [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->max_error : 0; });
-    each(lines, cameras, "source_up", "gauge", "1 while frames come from the source.",
+    each(lines, cameras, "source_up", "gauge", "1 while the source delivers frames.",
          [](const auto& camera) { return camera.state.up ? 1 : 0; });
     each(lines, cameras, "source_reconnects_total", "counter", "How often the source was lost and came back.",
          [](const auto& camera) { return camera.state.reconnects; });
-    each(lines, cameras, "recording", "gauge", "1 while a recording that was ordered is written.",
+    each(lines, cameras, "recording", "gauge", "1 while a requested recording is written.",
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }
 
@@ -107,11 +107,11 @@ void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) 
     each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",
          [](const auto& camera) { return camera.viewers.viewers_total; });
-    each(lines, cameras, "viewers_dropped_total", "counter", "Viewers cut off: stuck, or the slowest of too many.",
+    each(lines, cameras, "viewers_dropped_total", "counter", "Viewers disconnected: stuck, or the slowest of too many.",
          [](const auto& camera) { return camera.viewers.dropped; });
-    each(lines, cameras, "versions_skipped_total", "counter", "Versions that viewers too slow for them passed over.",
+    each(lines, cameras, "versions_skipped_total", "counter", "Versions skipped by slow viewers.",
          [](const auto& camera) { return camera.viewers.skipped; });
-    lines.begin("sent_bytes_total", "counter", "Bytes that viewers got: whole pictures, steps, and the rest.");
+    lines.begin("sent_bytes_total", "counter", "Bytes sent to viewers: keyframes, delta frames, and the rest.");
     for (const auto& camera : cameras) {
         lines.line(of_camera(camera) + ",kind=\"picture\"", camera.viewers.picture_bytes);
         lines.line(of_camera(camera) + ",kind=\"step\"", camera.viewers.step_bytes);
@@ -133,7 +133,7 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     add_viewers(lines, all);
     lines.begin("connections_refused_total", "counter", "Connections turned away.");
     lines.line("", viewers.refused);
-    lines.begin("pinned_bytes", "gauge", "What answers on their way to viewers keep in memory.");
+    lines.begin("pinned_bytes", "gauge", "Memory of responses being sent.");
     lines.line("", viewers.pinned_bytes);
     return lines.take();
 }

@@ -34,7 +34,7 @@ Response events_of(const EventFeeds& feeds, const Request& request,
     const auto camera = named == request.query.end() ? std::string() : named->second;
     auto feed = (feeds.*form)(camera);
     if (!feed)
-        fail(ErrorCode::no_input, "there is no camera {} that looks for moving objects (serve --detect)",
+        fail(ErrorCode::no_input, "there is no camera {} that detects moving objects (serve --detect)",
              in_quotes(camera));
     return {.content_type = "text/event-stream", .feed = std::move(feed)};
 }
@@ -105,8 +105,8 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     constexpr int forbidden = 403;
     if (!camera.state().may_be_set)
         return error_response(
-            forbidden,
-            fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them", camera.name()));
+            forbidden, fmt::format("camera '{}' does not accept control requests: allow them with 'serve --panel'",
+                                   camera.name()));
     try {
         if (auto answer = order(camera, request.body)) return *answer;
     } catch (const ExcerptError& error) {
@@ -186,7 +186,7 @@ Response action(ShownCamera& shown, const Request& request) {
     const auto& what = request.query.at("action");
     if (what == "stream") return mjpeg(shown);
     if (what == "snapshot") return jpeg(shown);
-    fail(ErrorCode::usage, "action {}; allowed are stream, snapshot", in_quotes(what));
+    fail(ErrorCode::usage, "unknown action {}; allowed: stream, snapshot", in_quotes(what));
 }
 
 }  // namespace
@@ -264,7 +264,7 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
         if (camera->picture_version() == 0) waiting.push_back(camera->name());
     if (waiting.empty()) return plain("ok\n");
     constexpr int unavailable = 503;
-    return plain(let_in ? fmt::format("waiting for a first frame of {}\n", fmt::join(waiting, ", "))
+    return plain(let_in ? fmt::format("waiting for the first frame of {}\n", fmt::join(waiting, ", "))
                         : "waiting for first frames\n",
                  unavailable);
 }

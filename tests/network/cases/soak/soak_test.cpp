@@ -306,19 +306,19 @@ protected:
     int held_back_ = 0;
 };
 
-class SoakOfOrders : public Soak {
+class SoakOfControlRequests : public Soak {
 protected:
-    SoakOfOrders() : Soak(Scene::Kind::room, "room", RequestMaker::Mix::all, 8) {}
+    SoakOfControlRequests() : Soak(Scene::Kind::room, "room", RequestMaker::Mix::all, 8) {}
 };
 
-class SoakOfZones : public Soak {
+class SoakOfPrivacyMasks : public Soak {
 protected:
-    SoakOfZones() : Soak(Scene::Kind::tones, "tones", RequestMaker::Mix::zones, 2) {}
+    SoakOfPrivacyMasks() : Soak(Scene::Kind::tones, "tones", RequestMaker::Mix::zones, 2) {}
 };
 
-TEST_F(SoakOfOrders, EveryPictureIsOneStateWithinItsBound) { run(); }
+TEST_F(SoakOfControlRequests, EveryPictureIsOneStateWithinItsBound) { run(); }
 
-TEST_F(SoakOfZones, MaskedAreasNeverBecomeVisible) { run(); }
+TEST_F(SoakOfPrivacyMasks, MaskedAreasNeverBecomeVisible) { run(); }
 
 }  // namespace
 }  // namespace framewire::network

@@ -157,7 +157,7 @@ export class Toolbar {
         onKey("v", "picture, changes, heat", () => this.nextView());
         onKey("b", "boxes", () => this.boxes.hidden || this.boxes.click());
         onKey("z", "zones", () => this.zones.click());
-        onKey(" ", "pause, go on", () => this.pause.click(), "space");
+        onKey(" ", "pause, resume", () => this.pause.click(), "space");
         onKey("s", "save a snapshot", () => this.saveSnapshot());
         onKey("r", "record on the server, and end that", () => this.record.hidden || this.record.click());
         onKey("f", "full screen", () => this.fullScreen());
