@@ -32,8 +32,8 @@ constexpr Definition definitions[] = {
   ([rule](../decisions/documents.md)). A blank page is white.
 - `sauvola`: `t = m (1 + k (s / 128 - 1))`, with mean `m` and standard deviation `s` of the window around the pixel.
 
-`two-max`, `otsu` and `two-peaks` take one threshold from the histogram, whatever is in the picture. A blank page has one hill there,
-and a threshold within the hill makes half of the page black. For pages that may be blank take `document` or `sauvola`.
+`two-max`, `otsu` and `two-peaks` derive a single threshold from the histogram. The histogram of a blank page has one peak, and
+a threshold within it makes half of the page black. For pages that may be blank use `document` or `sauvola`.
 
 `two-max` and `two-peaks` are sections 8.4 and 8.3 of the [report](../reports.md) of 2022. The report does not say which of equally
 full bins is first; its GPU reduction finds the fullest even and the fullest odd bin instead of the two fullest.)"},

@@ -140,7 +140,7 @@ public:
             av_packet_unref(&packet);
             interrupt_.allow(part_patience);
             const int result = av_read_frame(&demuxer_->format(), &packet);
-            if (interrupt_.stopped()) fail(ErrorCode::io, "stopped while {} was joined", path_);
+            if (interrupt_.stopped()) fail(ErrorCode::io, "stopped while joining {}", path_);
             if (result == AVERROR_EOF) return false;
             if (result < 0) fail(ErrorCode::no_input, "cannot read {}: {}", path_, ffmpeg_error(result));
             if (packet.stream_index == stream_->index) return true;
