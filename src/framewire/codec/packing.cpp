@@ -392,7 +392,7 @@ struct Unpacker::State {
         last_count = 0;
     }
 
-    // Reads head and directory.
+    // Reads the header and the directory.
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))

@@ -22,7 +22,7 @@ namespace framewire {
 /// `in`, `out` and states: frames x height x width, any strides and alignment, no overlap.
 class PointwisePass final : public RowFilter {
 public:
-    /// Most operations, and most of them that need the previous frame.
+    /// Maximum number of operations, and of operations that need the previous frame.
     static constexpr std::size_t max_ops = 8, max_states = 4;
 
     /// Takes 1 to max_ops operations, of which at most max_states need the previous frame. Throws Error{usage} on a

@@ -117,7 +117,7 @@ using namespace std::chrono_literals;
 
 // Longest wait for one packet of a part.
 constexpr std::chrono::milliseconds part_patience = 60s;
-// Most bytes that the MP4 muxer buffers before a fragment is written.
+// Maximum number of bytes that the MP4 muxer buffers before a fragment is written.
 constexpr std::int64_t most_held_back_bytes = std::int64_t{16} << 20;
 
 // Packet reader for the video stream of one part.
