@@ -677,7 +677,7 @@ struct Shared {
     }
 };
 
-static_assert(sizeof(Shared<3>) <= 64 * 1024, "as much as a block has on Turing");
+static_assert(sizeof(Shared<3>) <= 64 * 1024, "the limit per block on Turing");
 
 // Loads the block of the previous picture and finds the sub-blocks that are within the threshold already. All threads
 // call it.

@@ -158,7 +158,7 @@ private:
     void say_spread() {
         if (!spread_) return;
         reader_.damage().say(spread_->offset + 1,
-                             "frames {} to {}: {} of {} blocks were unchanged at the end, until the next keyframe",
+                             "frames {} to {}: {} of {} blocks remained unchanged until the next keyframe",
                              spread_->first, frame_.number - 1, spread_->blocks, damaged_.size());
         spread_.reset();
     }

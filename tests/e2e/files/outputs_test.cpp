@@ -74,7 +74,7 @@ TEST(Outputs, RefuseTheInputFileAsOutput) {
     EXPECT_EQ(folder.names(), (Names{"a.avi", "hard.avi", "soft.avi"}));
 }
 
-TEST(Outputs, RefuseTwoOutputsOfOneName) {
+TEST(Outputs, RefuseTwoOutputsWithTheSameName) {
     const TemporaryFolder folder;
     const auto result =
         run({"-i", small_synth, "-o", folder / "a.mkv", "--stats", folder / "./a.mkv", "--frames", "2"});
