@@ -41,7 +41,7 @@ session::Shard shard_of(const BatchFlags& flags) {
     if (!flags.shard.empty()) return session::parse_shard(flags.shard);
     const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
     if (shard) {
-        log_info("share {} of {}, as {} says", shard->index + 1, shard->count, shard->from);
+        log_info("share {} of {}, from {}", shard->index + 1, shard->count, shard->from);
         return *shard;
     }
     if (flags.shards)
@@ -74,13 +74,13 @@ void report(const session::BatchResult& result) {
     };
     const bool cut = result.size(true) > 0;
     auto what = !cut || result.size() > 0 ? reported(false, "files") : std::string();
-    if (cut) what += (what.empty() ? "" : "; ") + reported(true, "pieces of long files");
+    if (cut) what += (what.empty() ? "" : "; ") + reported(true, "segments of long files");
     log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
              result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
     if (failures.empty()) return;
     const bool part = failures.front()->part;
     fail(failures.front()->code, "{} of {} {} failed", result.count(End::failed, part), result.size(part),
-         part ? "pieces of long files" : "files");
+         part ? "segments of long files" : "files");
 }
 
 // Throws Error{usage} if the options prevent cutting.

@@ -49,7 +49,7 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
     if (!token_file.empty()) {
         client.token = net::read_token_file(token_file);
     } else if (const char* token = std::getenv("FRAMEWIRE_TOKEN")) {
-        net::validate_token(token, "the environment's FRAMEWIRE_TOKEN");
+        net::validate_token(token, "the environment variable FRAMEWIRE_TOKEN");
         client.token = token;
     }
     const auto address = net::parse_stream_address(url);

@@ -65,9 +65,9 @@ session::JobOptions CommonOptions::job(std::stop_token stop) const {
 }
 
 void add_times_option(Command& command, CommonOptions& options) {
-    command.flag("--times", options.times,
-                 "measure each step: a table on standard error, and in --stats; on a GPU each step then waits for the "
-                 "previous one");
+    command.flag(
+        "--times", options.times,
+        "measure each step, with a table on standard error and in --stats; on a GPU this serializes the steps");
 }
 
 void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input) {

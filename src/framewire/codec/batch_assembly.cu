@@ -375,7 +375,7 @@ __device__ Row row_of(std::uint32_t low, std::uint32_t high, std::uint32_t befor
     return {low, high, low << 8 | before, __funnelshift_l(low, high, 8)};
 }
 
-// Loads 8 pixels from (x, y) on as planes G, B - G, R - G (or gray), with their left neighbours. Pixels outside the
+// Loads 8 pixels starting at (x, y) as planes G, B - G, R - G (or gray), with their left neighbours. Pixels outside the
 // block load as 0.
 template <int channels>
 __device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {

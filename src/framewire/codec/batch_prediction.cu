@@ -50,7 +50,7 @@ struct DeviceMotionWindow {
         const int below = at[stride] * (quarters - qx) + at[stride + channels] * qx;
         return (above * (quarters - qy) + below * qy + 8) / 16;
     }
-    /// Returns four bytes from offset `at` on, which need not be aligned.
+    /// Returns four bytes at the offset `at`, which need not be aligned.
     __device__ std::uint32_t word(int at) const {
         const auto* words = reinterpret_cast<const std::uint32_t*>(bytes) + at / 4;
         return __funnelshift_r(words[0], words[1], 8 * (at % 4));
@@ -677,7 +677,7 @@ struct Shared {
     }
 };
 
-static_assert(sizeof(Shared<3>) <= 64 * 1024, "as much as a block has on Turing");
+static_assert(sizeof(Shared<3>) <= 64 * 1024, "the limit per block on Turing");
 
 // Loads the block of the previous picture and finds the sub-blocks that are within the threshold already. All threads
 // call it.

@@ -36,9 +36,9 @@ enum class RowKind : std::uint8_t {
     up = 1,         ///< all channels of all pixels go up
     down = 2,       ///< all channels of all pixels go down
     mixed = 3,      ///< anything else; coded pixel by pixel
-    up_from = 4,    ///< pixels from the edge on go up, the others are unchanged
+    up_from = 4,    ///< pixels at and after the edge go up, the others are unchanged
     up_to = 5,      ///< pixels before the edge go up, the others are unchanged
-    down_from = 6,  ///< pixels from the edge on go down, the others are unchanged
+    down_from = 6,  ///< pixels at and after the edge go down, the others are unchanged
     down_to = 7     ///< pixels before the edge go down, the others are unchanged
 };
 

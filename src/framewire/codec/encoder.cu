@@ -118,7 +118,7 @@ struct Shared {
 // nothing carries.
 __device__ std::uint32_t gather_bits(std::uint32_t highest_bits) { return ((highest_bits >> 7) * 0x01020408u) >> 24; }
 
-// Writes a thread's changes of one slab, the bits of `changed`, to shared memory from place `rank` on.
+// Writes a thread's changes of one slab, the bits of `changed`, to shared memory, starting at place `rank`.
 __device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed,
                       uint4 differences) {
     for (; changed; changed &= changed - 1, ++rank) {

@@ -255,7 +255,7 @@ void put_form(std::vector<std::uint8_t>& out, std::uint32_t form) {
     for (int byte = 0; byte < form_bytes; ++byte) out.push_back(static_cast<std::uint8_t>(form >> (8 * byte)));
 }
 
-// Returns that number, or 0 if the bytes are too short.
+// Returns the number with which a block begins, or 0 if the bytes are too short.
 std::uint32_t form_of(std::span<const std::uint8_t> bytes) {
     if (bytes.size() < form_bytes) return 0;
     return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;

@@ -31,7 +31,7 @@ public:
     /// Distance between rows.
     static constexpr int stride = block_side + 16;
 
-    /// Returns the first sample of a row; y from -1 on, and one sample to the left is readable.
+    /// Returns the first sample of a row; y is at least -1, and one sample to the left is readable.
     std::uint8_t* row(int plane, int y) {
         return samples_.data() +
                (static_cast<std::size_t>(plane) * (block_side + 1) + static_cast<std::size_t>(y + 1)) * stride + 16;

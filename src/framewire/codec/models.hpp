@@ -35,7 +35,7 @@ FRAMEWIRE_HOST_DEVICE constexpr bool is_state(std::uint32_t state) { return stat
 /// A symbol in the form that the encoder needs. The division by the frequency is replaced by a multiplication (Granlund
 /// and Montgomery, "Division by Invariant Integers using Multiplication", 1994), which is exact for states below 2^31.
 struct Symbol {
-    std::uint32_t first_too_large;  ///< states from this one on must first move out a word
+    std::uint32_t first_too_large;  ///< states of at least this value must first move out a word
     std::uint32_t reciprocal;  ///< state / frequency = (state * reciprocal) >> (32 + shift), unless the frequency is 1
     std::uint32_t bias;        ///< added to the state: the start of the symbol, adjusted if the frequency is 1
     std::uint16_t complement;  ///< 4096 minus the frequency

@@ -392,12 +392,11 @@ struct Unpacker::State {
         last_count = 0;
     }
 
-    // Reads head and directory.
+    // Reads the header and the directory.
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
-            fail(ErrorCode::usage, "{} blocks to leave out or not, of a frame of {}", to_leave_out->size(),
-                 grid.count());
+            fail(ErrorCode::usage, "{} block marks for a frame of {}", to_leave_out->size(), grid.count());
         if (bytes.size() < PackedHead::bytes) broken("it ends within its header");
         const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
         if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");

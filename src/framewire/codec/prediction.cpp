@@ -311,7 +311,7 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
             const auto is_there = hn::PromoteTo(d16, hn::LoadU(half, mask + row * part_row + at));
             const auto difference = hn::Sub(a, b), distance = hn::Abs(difference);
             const auto changes = hn::And(hn::Gt(distance, limit), hn::Ne(is_there, zero));
-            // Number of steps: one, a second one from the distance `two_steps` on, and then one per `size`.
+            // Number of steps: one, a second one at distances of at least `two_steps`, and then one per `size`.
             const auto more = hn::Sub(distance, two_steps);
             const auto whole = hn::BitCast(du16, hn::Max(more, zero));
             auto count = hn::BitCast(d16, hn::MulHigh(hn::Add(whole, whole), reciprocal));

@@ -219,7 +219,7 @@ public:
 
 private:
     int channels_ = 3;
-    // Padded, because rows are read as whole vectors from any of their pixels on.
+    // Padded, because rows are read as whole vectors starting at any of their pixels.
     alignas(64) std::array<std::uint8_t, static_cast<std::size_t>((side + 2) * part_row)> samples_{};
 };
 

@@ -148,7 +148,7 @@ TEST(RateControl, KeepsTheRateUnderNoiseWithoutOscillation) {
         }
 }
 
-// With viewers from the first frame on, and with viewers that come later. Noise of 40 also fills the other half of the
+// With viewers at the first frame, and with viewers that join later. Noise of 40 also fills the other half of the
 // bucket.
 TEST(RateControl, KeepsTheRateInTheFirstSecond) {
     for (const int noise : {20, 40})

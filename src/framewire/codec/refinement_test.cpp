@@ -449,7 +449,7 @@ TEST(Refiner, RefinedCellsFollowSlowChanges) {
     }
 }
 
-TEST(Refiner, SendsNothingWithoutRoom) {
+TEST(Refiner, SendsNothingWithoutBudget) {
     Stream stream({1, 128, 128, 3}, 4);
     for (int frame = 0; frame < 200; ++frame) stream.next(threshold, frame % 2 ? 0 : 60);
     EXPECT_EQ(stream.total, 0);

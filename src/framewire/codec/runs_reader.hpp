@@ -29,7 +29,7 @@ inline constexpr int direction_bit = 2;
 /// the block have the value 0; a border around the arrays holds these zeros.
 class ReadPixels {
 public:
-    /// Returns the traits of a pixel; x and y from -2 on.
+    /// Returns the traits of a pixel; x and y are at least -2.
     std::uint8_t traits(int x, int y) const { return traits_[at(x, y)]; }
     /// Returns the traits of eight pixels of a row, the first one in the lowest byte.
     std::uint64_t row_traits(int x, int y) const {

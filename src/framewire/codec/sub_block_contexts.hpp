@@ -156,7 +156,7 @@ Pattern pattern_of(const std::int16_t* steps) {
 /// Summary of a pattern for contexts: E and D of format.md, indexed by the pattern.
 struct PatternTraits {
     std::array<std::uint8_t, patterns> extent;     ///< E: 0 no, 1 some, 2 all channels change
-    std::array<std::uint8_t, patterns> direction;  ///< D: 0 none, 1 up, 2 down, 3 both
+    std::array<std::uint8_t, patterns> direction;  ///< D (direction): 0 none, 1 up, 2 down, 3 both
 };
 /// The traits of all patterns.
 inline constexpr PatternTraits pattern_traits = [] {

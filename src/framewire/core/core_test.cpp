@@ -62,7 +62,7 @@ TEST(Shape, RejectsShapesOutsideItsLimits) {
     EXPECT_EQ(message_of([] { validate(Shape{1, 16384, 1, 1}, "the frame"); }), "no error");
 }
 
-TEST(View, FindsRowsThroughGaps) {
+TEST(View, AddressesRowsWithGaps) {
     std::vector<std::uint8_t> memory(1000);
     const HostView<std::uint8_t> view(memory.data(), {2, 3, 4, 3}, 20, 100);
     EXPECT_EQ(view.row(1, 2) - memory.data(), 140);

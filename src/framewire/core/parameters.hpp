@@ -59,7 +59,7 @@ struct ParameterInfo {
     bool repeatable = false;                  ///< can be given several times
     bool optional = false;                    ///< optional although it has no default
     bool above_minimum = false;               ///< a real must be greater than the minimum, not equal to it
-    int decimals = -1;        ///< most digits after the point of a real; -1 allows any number and exponents
+    int decimals = -1;  ///< maximum number of digits after the point of a real; -1 allows any number and exponents
     std::string_view unit{};  ///< placeholder for the value on the command line: "PX"
 };
 

@@ -39,7 +39,7 @@ namespace {
 void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
     if (parameters.max_area < parameters.min_area)
-        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed: 1 and up, the first not above the second",
+        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed: at least 1, with the first at most the second",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)
         fail(ErrorCode::usage, "room for {} objects of a frame; allowed: 1 to {}", parameters.capacity,

@@ -386,7 +386,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
 }
 
 void MixtureBackground::run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground) {
-    validate(foreground, shape_.with_channels(1), "the mixture's mask of what moves");
+    validate(foreground, shape_.with_channels(1), "the mixture's foreground mask");
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
     strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
         const auto rows = rows_in(strip);

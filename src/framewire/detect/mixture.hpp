@@ -239,7 +239,7 @@ private:
                const BitMaskView<std::uint32_t, space>& shadows) const {
         const auto shape = shape_.with_frames(frames.shape().frames);
         validate(frames, shape, "the mixture's frames");
-        validate(foreground, shape.with_channels(1), "the mixture's mask of what moves");
+        validate(foreground, shape.with_channels(1), "the mixture's foreground mask");
         if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 

@@ -111,7 +111,7 @@ RecordFormat parse_record_format(std::string_view text) {
     if (text == "jsonl") return RecordFormat::jsonl;
     if (text == "coco") return RecordFormat::coco;
     if (text == "mot") return RecordFormat::mot;
-    fail(ErrorCode::usage, "format '{}'; allowed: jsonl, coco and mot", text);
+    fail(ErrorCode::usage, "unknown format '{}'; allowed: jsonl, coco and mot", text);
 }
 
 std::string ObjectRecords::begin() const {

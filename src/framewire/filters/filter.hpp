@@ -219,7 +219,7 @@ struct FilterInfo {
     /// For filters that only compute a weighted mean around each pixel: the weights.
     std::function<SeparableWindow(const ParameterValues&)> window{};
     /// For filters that only replace square cells, counted from the image's corner, by their means: the side of a cell
-    /// in pixels. Returns nothing if the values ask for something else.
+    /// in pixels. Returns nothing if the parameters require anything else.
     std::function<std::optional<int>(const ParameterValues&)> cell_px{};
     /// For filters that only map channel values and saturation as Adjust does: the terms.
     std::function<AdjustTerms(const ParameterValues&)> levels{};
@@ -322,7 +322,7 @@ struct ChangedBytes {
     /// Number of changes of each stream.
     const std::uint32_t* counts = nullptr;
     std::int64_t count_stride = 1;  ///< between the counts of two streams, in 32-bit words
-    std::int64_t capacity = 0;      ///< most changes per stream
+    std::int64_t capacity = 0;      ///< maximum number of changes per stream
 };
 
 /// Calls body(frame, y, x, first, end) in parallel for every pixel of a batch of `shape` with changes: those numbered

@@ -117,7 +117,7 @@ private:
         return slot < 0 ? slot + job_.ring_rows : slot >= job_.ring_rows ? slot - job_.ring_rows : slot;
     }
 
-    // Loads `rows` rows, from image row `y` on, into shared memory.
+    // Loads `rows` rows, starting at image row `y`, into shared memory.
     __device__ void stage(int y, int rows) {
         for (int quad = quad_; quad < job_.quads_in; quad += L::pitch) {
             const int x = x_ - job_.lead - job_.reach.before + quad * quad_px;

@@ -68,7 +68,7 @@ constexpr int tiles = 3;   // tiles per warp
 constexpr int warp_bytes = tiles * unit;
 constexpr int strip_bytes = warps_per_block * warp_bytes;
 constexpr int out_row_bytes = strip_bytes + chunk_bytes;
-// Most units of K that the registers of a thread can hold row results for.
+// Maximum number of units of K that the registers of a thread can hold row results for.
 constexpr int most_units = 5;
 // Blocks per multiprocessor, limited by the registers for the results that a thread keeps.
 constexpr int blocks_at_once(int units) { return units == 2 ? 3 : 2; }

@@ -63,7 +63,7 @@ private:
             value = -factor();
         } else if (take('(')) {
             value = sum();
-            if (!take(')')) fail_here("is where ')' is missing");
+            if (!take(')')) fail_here("is found instead of ')'");
         } else {
             value = number_or_name();
         }

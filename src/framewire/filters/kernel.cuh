@@ -386,7 +386,7 @@ namespace framewire {
 /// Pixels per lane, 48 bytes.
 inline constexpr int lane_px = 16;
 
-/// Most threads in a block that calls store_by_warp().
+/// Maximum number of threads in a block that calls store_by_warp().
 inline constexpr int warp_store_threads = 256;
 
 /// Returns true, for all lanes of a warp or for none, if each lane has 16 pixels of one row of `row_px` and the lanes'

@@ -104,7 +104,7 @@ struct MiddleBlock {
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;
     /// Lines of a block, including the border.
     static constexpr int lines = height + largest_middle_median - 1;
-    /// Most values of one strip: its sorted columns and the sorted whole.
+    /// Maximum number of values of one strip: its sorted columns and the sorted whole.
     static constexpr int most_strip_values = 2 * tile_side * (largest_middle_median - tile_side + 1);
     /// Scratch memory of a block: lines, results of one row of tiles, a row of pixels, and strips.
     static constexpr int scratch_bytes = (lines + tile_side + 1) * line_bytes + most_strip_values * plane_bytes;

@@ -308,7 +308,7 @@ constexpr int widest_strip_px(int size, int bytes) {
     return std::max(0, bytes - shared_bytes(size, 0)) / (Blocks::column_bytes + 1);
 }
 
-// Most windows of a block with `bytes` of shared memory, if each slides by one step.
+// Maximum number of windows of a block with `bytes` of shared memory, if each slides by one step.
 constexpr int most_windows(int size, int bytes) {
     return widest_strip_px(size, bytes) / Blocks::step_px / windows_per_warp * windows_per_warp;
 }

@@ -9,7 +9,7 @@ namespace framewire {
 /// to each other and goes down `rows` rows. In each row every window slides along `window_px` pixels. The block keeps a
 /// histogram for each column that its windows read.
 struct MedianHistogramBlocks {
-    /// Most threads per block.
+    /// Maximum number of threads per block.
     static constexpr int most_threads = 512;
     static constexpr int columns_per_thread = 2;   ///< at most
     static constexpr int threads_per_window = 16;  ///< threads per window

@@ -564,8 +564,8 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
     const auto& shape = in.shape();
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     const int size = 2 * radius + 1;
-    // As many whole vectors of columns as keep the rows' strides, rounded up by less than one vector, within
-    // square_near_bytes.
+    // Largest number of whole vectors of columns whose rows fit square_near_bytes. The stride is rounded up by less
+    // than one vector.
     const std::int64_t near_vectors =
         (square_near_bytes / size - square_stride_bytes(0, radius * shape.channels)) / square_most_lanes - 1;
     const auto most_bytes =

@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job j
 
 // Large cells: a block covers some columns of one part of one row of cells.
 
-// Most large cells that the columns of a block touch.
+// Maximum number of large cells that the columns of a block touch.
 constexpr int most_cells_across = usual_groups * group_px / largest_small_cell_px + 2;
 
 // A block's share of a row of large cells.

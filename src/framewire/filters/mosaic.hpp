@@ -24,7 +24,7 @@ struct CellGrid;
 
 /// Largest side of a cell.
 inline constexpr int max_mosaic_cell_px = 4096;
-/// Most zones of one mosaic.
+/// Maximum number of zones of one mosaic.
 inline constexpr int max_mosaic_zones = 64;
 
 /// Parameters of Mosaic.

@@ -111,7 +111,7 @@ void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const C
     }
 }
 
-TEST_P(NoiseTest, FromChangesEqualsFromFrames) {
+TEST_P(NoiseTest, ResultFromChangesEqualsThatFromFrames) {
     auto& executor = kit::executor(GetParam());
     for (const int channels : {3, 1})
         for (const auto& shape : {Shape{1, 1, 1, channels}, Shape{3, 37, 53, channels}, Shape{2, 240, 320, channels}})

@@ -42,8 +42,8 @@ private:
     HostBuffer outside_row_;  // CPU: a row of the result filled with the outside color
 };
 
-/// Most rows of a transposed result per call of write_transposed(). What it reads and writes then stays in the L1
-/// cache.
+/// Maximum number of rows of a transposed result per call of write_transposed(). What it reads and writes then stays in
+/// the L1 cache.
 inline constexpr int transposed_rows = 64;
 
 /// Writes rows y_begin to y_end - 1 of one frame's result, at most transposed_rows, on the calling thread. `map` is

@@ -22,7 +22,7 @@ namespace framewire {
 /// `in`, `out` and states: frames x height x width, any strides and alignment, no overlap.
 class PointwisePass final : public RowFilter {
 public:
-    /// Most operations, and most of them that need the previous frame.
+    /// Maximum number of operations, and of operations that need the previous frame.
     static constexpr std::size_t max_ops = 8,  ///< operations in one pass
         max_states = 4;                        ///< operations that need the previous frame
 

@@ -102,7 +102,7 @@ private:
 /// Registry entry of `scale`.
 FilterInfo scale_info();
 
-/// Most column taps that scale_rows_in_planes() supports.
+/// Maximum number of column taps that scale_rows_in_planes() supports.
 inline constexpr int scale_planes_most_taps = 32;
 
 /// Makes rows of a scaled image on the calling thread, tile by tile. The channels of each image row are split into

@@ -45,7 +45,7 @@ struct ScaleGrid {
 /// one and two dimensions", 1979.
 struct ScaleAxis {
     int from = 0, to = 0;               ///< pixels of the image and of the result
-    int taps = 0;                       ///< most taps of any pixel
+    int taps = 0;                       ///< maximum number of taps of any pixel
     int stride = 0;                     ///< taps per pixel, padded with zeros
     std::vector<std::int32_t> first{};  ///< first source pixel, per pixel of the result
     /// Weights, `stride` per pixel of the result.

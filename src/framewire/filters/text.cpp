@@ -262,7 +262,7 @@ constexpr Conversion conversions[] = {{'a', 3}, {'A', 9}, {'b', 3}, {'B', 9}, {'
                                       {'S', 2}, {'T', 8}, {'y', 2}, {'Y', 4}, {'z', 5}, {'%', 1}};
 constexpr std::string_view conversion_list = "%a %A %b %B %d %e %F %H %I %j %m %M %p %R %S %T %y %Y %z %%";
 
-// Most characters of a conversion; 0 if it is not allowed.
+// Maximum number of characters of a conversion; 0 if it is not allowed.
 std::size_t most_characters_of(char conversion) {
     const auto* found = std::find_if(std::begin(conversions), std::end(conversions),
                                      [&](const auto& one) { return one.letter == conversion; });

@@ -30,7 +30,7 @@ Color parse_color(std::string_view text, std::string_view what);
 /// A text that parse_color() reads as this color; its name if it has one.
 std::string to_string(const Color& color);
 
-/// Most characters of a text in the picture, with its tokens filled in.
+/// Maximum number of characters of a text in the picture, with its tokens filled in.
 inline constexpr std::size_t max_text_characters = 2048;
 
 /// Parsed text of the text filter: characters, and tokens that are filled in for each frame. Clock tokens follow

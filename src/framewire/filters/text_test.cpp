@@ -335,7 +335,7 @@ TEST_F(TextOnHost, RejectsWrongParameters) {
     expect_refused([&] { make({.size_px = 3}); }, "allowed is a whole number from 4 to 512");
     expect_refused([&] { make({.size_px = 513}); }, "allowed is a whole number from 4 to 512");
     expect_refused([&] { make({.x = 16385}); }, "text: x '16385' is out of range");
-    expect_refused([&] { make({.font = "/no/such.ttf"}); }, "no font file '/no/such.ttf'");
+    expect_refused([&] { make({.font = "/no/such.ttf"}); }, "font file '/no/such.ttf' does not exist");
     EXPECT_THROW(Text({.font = font()}, shape.with_channels(2), executor()), Error);
 }
 
@@ -347,7 +347,7 @@ TEST_F(TextOnHost, RejectsUnknownFamilies) {
     } catch (const Error& error) {
         const std::string_view text = error.what();
         const bool no_fonts = error.code() == ErrorCode::config;
-        EXPECT_NE(text.find(no_fonts ? "has no fonts" : "no font family 'No Such Family'"), text.npos) << text;
+        EXPECT_NE(text.find(no_fonts ? "has no fonts" : "unknown font family 'No Such Family'"), text.npos) << text;
         EXPECT_TRUE(no_fonts || error.code() == ErrorCode::usage);
     }
 }

@@ -50,7 +50,7 @@ inline constexpr int max_window_px = 255;
 /// Extent of a window around its pixel: it covers -before to +after. A window of even size covers one more pixel
 /// before.
 struct WindowReach {
-    /// Pixels before and after its own.
+    /// Number of pixels of the window before and after its own pixel.
     int before, after;
 };
 

@@ -59,7 +59,7 @@ struct SvmParameters {
     SvmLoss loss = SvmLoss::hinge;
     double positive_weight = 1;  ///< factor of c for positive samples; above 0
     double tolerance = 1e-3;     ///< largest allowed duality gap, as a share of the cost; above 0
-    int most_passes = 1000;      ///< most passes through the samples, 1 or more
+    int most_passes = 1000;      ///< maximum number of passes through the samples, 1 or more
     std::uint64_t seed = 1;      ///< seed of the order in which samples are visited
 };
 
@@ -116,7 +116,8 @@ struct TrainingParameters {
     int rounds = 2;  ///< rounds of searching for hard negatives, 0 to 20
     /// Random windows per negative image, 1 to 10000; 0: 10,000 in total, but at least 10 per image.
     int windows = 0;
-    int hard_windows = 20;    ///< most windows added per negative image and round, the worst first, 1 to 10000
+    int hard_windows =
+        20;  ///< maximum number of windows added per negative image and round, the worst first, 1 to 10000
     double scale_step = 1.2;  ///< ratio of the sizes of negative images, 1.05 to 2
 };
 

@@ -56,7 +56,7 @@ void require_different(const std::vector<Piece>& pieces, const std::string& stat
     for (const auto& piece : pieces) {
         const auto [other, is_new] = named.emplace(piece.name, &piece);
         if (!is_new)
-            fail(ErrorCode::usage, "{} and {} would both be {}", other->second->input, piece.input, piece.name);
+            fail(ErrorCode::usage, "{} and {} would both become {}", other->second->input, piece.input, piece.name);
         files.add(piece.files);
     }
     files.require_different();

@@ -466,7 +466,7 @@ TEST_P(Receive, LeavesNoFileIfTheStreamIsRefused) {
     options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
     EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
     EXPECT_TRUE(folder_.names().empty());
-    // its viewer may have left before the wait for one noticed it
+    // the viewer may have left before the waiting thread noticed it
     stop_.request_stop();
     running_.get();
 }

@@ -139,7 +139,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem("cameras:\n  door:\n    source: synth:sise=64x48\n", "3:13", "did you mean 'size'?");
     expect_problem("cameras:\n  door: synth\n", "2:3", "lines below it");
     expect_problem("cameras:\n", "1:1", "lines below it");
-    expect_problem("cameras: {}\n", "1:1", "no camera");
+    expect_problem("cameras: {}\n", "1:1", "'cameras' is empty");
     expect_problem("viewers: 3\n", "1:1", "'cameras' is missing");
     expect_problem("", "1:1", "a map");
     expect_problem("- door\n", "1:1", "a map");
@@ -169,7 +169,7 @@ TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("a: 1\n---\nb: 2\n", "a second document");
     expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 deep");
     expect_refusal("a: " + std::string(100'000, '['), "x:");
-    expect_refusal(std::string(max_document_bytes + 1, ' '), "more than");
+    expect_refusal(std::string(max_document_bytes + 1, ' '), "larger than");
     std::string keys;
     for (int key = 0; key < 2000; ++key) keys += "k" + std::to_string(key) + ": 1\n";
     expect_refusal(keys, "more than 1000 keys");

@@ -39,7 +39,7 @@ std::vector<std::string> outputs_of(const std::vector<std::string>& images, cons
     for (const auto& image : images) {
         outputs.push_back(std::filesystem::path(folder) / std::filesystem::path(image).stem().concat(ending));
         const auto [other, is_new] = image_of.emplace(outputs.back(), image);
-        if (!is_new) fail(ErrorCode::usage, "{} and {} would both be {}", other->second, image, outputs.back());
+        if (!is_new) fail(ErrorCode::usage, "{} and {} would both become {}", other->second, image, outputs.back());
     }
     return outputs;
 }

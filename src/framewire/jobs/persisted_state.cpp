@@ -212,7 +212,7 @@ OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     try {
         json = StateJson::parse(text);
     } catch (const StateJson::exception& error) {
-        fail(ErrorCode::config, "{}: no JSON: {}", name, error.what());
+        fail(ErrorCode::config, "{}: invalid JSON: {}", name, error.what());
     }
     const Place root(name, json);
     root.require_keys({"framewire", "version", "cameras"});

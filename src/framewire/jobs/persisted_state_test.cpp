@@ -147,7 +147,7 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     EXPECT_EQ(parse_state(of_door(R"("threshold":3)"), "x").at("door").threshold, 3);
     expect("{\n \"framewire\": oh}", "line 2");
     expect("[]", "an object");
-    expect(std::string(500'000, '['), "no JSON");
+    expect(std::string(500'000, '['), "invalid JSON");
     expect(std::string(2 << 20, ' '), "1048576 bytes");
     expect(R"({"framewire":"state","version":2,"cameras":{}})", "version: 1 is needed");
     expect(R"({"framewire":"state","version":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}", "version");

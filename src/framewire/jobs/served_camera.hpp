@@ -189,7 +189,7 @@ private:
     RelayJob* relay_ = nullptr;
     // last state of the job before
     BroadcastStanding last_{};
-    // number of versions of all previous jobs, so that versions increase across restarts
+    // last version of the previous jobs, so that versions increase across restarts
     std::uint64_t version_before_ = 0;
     net::StreamMetrics viewers_before_{};
     std::int64_t reconnects_before_ = 0;

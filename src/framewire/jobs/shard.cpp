@@ -145,7 +145,7 @@ std::string difference(const Lines& mark, const Making& making, const Lines& now
     if (mark.size() < 2 || mark[1] != now[1]) return "the options";
     for (std::size_t input = 0; input < making.inputs.size(); ++input)
         if (!has(mark, now[input + 2])) return input == 0 ? "it" : making.inputs[input];
-    return "the outputs that are wanted";
+    return "the requested outputs";
 }
 
 // Writes a file's or folder's data to disk.

@@ -122,7 +122,7 @@ TEST_F(DoneMark, NamesTheFirstChange) {
     expect_changed(other, "the options");
     other = making_;
     other.outputs.pop_back();
-    expect_changed(other, "the outputs that are wanted");
+    expect_changed(other, "the requested outputs");
     write_file(folder_ / "model", "another one");
     expect_changed(making_, folder_ / "model");
     using namespace std::chrono_literals;

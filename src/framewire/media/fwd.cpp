@@ -137,19 +137,18 @@ private:
                 first_spread = std::min(first_spread, block);
                 continue;
             }
-            reader_.damage().say(
-                offset,
-                "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to {}; "
-                "it stays as it was until the next picture",
-                frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
-                offset + std::ssize(bytes) - 1);
+            reader_.damage().say(offset,
+                                 "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to "
+                                 "{}; it is unchanged until the next keyframe",
+                                 frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
+                                 offset + std::ssize(bytes) - 1);
         }
         if (first_spread < grid.count() && !spread_) {
             const auto place = grid.place(first_spread);
             spread_ = Spread{frame_.number, frame_.place.offset};
             reader_.damage().say(frame_.place.offset,
-                                 "frame {} at {:.3f} s: block {}, at {},{}, is made of damaged ones or makes no sense; "
-                                 "such blocks stay as they were, too",
+                                 "frame {} at {:.3f} s: block {}, at {},{}, is invalid or predicted from damaged "
+                                 "blocks; such blocks are unchanged, too",
                                  frame_.number, seconds, first_spread, place.x, place.y);
         }
         if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
@@ -159,7 +158,7 @@ private:
     void say_spread() {
         if (!spread_) return;
         reader_.damage().say(spread_->offset + 1,
-                             "frames {} to {}: {} of {} blocks stayed as they were at last, until the next picture",
+                             "frames {} to {}: {} of {} blocks remained unchanged until the next keyframe",
                              spread_->first, frame_.number - 1, spread_->blocks, damaged_.size());
         spread_.reset();
     }

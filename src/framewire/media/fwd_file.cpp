@@ -50,7 +50,7 @@ void Damage::log(const std::string& text) {
 void Damage::require_none() const {
     if (!any()) return;
     const auto frames = frames_ == 0 ? std::string()
-                                     : fmt::format("; {} of the frames read {} lost or not whole", frames_,
+                                     : fmt::format("; {} of the frames read {} lost or incomplete", frames_,
                                                    frames_ == 1 ? "is" : "are");
     fail(ErrorCode::source_lost, "{} is damaged: {}{}", name_, first_, frames);
 }
@@ -482,11 +482,12 @@ bool Reader::next_head(Frame& frame) {
         return false;
     }
     if (frame.lost > 0) {
-        damage_.say(from,
-                    "{} lost, frame {}{} after {:.3f} s, at bytes {} to {}; what it shows stays until the next picture",
-                    frame.lost == 1 ? "a frame is" : fmt::format("{} frames are", frame.lost), position_.number,
-                    frame.lost == 1 ? "" : fmt::format(" to {}", frame.number - 1),
-                    seconds(std::max<std::int64_t>(position_.last_ticks, 0)), from, at - 1);
+        damage_.say(
+            from,
+            "{} lost, frame {}{} after {:.3f} s, at bytes {} to {}; the picture is unchanged until the next keyframe",
+            frame.lost == 1 ? "a frame is" : fmt::format("{} frames are", frame.lost), position_.number,
+            frame.lost == 1 ? "" : fmt::format(" to {}", frame.number - 1),
+            seconds(std::max<std::int64_t>(position_.last_ticks, 0)), from, at - 1);
         damage_.count_frames(from, frame.lost);
     } else if (at != from) {
         damage_.say(from, "bytes {} to {}, before frame {}, are not a frame", from, at - 1, frame.number);

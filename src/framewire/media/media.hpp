@@ -125,7 +125,8 @@ struct SinkOptions {
     /// The source time that is 0 in the output; default: that of the first frame.
     std::optional<double> begin_seconds{};
     double start_seconds = 0;  ///< SourceOptions::start_seconds, for the time code of the first frame
-    /// The most of a recording, in recorded time, that a killed process loses in addition to what its encoder buffers.
+    /// Longest part of a recording, in recorded time, that a killed process loses in addition to what its encoder
+    /// buffers.
     std::chrono::milliseconds longest_held_back{500};
     /// File whose audio, subtitles, chapters and metadata are copied to the output.
     std::optional<MediumFile> medium{};

@@ -74,7 +74,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     if (kind != values_) fail(ErrorCode::usage, "values of another kind for {}", file_.name());
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} values for {}, whose arrays have {}", count, file_.name(), count_of(shape_));
-    if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which holds one", file_.name());
+    if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which has room for one", file_.name());
     file_.write(values, array_bytes());
     ++arrays_;
 }
@@ -82,7 +82,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
 std::size_t NpyFile::array_bytes() const { return count_of(shape_) * 4; }
 
 void NpyFile::finish(Ending ending) {
-    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which holds one", file_.name());
+    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which needs one", file_.name());
     if (grows_) {
         file_.seek(0);
         write_header();

@@ -306,7 +306,7 @@ std::string ending_of(const std::string& path) { return lower_case(std::filesyst
 bool has(const auto& list, const std::string& ending) { return std::ranges::find(list, ending) != list.end(); }
 
 void refuse_stopped(const InputFile& file) {
-    if (file.stopped()) fail(ErrorCode::io, "stopped while {} was joined", file.name());
+    if (file.stopped()) fail(ErrorCode::io, "stopped while joining {}", file.name());
 }
 
 // First line of a file with its line end, up to a maximum length.

@@ -401,7 +401,7 @@ TEST(PieceNames, RejectUnknownConversions) {
     EXPECT_NE(message.find("segments need a time in their name"), std::string::npos) << message;
     EXPECT_EQ(code_of("out%%.mp4"), ErrorCode::usage);
     EXPECT_EQ(code_of("out-%A.mp4"), ErrorCode::usage);
-    EXPECT_NE(message.find("'%A' is not known"), std::string::npos) << message;
+    EXPECT_NE(message.find("'%A' is unknown"), std::string::npos) << message;
     EXPECT_EQ(code_of("out-%"), ErrorCode::usage);
     EXPECT_EQ(code_of("%Y/out-%H.mp4"), ErrorCode::usage);
 }

@@ -285,7 +285,7 @@ FrameTimes frame_times_of(const std::string& text, const SourceOptions& options)
 #ifdef FRAMEWIRE_FFMPEG
     if (info.medium) return packet_times(*info.medium, options);
 #endif
-    if (!info.frames) return unknown_times("it does not say how many frames it has");
+    if (!info.frames) return unknown_times("its number of frames is unknown");
     if (*info.frames > most_frames_of_times) return unknown_times("it has too many frames");
     return even_times(*info.frames, info.rate);
 }

@@ -170,7 +170,7 @@ TEST(SecretFile, ReportsErrors) {
     expect_code(ErrorCode::no_input, "cannot be read", [&] { read_secret_file(folder.path()); });
     expect_code(ErrorCode::no_input, "is longer than 65536 bytes",
                 [&] { read_secret_file(folder.file("long", std::string(65537, 'a'))); });
-    expect_code(ErrorCode::io, "cannot be made",
+    expect_code(ErrorCode::io, "cannot create the folder",
                 [&] { keep_secret(folder.file("file", "") + "/below/token", [] { return "a"; }); });
 }
 

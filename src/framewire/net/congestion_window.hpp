@@ -22,7 +22,7 @@ namespace framewire::net {
 /// Not thread-safe.
 class CongestionWindow {
 public:
-    /// The most that queueing may add to the round trip.
+    /// Longest delay that queueing may add to the round trip.
     static constexpr std::chrono::milliseconds longest_queue{80};
     /// Initial, smallest and largest window in bytes.
     static constexpr std::size_t first_bytes = std::size_t{2} << 20, least_bytes = 4096,

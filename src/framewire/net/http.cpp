@@ -209,7 +209,7 @@ void Site::add(Route route) {
     for (const auto& other : routes_)
         if (other.method == route.method && other.websocket == route.websocket && other.query == route.query &&
             paths_of(other.pattern) == paths_of(route.pattern))
-            fail(ErrorCode::internal, "the route '{}' is hidden by '{}'", route.pattern, other.pattern);
+            fail(ErrorCode::internal, "the route '{}' is unreachable because of '{}'", route.pattern, other.pattern);
     routes_.push_back(std::move(route));
 }
 

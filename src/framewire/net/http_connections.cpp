@@ -211,8 +211,8 @@ namespace {
 
 using Phase = HttpConnection::Phase;
 
-// Most bytes that are read and discarded from a peer that should not send any. Closing with unread bytes would reset
-// the connection, and the peer could lose the response.
+// Maximum number of bytes that are read and discarded from a peer that should not send any. Closing with unread bytes
+// would reset the connection, and the peer could lose the response.
 constexpr std::size_t discarded_most_bytes = 64 * 1024;
 // A WebSocket that was sent nothing for this long gets a ping. A peer that is gone does not take it, so the write
 // deadline ends the connection.

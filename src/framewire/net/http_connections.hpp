@@ -157,7 +157,7 @@ using VisitorPointer = std::shared_ptr<HttpConnection>;
 /// holds the most loses one. Everything runs on the loop's thread unless stated otherwise.
 class HttpConnections {
 public:
-    /// Most connections, and deadlines.
+    /// Maximum number of connections, and deadlines.
     struct Limits {
         /// Connections without a request in progress, in total.
         int waiting = 1;

@@ -63,7 +63,7 @@ std::string place_holder(HandshakeLimiter::Number connection, const std::string&
 /// are counted, and their number is logged when the period is over. Use it from one thread.
 class LimitedLog {
 public:
-    /// Most lines per period, in total and per peer.
+    /// Maximum number of lines per period, in total and per peer.
     static constexpr int lines_a_period = 20,  ///< in total
         lines_of_a_peer = 10;                  ///< per peer
     /// Length of a period.

@@ -41,7 +41,7 @@ public:
     /// Error{config} if memory runs out.
     explicit Receiver(const ServerHello& hello);
 
-    /// Most bytes that a packed keyframe or delta frame can have, without its header.
+    /// Maximum number of bytes that a packed keyframe or delta frame can have, without its header.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
     /// Applies one message of the server. Returns `picture` if a state is complete; picture(), threshold(), state(),

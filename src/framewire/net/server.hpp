@@ -21,7 +21,7 @@ namespace framewire::net {
 /// Settings of a listener.
 struct ListenerOptions {
     Address listen{"127.0.0.1", 7878};
-    /// Most viewers over all streams.
+    /// Maximum number of viewers over all streams.
     int viewers_limit = 64;
     /// The token that viewers have to send, see validate_token(). Empty: none, which is allowed only on a loopback
     /// address unless `open` is true.
@@ -29,12 +29,12 @@ struct ListenerOptions {
     bool open = false;
     /// If set, every connection uses TLS and the server presents this identity.
     std::optional<TlsIdentity> tls{};
-    /// Most pending connections, in total and per peer (an IPv4 address or an IPv6 /64 network). Beyond that a new
-    /// connection replaces an older one, which receives a refusal.
+    /// Maximum number of pending connections, in total and per peer (an IPv4 address or an IPv6 /64 network). Beyond
+    /// that a new connection replaces an older one, which receives a refusal.
     int greeting_limit = 128, greeting_limit_per_peer = 64;
-    /// Most memory in bytes that responses to several viewers may hold until they are sent. If a new one would exceed
-    /// it, the viewer that takes its bytes most slowly is dropped. 0: 512 MiB, or the size of four keyframes of the
-    /// largest stream if that is more.
+    /// Maximum memory in bytes that responses to several viewers may hold until they are sent. If a new one would
+    /// exceed it, the viewer that takes its bytes most slowly is dropped. 0: 512 MiB, or the size of four keyframes of
+    /// the largest stream if that is more.
     std::size_t pinned_limit_bytes = 0;
     /// Deadline for resolving `listen` if it is a name.
     std::chrono::milliseconds lookup_deadline{5'000};
@@ -55,7 +55,7 @@ struct ListenerOptions {
     /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
     /// may begin with it. Empty: none.
     std::string base_path{};
-    /// Most HTTP requests in progress, including responses that are still being streamed.
+    /// Maximum number of HTTP requests in progress, including responses that are still being streamed.
     int requests_limit = 256;
     /// How `listen` is resolved.
     HostLookup lookup = system_lookup;

@@ -15,8 +15,8 @@ namespace framewire::net {
 
 namespace {
 
-// Most bytes that are read and discarded from a refused connection. Closing with unread bytes would reset the
-// connection, and the peer could lose the reason.
+// Maximum number of bytes that are read and discarded from a refused connection. Closing with unread bytes would reset
+// the connection, and the peer could lose the reason.
 constexpr std::size_t discarded_limit_bytes = 64 * 1024;
 
 // Returns true if the byte starts an HTTP method. The stream protocol starts with a different letter.

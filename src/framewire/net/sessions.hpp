@@ -28,7 +28,7 @@ class PendingConnections {
 public:
     /// Limits on pending connections.
     struct Limits {
-        /// Most connections without a complete hello, in total.
+        /// Maximum number of connections without a complete hello, in total.
         int greeting = 1;
         /// The same per Connection::peer().
         int greeting_per_peer = 1;
@@ -95,12 +95,12 @@ class Sessions {
 public:
     /// Limits on connections and memory.
     struct Limits {
-        /// Most viewers over all streams.
+        /// Maximum number of viewers over all streams.
         int viewers = 1;
         PendingConnections::Limits pending_connections{};
         Viewers::Deadlines viewer_deadlines{};
-        /// Most memory in bytes that pending responses to viewers may hold. 0: 512 MiB, or the size of four keyframes
-        /// of the largest stream if that is more.
+        /// Maximum memory in bytes that pending responses to viewers may hold. 0: 512 MiB, or the size of four
+        /// keyframes of the largest stream if that is more.
         std::size_t pinned_bytes = 0;
     };
 

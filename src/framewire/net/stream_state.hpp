@@ -88,7 +88,7 @@ struct StreamCounts {
 /// versions it holds. Thread-safe, with one feeding thread.
 class StreamState {
 public:
-    /// Most delta frames stored for viewers that are slightly behind.
+    /// Maximum number of delta frames stored for viewers that are slightly behind.
     static constexpr int steps_kept = 32;
 
     /// `executor` must outlive this object. Throws Error{usage} if `info` is invalid, and Error{config} if memory runs
@@ -180,7 +180,7 @@ private:
 /// Control requests of a viewer that wait for the server, and the server's latest answers. Thread-safe.
 class ControlRequests final : public RemoteControl {
 public:
-    /// Most requests that wait. If there are more, the oldest are dropped.
+    /// Maximum number of requests that wait. If there are more, the oldest are dropped.
     static constexpr std::size_t most_waiting = 64;
 
     /// See RemoteControl::state().

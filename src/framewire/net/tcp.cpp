@@ -108,7 +108,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Most bytes that the kernel accepts but has not sent. Less means fresher pictures for a slow viewer.
+// Maximum number of bytes that the kernel accepts but has not sent. Less means fresher pictures for a slow viewer.
 constexpr int unsent_limit_bytes = 128 * 1024;
 // Upper limit of the retransmission timeout. TCP doubles the timeout with each loss of the same packet (RFC 6298, 5.5),
 // so after a few losses it waits up to 6 s although the line is good again. Linux 6.15 and later can limit it; 1 s is

@@ -29,9 +29,11 @@ namespace {
 // Bytes encrypted per write to the carrier: enough for whole records, and little enough to keep a slow viewer's backlog
 // small.
 constexpr std::size_t sealed_at_once_bytes = 32 * 1024;
-// Most bytes received in a row without application data. A handshake with a long certificate chain needs less.
+// Maximum number of bytes received in a row without application data. A handshake with a long certificate chain needs
+// less.
 constexpr std::size_t idle_limit_bytes = 128 * 1024;
-// Most bytes of unsent protocol responses. While the peer does not take them, nothing more is read from it.
+// Maximum number of bytes of unsent protocol responses. While the peer does not take them, nothing more is read from
+// it.
 constexpr std::size_t unsent_answers_limit_bytes = 64 * 1024;
 
 // Record types that a TLS connection can start with (RFC 8446, 5.1).

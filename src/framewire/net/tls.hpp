@@ -150,8 +150,8 @@ std::unique_ptr<Dialer> tls_dialer(std::unique_ptr<Dialer> carrier, const Addres
 /// Adds TLS to the connections that a server accepts, and limits handshakes. Use it from one thread.
 class TlsListener {
 public:
-    /// Most connections per peer, and of all peers together, in `handshakes_window`. Handshakes are expensive, and
-    /// existing viewers have priority.
+    /// Maximum number of connections per peer, and of all peers together, in `handshakes_window`. Handshakes are
+    /// expensive, and existing viewers have priority.
     static constexpr int handshakes_allowed = 256,  ///< per peer
         all_handshakes_allowed = 4096;              ///< of all peers together
     /// The window starts with a peer's first connection.

@@ -356,7 +356,7 @@ MessageHeader read_viewer_header(ByteSpan bytes) {
 }
 
 Drawn read_drawn(ByteSpan payload) {
-    Reader reader(payload, "what a viewer has drawn");
+    Reader reader(payload, "a viewer's acknowledgement");
     Drawn drawn;
     drawn.messages = reader.take<std::uint64_t>();
     drawn.version = reader.take<std::uint64_t>();

@@ -49,7 +49,7 @@ inline constexpr std::size_t header_bytes = 5;
 inline constexpr std::size_t state_header_bytes = 36;
 /// Size of each object after the state header.
 inline constexpr std::size_t object_bytes = 16;
-/// Most objects of one state. If there are more, the first are sent.
+/// Maximum number of objects of one state. If there are more, the first are sent.
 inline constexpr std::size_t max_objects = 1024;
 
 /// Message types. Their numbers are part of the protocol.

@@ -240,8 +240,8 @@ TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
         }
 }
 
-// A pass on the CPU is faster than its parts, although it computes the same, because gray that a heat map reads
-// has one channel, and so does its previous image.
+// A pass on the CPU is faster than its parts, although it computes the same, because the gray image that a heat map
+// reads, and its previous one, have one channel.
 TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
     const auto op = [](const char* text) {
         const auto call = parse_chain(text, registry()).calls.front();

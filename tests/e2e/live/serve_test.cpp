@@ -234,7 +234,7 @@ TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
     const auto [over, over_words] = serve({"--max-bitrate", "20k", "--threshold-max", "10"});
     EXPECT_EQ(over["threshold"]["max"], 10);
     EXPECT_GT(over["over"], 100);
-    const std::string warning = "the stream takes more than 0.02 Mbit/s even within 10";
+    const std::string warning = "the stream exceeds 0.02 Mbit/s even within 10";
     const auto said = over_words.find(warning);
     ASSERT_NE(said, std::string::npos) << over_words;
     EXPECT_EQ(over_words.find(warning, said + 1), std::string::npos) << "once";

@@ -109,14 +109,14 @@ TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
     make_clips(2);
     fs::create_directory(folder_ / "out");
     std::ofstream(out() + "a00.mp4") << "mine";
-    EXPECT_TRUE(has(expect_gray(74), "a00.mp4 is there already"));
+    EXPECT_TRUE(has(expect_gray(74), "a00.mp4 already exists"));
     EXPECT_EQ(names_of(tree(out())), Names{"a00.mp4"}) << "nothing was done";
     EXPECT_TRUE(has(expect_gray(0, {"-n"}), "1 of 2 files made, 1 kept"));
     EXPECT_EQ(contents(out() + "a00.mp4"), "mine");
     EXPECT_TRUE(has(expect_gray(0, {"-y"}), "1 of 2 files made, 1 done before"));
     EXPECT_EQ(frames_in(out() + "a00.mp4"), 4);
     std::ofstream(out() + "a01.mp4") << "changed by hand";
-    EXPECT_TRUE(has(expect_gray(74), "a01.mp4 is there already"));
+    EXPECT_TRUE(has(expect_gray(74), "a01.mp4 already exists"));
     EXPECT_EQ(contents(out() + "a01.mp4"), "changed by hand");
 }
 
@@ -170,7 +170,7 @@ TEST_F(ManyFiles, AreGivenByListsPatternsAndPaths) {
         EXPECT_TRUE(has(result.err, words)) << result.err;
     };
     const auto one = folder_ / "cams/door/1.avi", other = folder_ / "cams/yard/1.avi";
-    refused(gray({"-i", one, other}), 2, "would both be 1.mp4");
+    refused(gray({"-i", one, other}), 2, "would both become 1.mp4");
     refused(gray({"-i", "synth:size=64x48"}), 2, "is not a file");
     refused(gray({"-i", folder_ / "no*.avi"}), 66, "matches no file");
     refused({"run", "-i", clips() + "/*.avi", "-o", folder_ / "all.mp4"}, 2, "-o FOLDER/");

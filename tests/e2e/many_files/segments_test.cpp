@@ -140,7 +140,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
     for (const auto& [name, encoding] : kinds) {
         const auto said =
             expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
-        EXPECT_TRUE(has(said, "pieces of long files made")) << name << said;
+        EXPECT_TRUE(has(said, "segments of long files made")) << name << said;
     }
     // A file whose packets do not have presentation times.
     EXPECT_TRUE(
@@ -285,7 +285,7 @@ TEST_F(Segments, AreShardedAndThenJoined) {
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.npy"));
     EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "info: 1 of 1 pieces"));
     EXPECT_TRUE(has(share(0, {"--stats", folder_ / "stats.json"}),
-                    "1 of 2 files made, 1 done before; 1 of 6 pieces of long files made, 5 done before"));
+                    "1 of 2 files made, 1 done before; 1 of 6 segments of long files made, 5 done before"));
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
     EXPECT_EQ(stats["files"], 2);
     EXPECT_EQ(stats["parts"]["made"], 1);
@@ -379,7 +379,7 @@ TEST_F(Segments, KeepForeignFiles) {
     fs::create_directory(folder_ / "out");
     std::ofstream(folder_ / "out/a.y4m") << "mine";
     const Arguments cut{"run", "-i", a, "--ending", "y4m", "--segment", "2s"};
-    EXPECT_TRUE(has(run(74, "out/", cut), "is there already"));
+    EXPECT_TRUE(has(run(74, "out/", cut), "already exists"));
     auto kept = cut;
     kept.emplace_back("-n");
     EXPECT_TRUE(has(run(0, "out/", kept), "1 kept as they were"));

@@ -52,7 +52,7 @@ TEST(Words, SuggestTheNearestArgument) {
 }
 
 // Users of FFmpeg may type its names.
-TEST(Words, SuggestOurNamesForFfmpegs) {
+TEST(Words, SuggestOurNamesForFfmpegNames) {
     const auto of_option = [](const std::string& option) {
         return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
     };

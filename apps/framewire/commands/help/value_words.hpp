@@ -13,7 +13,7 @@ namespace framewire::app {
 /// Completion of an option's value.
 struct ValueWords {
     enum class Kind { nothing, files, folders, source, filters };
-    Kind kind = Kind::nothing;         ///< files are completed in addition to the words
+    Kind kind = Kind::nothing;         ///< completed in addition to the words
     std::vector<std::string> words{};  ///< completion continues after words that end in ':' or '='
 };
 

@@ -21,19 +21,19 @@ constexpr Definition definitions[] = {
     {"binarize",
      R"(With `h` the histogram of gray values (`gray`'s `weighted`), a pixel is white where its value is above the threshold `t`:
 
-- `two-max`: `t = min(max(floor((a + b) / 2), 50), 200)`. `a` and `b` are the values of the two fullest bins of `h`; of equally
-  full bins the darker one counts as fuller. An image of one value `a` has `b = 0`, or `b = 1` if `a = 0`.
+- `two-max`: `t = min(max(floor((a + b) / 2), 50), 200)`. `a` and `b` are the values of the two fullest bins of `h`; if two
+  are equal, the darker one comes first. An image of one value `a` has `b = 0`, or `b = 1` if `a = 0`.
 - `otsu`: OpenCV's threshold, exactly.
 - `two-peaks`: `h` is smoothed, `h[i] = (h[i - 1] + 2 h[i] + h[i + 1]) / 4`, until it has two peaks. `t` is the lowest bin between
   them. A histogram that never has two peaks gets Otsu's threshold.
 - `document`: the paper `p` is a morphological close by a square of `window` pixels, then the mean in the same window. Otsu's
-  threshold is taken of `255 gray / p`, where paper darker than 64 weighs differences as if it were 64. If that threshold lies
+  threshold is computed on `255 gray / p`, where paper darker than 64 weighs differences as if it were 64. If that threshold lies
   within the paper's own noise, only what stands out from the noise is black
   ([rule](../decisions/documents.md)). A blank page is white.
 - `sauvola`: `t = m (1 + k (s / 128 - 1))`, with mean `m` and standard deviation `s` of the window around the pixel.
 
-`two-max`, `otsu` and `two-peaks` take one threshold from the histogram, whatever is in the picture. A blank page has one hill there,
-and a threshold within the hill makes half of the page black. For pages that may be blank take `document` or `sauvola`.
+`two-max`, `otsu` and `two-peaks` derive a single threshold from the histogram. The histogram of a blank page has one peak, and
+a threshold within it makes half of the page black. For pages that may be blank use `document` or `sauvola`.
 
 `two-max` and `two-peaks` are sections 8.4 and 8.3 of the [report](../reports.md) of 2022. The report does not say which of equally
 full bins is first; its GPU reduction finds the fullest even and the fullest odd bin instead of the two fullest.)"},

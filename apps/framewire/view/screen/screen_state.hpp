@@ -96,7 +96,7 @@ struct Screen::State {
     bool said_position = false;
     std::optional<Adjustment> ordered;  // requested, until the camera has applied it
     Clock::time_point ordered_at{};
-    std::string refusal;             // of the last request
+    std::string refusal;             // why the last request was refused
     session::FirstFailure failure;   // of the window
     std::atomic<bool> over = false;  // once set, `failure` no longer changes
 };

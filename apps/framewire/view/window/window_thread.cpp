@@ -125,7 +125,7 @@ void WindowThread::run(const std::function<void()>& work) {
         if (auto failure = std::exchange(all.failure, nullptr)) std::rethrow_exception(failure);
         if (!all.lost) return;
     }
-    fail(ErrorCode::io, "the display is gone, and the window with it");
+    fail(ErrorCode::io, "the display was lost, and with it the window");
 }
 
 // RTLD_NOLOAD finds Xlib only if SDL has loaded it.

@@ -161,14 +161,14 @@ std::optional<YuvMatrix> asked_matrix(const std::string& name) {
         {"bt601", YuvMatrix::bt601}, {"bt709", YuvMatrix::bt709}, {"bt2020", YuvMatrix::bt2020}};
     if (name.empty()) return std::nullopt;
     if (const auto* matrix = value_named(matrices, name)) return *matrix;
-    fail(ErrorCode::usage, "matrix '{}' is not known; allowed: bt601, bt709 and bt2020", name);
+    fail(ErrorCode::usage, "unknown matrix '{}'; allowed: bt601, bt709 and bt2020", name);
 }
 
 // Parses InputOptions::range; true for full range, empty if it is not set.
 std::optional<bool> asked_range(const std::string& name) {
     if (name.empty()) return std::nullopt;
     if (name != "limited" && name != "full")
-        fail(ErrorCode::usage, "range '{}' is not known; allowed: limited and full", name);
+        fail(ErrorCode::usage, "unknown range '{}'; allowed: limited and full", name);
     return name == "full";
 }
 

@@ -50,7 +50,7 @@ public:
             const int result = av_read_frame(&demuxer_->format(), packet_.get());
             if (result == AVERROR_EOF) break;
             if (interrupt_.stopped()) return {.unknown = "it was stopped"};
-            if (result < 0) return {.unknown = "it cannot be read to its end: " + ffmpeg_error(result)};
+            if (result < 0) return {.unknown = "it cannot be read completely: " + ffmpeg_error(result)};
             if (packet_->stream_index == stream_->index) take(*packet_);
             av_packet_unref(packet_.get());
         }
@@ -117,7 +117,7 @@ using namespace std::chrono_literals;
 
 // Longest wait for one packet of a part.
 constexpr std::chrono::milliseconds part_patience = 60s;
-// Most bytes that the MP4 muxer buffers before a fragment is written.
+// Maximum number of bytes that the MP4 muxer buffers before a fragment is written.
 constexpr std::int64_t most_held_back_bytes = std::int64_t{16} << 20;
 
 // Packet reader for the video stream of one part.
@@ -140,7 +140,7 @@ public:
             av_packet_unref(&packet);
             interrupt_.allow(part_patience);
             const int result = av_read_frame(&demuxer_->format(), &packet);
-            if (interrupt_.stopped()) fail(ErrorCode::io, "stopped while {} was joined", path_);
+            if (interrupt_.stopped()) fail(ErrorCode::io, "stopped while joining {}", path_);
             if (result == AVERROR_EOF) return false;
             if (result < 0) fail(ErrorCode::no_input, "cannot read {}: {}", path_, ffmpeg_error(result));
             if (packet.stream_index == stream_->index) return true;

@@ -23,7 +23,7 @@ struct EncoderChoice {
     std::optional<double> crf{};  ///< constant quality, on the encoder's own scale
     std::optional<std::int64_t> bitrate{};
     std::string preset{}, tune{};  ///< empty: chosen automatically
-    std::optional<int> gop{};      ///< most frames from one key frame to the next
+    std::optional<int> gop{};      ///< maximum number of frames from one key frame to the next
     std::string pixels{};          ///< FFmpeg's name of a pixel format; empty: chosen automatically
     std::optional<int> quality{};  ///< of a still image, 1 to 100
     bool live = false;             ///< low delay, and a key frame every 2 s

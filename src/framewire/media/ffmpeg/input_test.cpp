@@ -98,7 +98,7 @@ TEST_F(Limits, ImagesUseImageDemuxersOnly) {
     std::filesystem::copy(folder_ / "secret.ts", folder_ / "a.jpg");
     const auto video = read_video(folder_ / "a.jpg");
     EXPECT_EQ(video.error, ErrorCode::no_input);
-    EXPECT_NE(video.message.find("is no image: it holds MPEG-TS"), std::string::npos) << video.message;
+    EXPECT_NE(video.message.find("is not an image: it contains MPEG-TS"), std::string::npos) << video.message;
     const auto want = read_video(folder_ / "secret.jpg").frames;
     ASSERT_EQ(want.size(), 1U);
     // Images with the extensions of other images and of videos.

@@ -55,15 +55,15 @@ std::string many_zones(int count) {
 
 TEST(ControlRequestBodies, ExplainInvalidBodies) {
     const Wrong all[] = {
-        {chain, "", "no JSON"},
+        {chain, "", "not valid JSON"},
         {chain, "{\"chain\":\"a\"", "not valid JSON at byte"},
-        {chain, "{\"chain\":\"a\"} x", "no JSON"},
+        {chain, "{\"chain\":\"a\"} x", "not valid JSON"},
         {chain, "[1]", "it must be an object"},
         {chain, "{}", "is empty; allowed: chain"},
         {chain, R"({"chain":1})", "chain is 1; allowed: a text"},
         {chain, R"({"chain":"a","chain":"b"})", "'chain' is given twice"},
         {chain, R"({"chian":"a"})", "'chian', which is unknown; allowed: chain; did you mean 'chain'?"},
-        {chain, "{\"chain\":\"\xff\"}", "no JSON"},
+        {chain, "{\"chain\":\"\xff\"}", "not valid JSON"},
         {chain, R"({"chain":{"a":{"b":{"c":{"d":{"e":1}}}}}})", "nested deeper"},
         {controls, R"({"brightness":300})",
          "brightness '300' is out of range; allowed: a whole number from -255 to 255"},

@@ -36,7 +36,7 @@ export class ChainEditor {
             refused: this.refusal.tell,
         });
         this.list = make("ol", { class: "chain", "aria-label": "Filters, in their order" });
-        this.none = make("p", { class: "soft" }, "No filter: the picture goes out as it comes.");
+        this.none = make("p", { class: "soft" }, "No filter: the picture is sent unchanged.");
         this.back = make("button", { class: "button", type: "button", hidden: true, onclick: () => this.goBack() }, "Back to what the server has");
         this.add = make(
             "button",
