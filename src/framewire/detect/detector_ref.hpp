@@ -6,9 +6,9 @@
 #include "framewire/detect/components.hpp"
 #include "framewire/detect/detector.hpp"
 #include "framewire/detect/masks.hpp"
-#include "framewire/filters/gaussian_ref.hpp"
-#include "framewire/filters/gray_ref.hpp"
 #include "framewire/filters/morphology_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
+#include "framewire/filters/window_ref.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "framewire/filters/gray_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/pyramid.hpp"
 #include "framewire/hog/window_model.hpp"
