@@ -1,7 +1,7 @@
 // Checks that every byte that viewers see is within its bound: for session.video(), or the synthetic camera by default,
 // with every possible threshold, in all modes.
 
-#include "framewire/codec/unpack_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "stream/film.hpp"
 #include "suites.hpp"
 

@@ -1,6 +1,6 @@
 #include "training/symbol_counts.hpp"
 
-#include "framewire/codec/unpack_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/core/error.hpp"
 
 #include <limits>

@@ -1,7 +1,7 @@
 // Checks the bound of the difference stream on real clips, if present: each byte that a viewer sees is within the
 // threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
 #include "e2e/real_data.hpp"
-#include "framewire/codec/unpack_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/media/media.hpp"
 #include "kit/images.hpp"
 

@@ -1,7 +1,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/filters/binarize.hpp"
 #include "framewire/filters/binarize_ref.hpp"
-#include "framewire/filters/gray_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "ladders/binarize/binarize_kernels.hpp"
 #include "ladders/gray/gray_kernels.hpp"
 #include "ladders/kit/filter_ladder.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/ladder.hpp"

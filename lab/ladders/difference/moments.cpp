@@ -1,6 +1,6 @@
 #include "ladders/difference/moments.hpp"
 
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 

@@ -1,6 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/filters/gray.hpp"
-#include "framewire/filters/gray_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "ladders/gray/gray_kernels.hpp"
 #include "ladders/kit/filter_ladder.hpp"
 #include "suites.hpp"

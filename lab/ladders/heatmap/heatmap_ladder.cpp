@@ -1,5 +1,5 @@
 #include "framewire/filters/heatmap.hpp"
-#include "framewire/filters/heatmap_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "ladders/heatmap/heatmap_kernels.hpp"
 #include "ladders/pictures/picture_ladder.hpp"
 #include "ladders/pictures/write_picture.hpp"

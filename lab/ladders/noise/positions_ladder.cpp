@@ -1,7 +1,7 @@
 #include "ladders/noise/positions_ladder.hpp"
 
 #include "framewire/filters/noise.hpp"
-#include "framewire/filters/noise_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "ladders/difference/difference_kernels.hpp"
 #include "ladders/difference/moments.hpp"
 #include "ladders/noise/noise_kernels.hpp"

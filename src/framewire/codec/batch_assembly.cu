@@ -1,5 +1,5 @@
 #include "framewire/codec/batch_assembly.cuh"
-#include "framewire/codec/batch_assembly.hpp"
+#include "framewire/codec/batch_kernels.hpp"
 #include "framewire/codec/coder_tables.cuh"
 #include "framewire/codec/coder_tables.hpp"
 #include "framewire/codec/keyframe_coder.hpp"

@@ -1,6 +1,5 @@
 #include "framewire/codec/batch_packer.hpp"
-#include "framewire/codec/batch_assembly.hpp"
-#include "framewire/codec/batch_prediction.hpp"
+#include "framewire/codec/batch_kernels.hpp"
 #include "framewire/codec/blocks.hpp"
 #include "framewire/codec/coder_tables.hpp"
 #include "framewire/codec/packing.hpp"

@@ -1,5 +1,5 @@
 #include "framewire/codec/batch_assembly.cuh"
-#include "framewire/codec/batch_prediction.hpp"
+#include "framewire/codec/batch_kernels.hpp"
 #include "framewire/codec/blocks.hpp"
 #include "framewire/codec/prediction.hpp"
 #include "framewire/cuda/check.hpp"

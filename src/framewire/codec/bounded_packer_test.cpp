@@ -1,5 +1,5 @@
 #include "framewire/codec/bounded_packer.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/codec/prediction.hpp"
 #include "framewire/core/error.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/codec/batch_packer.hpp"
 #include "framewire/codec/bounded_packer.hpp"
 #include "framewire/codec/delta.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/exact_packer.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/error.hpp"

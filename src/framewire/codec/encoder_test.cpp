@@ -1,5 +1,5 @@
 #include "framewire/codec/delta.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/filter_check.hpp"
 

@@ -1,5 +1,5 @@
 #include "framewire/codec/exact_packer.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"

@@ -1,5 +1,5 @@
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"
-#include "framewire/codec/unpack_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"
 #include "kit/needs.hpp"

@@ -1,7 +1,7 @@
 #include "framewire/codec/packing.hpp"
 #include "framewire/codec/blocks.hpp"
 #include "framewire/codec/bounded_packer.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"

@@ -2,7 +2,7 @@
 #include "framewire/codec/blocks.hpp"
 #include "framewire/codec/bounded_packer.hpp"
 #include "framewire/codec/delta.hpp"
-#include "framewire/codec/delta_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/backend_buffer.hpp"

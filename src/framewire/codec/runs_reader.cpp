@@ -1,4 +1,4 @@
-#include "framewire/codec/runs_reader.hpp"
+#include "framewire/codec/changes_decoder.hpp"
 #include "framewire/codec/models.hpp"
 #include "framewire/codec/sub_block_contexts.hpp"
 #include "framewire/core/simd.hpp"

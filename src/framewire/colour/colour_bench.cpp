@@ -1,7 +1,6 @@
 #include "framewire/colour/image_to_yuv.hpp"
-#include "framewire/colour/image_to_yuv_ref.hpp"
+#include "framewire/colour/yuv_ref.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
-#include "framewire/colour/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
 #include "suites.hpp"

@@ -1,5 +1,5 @@
 #include "framewire/colour/image_to_yuv.hpp"
-#include "framewire/colour/image_to_yuv_ref.hpp"
+#include "framewire/colour/yuv_ref.hpp"
 #include "framewire/colour/yuv_testing.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"

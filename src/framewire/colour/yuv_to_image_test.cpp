@@ -1,6 +1,6 @@
 #include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/colour/yuv_ref.hpp"
 #include "framewire/colour/yuv_testing.hpp"
-#include "framewire/colour/yuv_to_image_ref.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
 #include "kit/allocations.hpp"

@@ -1,6 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/kernel_image.hpp"
-#include "framewire/cuda/test_kernels.hpp"
+#include "framewire/cuda/kernel_testing.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace framewire {
 namespace {
 
-namespace kernels = cuda::test_kernels;
+namespace kernels = cuda::kernel_testing;
 
 class KernelTest : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, KernelTest, testing::Values(Backend::cuda), kit::backend_name);
@@ -150,7 +150,8 @@ TEST_P(KernelTest, RecordingsDetectWorkOnAKeptHandle) {
     const auto past_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::past_queue, executor());
     in_queue();  // allowed outside of recordings
     EXPECT_NE(complaint_of_recording(in_queue).find("missing from the graph"), std::string::npos);
-    EXPECT_NE(complaint_of_recording([&] { fill(), in_queue(), fill(); }).find("test_kernels.cu:"), std::string::npos);
+    EXPECT_NE(complaint_of_recording([&] { fill(), in_queue(), fill(); }).find("kernel_testing.cu:"),
+              std::string::npos);
     EXPECT_NE(complaint_of_recording(past_queue).find("has 0 nodes"), std::string::npos);
     EXPECT_EQ(complaint_of_recording(fill), "none");
     executor().synchronize();

@@ -1,6 +1,6 @@
 #include "framewire/cuda/device.hpp"
 #include "framewire/detect/background.hpp"
-#include "framewire/detect/background_ref.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

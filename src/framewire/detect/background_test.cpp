@@ -1,7 +1,7 @@
 #include "framewire/detect/background.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
-#include "framewire/detect/background_ref.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "framewire/detect/box_overlay.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/detect/box_overlay_ref.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>

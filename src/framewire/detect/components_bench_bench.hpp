@@ -2,7 +2,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/detect/components.hpp"
-#include "framewire/detect/components_ref.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "kit/session.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "framewire/detect/detector.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameter_fields.hpp"
-#include "framewire/detect/box_overlay_ref.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/mixture.hpp"

@@ -1,6 +1,6 @@
 #include "framewire/cuda/device.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "framewire/detect/masks.hpp"
-#include "framewire/detect/masks_ref.hpp"
 #include "framewire/filters/morphology_ref.hpp"
 #include "suites.hpp"
 

@@ -1,7 +1,7 @@
 #include "framewire/detect/masks.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
-#include "framewire/detect/masks_ref.hpp"
+#include "framewire/detect/detector_ref.hpp"
 #include "framewire/filters/morphology_ref.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

@@ -1,4 +1,4 @@
-#include "framewire/filters/adjust.cuh"
+#include "framewire/filters/adjust.hpp"
 #include "framewire/filters/pointwise.cuh"
 
 namespace framewire {

@@ -80,7 +80,7 @@ FRAMEWIRE_HOST_DEVICE constexpr int adjust_saturation(int value, int gray, const
     return hold_to_byte(gray + (((value - gray) * terms.saturation + 128) >> 8));
 }
 
-/// The whole formula on the host. Kernels use their own packed form (adjust.cuh).
+/// The whole formula on the host. Kernels use their own packed form (AdjustOnDevice).
 constexpr Pixel adjust_pixel(Pixel pixel, const AdjustTerms& terms) {
     const int b = adjust_level(channel_of(pixel, 0), terms);
     const int g = adjust_level(channel_of(pixel, 1), terms);

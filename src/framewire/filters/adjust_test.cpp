@@ -1,5 +1,5 @@
 #include "framewire/filters/adjust.hpp"
-#include "framewire/filters/adjust_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>

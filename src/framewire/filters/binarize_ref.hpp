@@ -3,9 +3,9 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/filters/binarize.hpp"
 #include "framewire/filters/gray_input.hpp"
-#include "framewire/filters/gray_ref.hpp"
-#include "framewire/filters/mean_ref.hpp"
 #include "framewire/filters/morphology_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
+#include "framewire/filters/window_ref.hpp"
 
 #include <algorithm>
 #include <cmath>

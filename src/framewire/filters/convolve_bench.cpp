@@ -1,5 +1,5 @@
 #include "framewire/filters/convolve.hpp"
-#include "framewire/filters/convolve_ref.hpp"
+#include "framewire/filters/window_ref.hpp"
 #include "kit/window_bench.hpp"
 #include "suites.hpp"
 

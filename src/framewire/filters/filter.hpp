@@ -97,8 +97,8 @@ struct PointwiseSpan {
 };
 
 /// A pointwise filter's operation on one pixel, as data. A fused pass runs a list of them over the picture. The GPU
-/// code of an operation is the class NameOnDevice in the header that filters/CMakeLists.txt lists in
-/// `pointwise_headers`; it is constructed from the PointwiseOp.
+/// code of an operation is the class NameOnDevice in the filter's header or in pointwise.cuh, constructed from the
+/// PointwiseOp. filters/CMakeLists.txt lists the filter in `pointwise_filters`.
 struct PointwiseOp {
     std::string_view filter;               ///< name of the filter
     int channels = 0;                      ///< of the result; 0 keeps the number of channels

@@ -1,5 +1,5 @@
 #include "framewire/filters/gray.hpp"
-#include "framewire/filters/gray_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "framewire/filters/heatmap.cuh"
+#include "framewire/filters/heatmap.hpp"
 #include "framewire/filters/pointwise.cuh"
 
 // The heat map on the GPU. From frames: one kernel. From changes: one kernel fills the result with the color of

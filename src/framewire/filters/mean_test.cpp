@@ -1,5 +1,5 @@
 #include "framewire/filters/mean.hpp"
-#include "framewire/filters/mean_ref.hpp"
+#include "framewire/filters/window_ref.hpp"
 #include "kit/window_check.hpp"
 
 #include <gtest/gtest.h>

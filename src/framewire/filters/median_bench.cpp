@@ -1,5 +1,5 @@
 #include "framewire/filters/median.hpp"
-#include "framewire/filters/median_ref.hpp"
+#include "framewire/filters/window_ref.hpp"
 #include "kit/window_bench.hpp"
 #include "suites.hpp"
 

@@ -1,5 +1,5 @@
 #include "framewire/filters/noise.hpp"
-#include "framewire/filters/noise_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "framewire/filters/heatmap.cuh"
+#include "framewire/filters/heatmap.hpp"
 #include "framewire/filters/pointwise.cuh"
 #include "framewire/filters/pointwise.hpp"
 #include "pointwise_filters.inc"

@@ -1,11 +1,9 @@
 #include "framewire/filters/adjust.hpp"
-#include "framewire/filters/adjust_ref.hpp"
 #include "framewire/filters/gray.hpp"
 #include "framewire/filters/heatmap.hpp"
-#include "framewire/filters/heatmap_ref.hpp"
 #include "framewire/filters/noise.hpp"
-#include "framewire/filters/noise_ref.hpp"
 #include "framewire/filters/pointwise.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "kit/frame_bench.hpp"
 #include "suites.hpp"
 

@@ -1,7 +1,6 @@
 #include "framewire/filters/geometry.hpp"
 #include "framewire/filters/geometry_ref.hpp"
 #include "framewire/filters/rotate.hpp"
-#include "framewire/filters/rotate_ref.hpp"
 #include "kit/window_bench.hpp"
 #include "suites.hpp"
 

@@ -1,5 +1,5 @@
 #include "framewire/filters/rotate.hpp"
-#include "framewire/filters/rotate_ref.hpp"
+#include "framewire/filters/geometry_ref.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>

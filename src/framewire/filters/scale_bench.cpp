@@ -1,5 +1,5 @@
+#include "framewire/filters/geometry_ref.hpp"
 #include "framewire/filters/scale.hpp"
-#include "framewire/filters/scale_ref.hpp"
 #include "kit/window_bench.hpp"
 #include "suites.hpp"
 

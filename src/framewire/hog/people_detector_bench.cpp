@@ -1,7 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/hog/people_detector.hpp"
-#include "framewire/hog/window_scores_ref.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/hog/pyramid.hpp"
-#include "framewire/hog/window_scores_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

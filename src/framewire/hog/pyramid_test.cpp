@@ -1,6 +1,6 @@
 #include "framewire/hog/pyramid.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/hog/pyramid_ref.hpp"
+#include "framewire/hog/hog_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"

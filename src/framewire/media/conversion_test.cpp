@@ -1,6 +1,5 @@
 #include "framewire/media/conversion.hpp"
-#include "framewire/colour/image_to_yuv_ref.hpp"
-#include "framewire/colour/yuv_to_image_ref.hpp"
+#include "framewire/colour/yuv_ref.hpp"
 #include "framewire/media/media_testing.hpp"
 #include "kit/images.hpp"
 

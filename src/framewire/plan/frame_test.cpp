@@ -2,9 +2,8 @@
 #include "framewire/codec/delta.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/heatmap.hpp"
-#include "framewire/filters/heatmap_ref.hpp"
 #include "framewire/filters/noise.hpp"
-#include "framewire/filters/noise_ref.hpp"
+#include "framewire/filters/pointwise_ref.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 

@@ -1,7 +1,7 @@
 // Images that the encoders pack: both decoders return the encoder's reference, which is within the threshold of the
 // image.
 
-#include "framewire/codec/unpack_ref.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
 // Packed frames of a hostile sender: refused, or applied as the reference decoder applies them, never outside the
 // picture.
 
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"
-#include "framewire/codec/unpack_ref.hpp"
 #include "framewire/core/error.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // Packed blocks with random, correctly coded symbols: the Unpacker accepts or refuses them as the reference decoder
 // does.
 
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"
-#include "framewire/codec/unpack_ref.hpp"
 #include "framewire/core/error.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #include "framewire/service/web/metrics.hpp"
-#include "framewire/service/web/fake_camera.hpp"
+#include "framewire/service/web/site_testing.hpp"
 #include "kit/sources.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "framewire/net/http.hpp"
 #include "framewire/service/events.hpp"
 #include "framewire/service/web/embedded_files.hpp"
-#include "framewire/service/web/fake_camera.hpp"
+#include "framewire/service/web/site_testing.hpp"
 #include "kit/eventually.hpp"
 
 #include <fmt/format.h>

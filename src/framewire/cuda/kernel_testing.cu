@@ -1,8 +1,8 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/kernel.cuh"
-#include "framewire/cuda/test_kernels.hpp"
+#include "framewire/cuda/kernel_testing.hpp"
 
-namespace framewire::cuda::test_kernels {
+namespace framewire::cuda::kernel_testing {
 namespace {
 
 // An array on the GPU that starts as 0xA5 bytes or as a copy of host values.
@@ -170,4 +170,4 @@ std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame) 
     return launches;
 }
 
-}  // namespace framewire::cuda::test_kernels
+}  // namespace framewire::cuda::kernel_testing

@@ -11,7 +11,7 @@
 // Kernels for the tests of the shared kernel helpers. Each function uploads its input, runs the helper under
 // test on the executor's stream, waits, and returns the results.
 
-namespace framewire::cuda::test_kernels {
+namespace framewire::cuda::kernel_testing {
 
 /// Result of each lane of a warp for 32 `values`.
 struct WarpResults {
@@ -50,4 +50,4 @@ std::function<void()> fill_on_kept_handle(DeviceBuffer& buffer, KeptHandle how, 
 /// Returns the first frame and the number of frames of each launch that for_frames() makes.
 std::vector<std::pair<int, int>> launches_for(int frames, int blocks_per_frame);
 
-}  // namespace framewire::cuda::test_kernels
+}  // namespace framewire::cuda::kernel_testing
