@@ -1,6 +1,9 @@
 #include "framewire/core/time.hpp"
+#include "framewire/core/retry_pauses.hpp"
 
 #include <gtest/gtest.h>
+
+#include <vector>
 
 namespace framewire {
 namespace frame_rate_test {
@@ -45,4 +48,26 @@ TEST(Seconds, FormatAsClockTime) {
 }
 
 }  // namespace seconds_test
+
+namespace retry_pauses_test {
+
+std::vector<std::int64_t> next_ms(RetryPauses& pauses, int count) {
+    std::vector<std::int64_t> taken;
+    while (count-- > 0) taken.push_back(pauses.take().count());
+    return taken;
+}
+
+TEST(RetryPauses, DoubleUpToTheLongestUntilReset) {
+    RetryPauses pauses(std::chrono::milliseconds(250), std::chrono::milliseconds(1500));
+    EXPECT_EQ(next_ms(pauses, 5), (std::vector<std::int64_t>{250, 500, 1000, 1500, 1500}));
+    pauses.reset();
+    EXPECT_EQ(next_ms(pauses, 2), (std::vector<std::int64_t>{250, 500}));
+}
+
+TEST(RetryPauses, ShortenAFirstPauseAboveTheLongest) {
+    RetryPauses pauses(std::chrono::milliseconds(40), std::chrono::milliseconds(30));
+    EXPECT_EQ(next_ms(pauses, 3), (std::vector<std::int64_t>{40, 30, 30}));
+}
+
+}  // namespace retry_pauses_test
 }  // namespace framewire

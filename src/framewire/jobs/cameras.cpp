@@ -2,6 +2,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/text.hpp"
+#include "framewire/core/retry_pauses.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/jobs/broadcast.hpp"
 #include "framewire/jobs/configuration.hpp"
@@ -115,8 +116,7 @@ void Camera::open(bool may_come_later) {
 bool Camera::open_with_patience() {
     const auto begin = Clock::now();
     const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
-    for (auto pause = first_retry_pause; wait(options_.job.stop, pause);
-         pause = std::min(2 * pause, longest_retry_pause)) {
+    for (RetryPauses pauses; wait(options_.job.stop, pauses.take());) {
         try {
             make_job();
             tell_address();
