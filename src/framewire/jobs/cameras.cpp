@@ -1,8 +1,9 @@
 #include "framewire/jobs/cameras.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/core/text.hpp"
 #include "framewire/core/retry_pauses.hpp"
+#include "framewire/core/text.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/jobs/broadcast.hpp"
 #include "framewire/jobs/configuration.hpp"
@@ -535,16 +536,13 @@ ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras
         auto line = total_json(total_of(cameras));
         for (const auto& camera : cameras)
             line["cameras"][camera->name()] = Json::parse(progress_json(camera->figures(), std::nullopt));
-        return line.dump();
+        return json_text(line);
     };
     return {bar, json};
 }
 
 std::string to_json(const CamerasResult& result) {
-    const auto text = [](const Json& json) {
-        constexpr int indent = 2;
-        return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-    };
+    const auto text = [](const Json& json) { return json_text(json, 2) + "\n"; };
     const auto of = [](const CameraResult& camera) {
         auto json = Json::parse(to_json(camera.broadcast.figures, camera.broadcast.description));
         if (camera.failure) json["failure"] = *camera.failure;

@@ -1,10 +1,11 @@
 #include "framewire/service/mqtt.hpp"
 #include "framewire/core/dynamic_library.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters.hpp"
-#include "framewire/core/time.hpp"
 #include "framewire/core/retry_pauses.hpp"
+#include "framewire/core/time.hpp"
 #include "framewire/net/access.hpp"
 #include "framewire/net/address.hpp"
 #include "framewire/service/mqtt_spool.hpp"
@@ -612,7 +613,7 @@ MqttMessage discovery_message(const std::string& discovery, const std::string& p
         {"device", {{"identifiers", {id}}, {"name", camera}, {"manufacturer", "framewire"}, {"model", "camera"}}},
         {"origin", {{"name", "framewire"}}}};
     return {fmt::format("{}/binary_sensor/framewire_{}/{}/config", discovery, plain_name(prefix), plain_name(camera)),
-            config.dump(), true};
+            json_text(config), true};
 }
 
 Wake::Wake() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
