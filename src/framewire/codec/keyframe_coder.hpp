@@ -94,8 +94,6 @@ private:
 /// Decoder for the same forms. Not thread-safe.
 class PictureDecoder {
 public:
-    /// Returns true if the bytes begin like one of these forms, and not like a block of a delta frame.
-    static bool is_picture(std::span<const std::uint8_t> bytes);
     /// Writes a block to `picture`. Returns false if `bytes` are broken; the content of the block is then unspecified.
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, HostView<std::uint8_t> picture);
 
