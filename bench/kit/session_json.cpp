@@ -1,6 +1,8 @@
 #include "kit/machine.hpp"
 #include "kit/session.hpp"
 
+#include "framewire/core/json_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace framewire::bench {
@@ -70,7 +72,7 @@ std::string Session::json() const {
     for (const auto& [name, limit] : measured_limits_)
         all["limits"][name] = {{"bytes", limit.bytes}, {"median_us", limit.timing.median_us}};
     for (const auto& row : rows_) all["rows"].push_back(row_json(row));
-    return all.dump(2);
+    return json_text(all, 2);
 }
 
 }  // namespace framewire::bench

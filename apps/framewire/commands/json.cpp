@@ -2,6 +2,8 @@
 
 #include "commands/json.hpp"
 
+#include "framewire/core/json_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -37,7 +39,7 @@ Json::~Json() = default;
 
 void Json::add(std::string_view name, const Json& value) { (*value_)[std::string(name)] = *value.value_; }
 void Json::push_back(const Json& value) { value_->push_back(*value.value_); }
-std::string Json::text() const { return value_->dump(2, ' ', false, Value::error_handler_t::replace); }
+std::string Json::text() const { return json_text(*value_, 2); }
 
 void Json::set_flag(bool value) { *value_ = value; }
 void Json::set_integer(std::int64_t value) { *value_ = value; }

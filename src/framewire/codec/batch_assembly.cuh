@@ -260,15 +260,6 @@ struct PixelEntries {
         for (int i = 1; i < most; ++i)
             if (of[i]) *to++ = of[i];
     }
-    /// Returns the sum of the entries' costs: four sums of 16 bits, one per set of models, as in step_costs().
-    __device__ unsigned long long cost(const std::uint64_t* costs) const {
-        unsigned long long sum = __ldg(reinterpret_cast<const unsigned long long*>(costs + of[0]));
-        if (changes)
-#pragma unroll
-            for (int i = 1; i < most; ++i)
-                if (of[i]) sum += __ldg(reinterpret_cast<const unsigned long long*>(costs + of[i]));
-        return sum;
-    }
 };
 
 /// Returns the pattern of a pixel's steps: the sum of 3^c times 0, 1 (up) or 2 (down); gray counts as three equal

@@ -547,12 +547,6 @@ ChainSymbol chain_symbol(const rans::Symbol& symbol) {
             std::uint32_t{symbol.complement} << ChainSymbol::shift_bits | symbol.shift};
 }
 
-// Start and frequency of a symbol in one word.
-template <class Models>
-std::uint32_t range_of(const Models& models, int symbol) {
-    return models.start(symbol) | models.frequency(symbol) << 16;
-}
-
 // Concatenation of tables, each at a multiple of 16 bytes. add() returns the offset of the table.
 class Tables {
 public:
@@ -577,24 +571,17 @@ private:
 
 DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
     std::vector<ChainSymbol> steps, states, pictures;
-    std::vector<std::uint32_t> step_ranges, picture_ranges;
     for (const auto& models : step_model_sets())
-        for (int symbol = 0; symbol < step_models::symbols; ++symbol) {
+        for (int symbol = 0; symbol < step_models::symbols; ++symbol)
             steps.push_back(chain_symbol(models.symbol(symbol)));
-            step_ranges.push_back(range_of(models, symbol));
-        }
     for (int choice = 0; choice < step_states::choices; ++choice)
         states.push_back(chain_symbol(rans::symbol_of(step_states::start(choice), step_states::frequency(choice))));
     const auto& of_pictures = trained_picture_models();
-    for (int symbol = 0; symbol < picture_models::symbols; ++symbol) {
+    for (int symbol = 0; symbol < picture_models::symbols; ++symbol)
         pictures.push_back(chain_symbol(of_pictures.symbol(symbol)));
-        picture_ranges.push_back(range_of(of_pictures, symbol));
-    }
     Tables all;
     const auto steps_at = all.add(steps), states_at = all.add(states), costs_at = all.add(step_costs()),
-               ranges_at = all.add(step_ranges), pictures_at = all.add(pictures),
-               places_at = all.add(lane_tables().places), picture_ranges_at = all.add(picture_ranges),
-               ranks_at = all.add(pattern_ranks), patterns_at = all.add(patterns_by_frequency);
+               pictures_at = all.add(pictures), ranks_at = all.add(pattern_ranks);
     memory_ = cuda::DeviceBuffer(all.bytes().size());
     cuda::upload(all.bytes().data(), memory_.data(), all.bytes().size(), stream);
     // The host copy is freed on return.
@@ -607,12 +594,8 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
     set(tables_.steps, steps_at);
     set(tables_.states, states_at);
     set(tables_.step_costs, costs_at);
-    set(tables_.step_ranges, ranges_at);
     set(tables_.pictures, pictures_at);
-    set(tables_.picture_places, places_at);
-    set(tables_.picture_ranges, picture_ranges_at);
     set(tables_.pattern_ranks, ranks_at);
-    set(tables_.patterns, patterns_at);
 }
 
 }  // namespace framewire::codec

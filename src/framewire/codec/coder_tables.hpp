@@ -23,15 +23,11 @@ struct alignas(16) ChainSymbol {
 
 /// Tables with which kernels encode and decode symbols. The pointers are to device memory.
 struct CoderTables {
-    const ChainSymbol* steps;             ///< models of delta frames, all sets one after the other
-    const ChainSymbol* states;            ///< number of states of a block of a delta frame
-    const std::uint64_t* step_costs;      ///< as step_costs() returns them
-    const std::uint32_t* step_ranges;     ///< per symbol of each set: start, and frequency << 16
-    const ChainSymbol* pictures;          ///< models of keyframes
-    const std::uint32_t* picture_places;  ///< as LaneTables::places
-    const std::uint32_t* picture_ranges;  ///< like step_ranges, for the models of keyframes
-    const std::uint8_t* pattern_ranks;    ///< symbol of each of the 27 patterns
-    const std::uint8_t* patterns;         ///< pattern of each symbol
+    const ChainSymbol* steps;           ///< models of delta frames, all sets one after the other
+    const ChainSymbol* states;          ///< number of states of a block of a delta frame
+    const std::uint64_t* step_costs;    ///< as step_costs() returns them
+    const ChainSymbol* pictures;        ///< models of keyframes
+    const std::uint8_t* pattern_ranks;  ///< symbol of each of the 27 patterns
 };
 
 /// Owner of the tables on one device. Move-only.

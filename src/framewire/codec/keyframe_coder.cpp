@@ -334,11 +334,6 @@ void PictureEncoder::encode(HostView<const std::uint8_t> picture, const BlockPla
     if (plain % 2) out.push_back(0);
 }
 
-bool PictureDecoder::is_picture(std::span<const std::uint8_t> bytes) {
-    const auto form = form_of(bytes);
-    return form == form_whole || form == form_plain;
-}
-
 bool PictureDecoder::decode(std::span<const std::uint8_t> bytes, const BlockPlace& block,
                             HostView<std::uint8_t> picture) {
     const int planes = picture.shape().channels;

@@ -17,7 +17,7 @@ namespace framewire::codec {
 /// values are those of the format.
 enum class Predictor : std::uint8_t { slope = 0, left = 1, above = 2 };
 /// Number of predictors.
-inline constexpr int predictors = 3;
+using picture_models::predictors;
 
 /// First four bytes of a block of a keyframe. A block of a delta frame has a state there, which is never that small.
 inline constexpr std::uint32_t form_whole = 1, form_plain = 2;
@@ -94,8 +94,6 @@ private:
 /// Decoder for the same forms. Not thread-safe.
 class PictureDecoder {
 public:
-    /// Returns true if the bytes begin like one of these forms, and not like a block of a delta frame.
-    static bool is_picture(std::span<const std::uint8_t> bytes);
     /// Writes a block to `picture`. Returns false if `bytes` are broken; the content of the block is then unspecified.
     bool decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, HostView<std::uint8_t> picture);
 

@@ -69,6 +69,7 @@ bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector
             block += static_cast<int>(passed);
             continue;
         }
+        if (*number == 0) return false;  // every form of a block has at least 4 bytes
         coded.push_back({block++, {bytes.data(), *number}});
         total += *number;
     }

@@ -225,6 +225,19 @@ void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uin
                     image.row(0, y) + place.x * image.shape().channels);
 }
 
+TEST(Packing, RejectsBlocksWithoutBytes) {
+    std::vector<CodedBlock> coded;
+    EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{0}, 1, coded));
+    EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{0x80, 0}, 1, coded)) << "0 in two bytes";
+    EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{2, 0, 'a', 'b'}, 2, coded));
+    EXPECT_TRUE(read_directory(std::vector<std::uint8_t>{1, 2, 'a', 'b'}, 2, coded));
+    const Shape shape{1, 8, 8, 3};
+    Unpacker unpacker(shape);
+    HostImage picture(shape);
+    const std::vector<std::uint8_t> packed{static_cast<std::uint8_t>(PackedHead::Kind::picture), 0, 0};
+    EXPECT_THROW(unpacker.apply_picture(packed, picture.view()), Error);
+}
+
 TEST(Packing, SkipsMarkedAndBrokenBlocks) {
     const Shape shape{1, 130, 150, 3};
     Step step(shape, {}, 0);

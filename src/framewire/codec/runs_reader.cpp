@@ -279,7 +279,7 @@ private:
             const auto& last = i == 0 ? Step<V>{zero, zero} : of[i - 1];
             to[i] = {moved_on(of[i].magnitude, last.magnitude), has_ways ? moved_on(of[i].way, last.way) : zero};
         }
-        if (has_ways && channels_each < channels >> 2) to[0] = where(is_first_channel(0), {zero, zero}, to[0]);
+        if (has_ways && (channels_each<channels>) > 2) to[0] = where(is_first_channel(0), {zero, zero}, to[0]);
     }
     // Shifts a vector by one channel; `last` is the vector before it.
     static HWY_INLINE V moved_on(V of, [[maybe_unused]] V last) {

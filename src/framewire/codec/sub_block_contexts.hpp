@@ -184,8 +184,6 @@ public:
         steps_.fill(0);
     }
 
-    /// Returns the pattern of a pixel; up to two pixels to the left of the block and above it are allowed.
-    Pattern pattern(int x, int y) const { return patterns_[at(x, y)]; }
     /// Returns the steps of a channel.
     int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }
     /// Sets the pattern of a pixel in the block.

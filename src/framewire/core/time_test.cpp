@@ -1,6 +1,9 @@
 #include "framewire/core/time.hpp"
+#include "framewire/core/retry_pauses.hpp"
 
 #include <gtest/gtest.h>
+
+#include <vector>
 
 namespace framewire {
 namespace {
@@ -42,6 +45,28 @@ TEST(Seconds, FormatAsClockTime) {
     EXPECT_EQ(to_clock_text(59.999), "1:00.00");
     EXPECT_EQ(to_clock_text(3723.5), "1:02:03.50");
     EXPECT_EQ(to_clock_text(-1), "0:00.00");
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<std::int64_t> next_ms(RetryPauses& pauses, int count) {
+    std::vector<std::int64_t> taken;
+    while (count-- > 0) taken.push_back(pauses.take().count());
+    return taken;
+}
+
+TEST(RetryPauses, DoubleUpToTheLongestUntilReset) {
+    RetryPauses pauses(std::chrono::milliseconds(250), std::chrono::milliseconds(1500));
+    EXPECT_EQ(next_ms(pauses, 5), (std::vector<std::int64_t>{250, 500, 1000, 1500, 1500}));
+    pauses.reset();
+    EXPECT_EQ(next_ms(pauses, 2), (std::vector<std::int64_t>{250, 500}));
+}
+
+TEST(RetryPauses, ShortenAFirstPauseAboveTheLongest) {
+    RetryPauses pauses(std::chrono::milliseconds(40), std::chrono::milliseconds(30));
+    EXPECT_EQ(next_ms(pauses, 3), (std::vector<std::int64_t>{40, 30, 30}));
 }
 
 }  // namespace

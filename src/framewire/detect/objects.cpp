@@ -1,5 +1,6 @@
 #include "framewire/detect/objects.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,8 +59,6 @@ std::span<const Component> DetectedObjects::of_frame(int frame) const {
 namespace framewire {
 namespace {
 
-constexpr auto replace_what_is_no_utf8 = nlohmann::json::error_handler_t::replace;
-
 // Returns the objects of a frame as COCO annotations. Their ids continue from `objects_before`.
 std::string coco_objects(const ObjectRecord& frame, std::int64_t objects_before) {
     std::string text;
@@ -100,8 +99,7 @@ std::string objects_json(std::span<const Component> objects, std::span<const flo
 
 std::string to_json_line(const ObjectRecord& frame) {
     auto line = fmt::format(R"({{"frame":{})", frame.frame);
-    if (!frame.source.empty())
-        line += R"(,"source":)" + nlohmann::json(frame.source).dump(-1, ' ', false, replace_what_is_no_utf8);
+    if (!frame.source.empty()) line += R"(,"source":)" + json_text(nlohmann::json(frame.source));
     fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":)", frame.time_s,
                    frame.width, frame.height);
     return line + objects_json(frame.objects, frame.scores) + "}\n";

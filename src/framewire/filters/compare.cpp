@@ -16,14 +16,16 @@ CompareParameters compare_parameters(const ParameterValues& values) {
     return {.mode = static_cast<CompareMode>(mode), .at_percent = static_cast<int>(values.integer("at"))};
 }
 
-// Shape of the result. Throws Error{usage} if the two images cannot be combined in this mode.
-Shape compared_shape(CompareMode mode, const Shape& shape, const Shape& original) {
+// Shape of the result. Throws Error{usage} on wrong parameters, or if the two images cannot be combined in this mode.
+Shape compared_shape(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
+    if (parameters.at_percent < 0 || parameters.at_percent > 100)
+        fail(ErrorCode::usage, "compare is split at {} %; allowed are 0 to 100", parameters.at_percent);
     validate(shape, "compare's image");
     validate(original, "compare's original");
     if (shape.frames != original.frames)
         fail(ErrorCode::usage, "{} images and {} originals cannot be compared", shape.frames, original.frames);
     auto result = shape.with_channels(std::max(shape.channels, original.channels));
-    switch (mode) {
+    switch (parameters.mode) {
         case CompareMode::left:
         case CompareMode::right:
             result.width = shape.width + original.width;
@@ -73,16 +75,13 @@ void copy_pixels(const std::uint8_t* from, int from_channels, int pixels, std::u
 
 }  // namespace
 
-// The shapes are checked before the split, because the split depends on them.
+// Parameters and shapes are checked before the split, which depends on both.
 Compare::Compare(const CompareParameters& parameters, const Shape& shape, const Shape& original, Executor& executor)
     : shape_(shape),
       original_(original),
-      output_(compared_shape(parameters.mode, shape, original)),
+      output_(compared_shape(parameters, shape, original)),
       parts_(compared_parts(parameters, shape, original)),
-      executor_(&executor) {
-    if (parameters.at_percent < 0 || parameters.at_percent > 100)
-        fail(ErrorCode::usage, "compare is split at {} %; allowed: 0 to 100", parameters.at_percent);
-}
+      executor_(&executor) {}
 
 template <MemorySpace space>
 void Compare::validate_images(const FilterImages<space>& images) const {
@@ -121,7 +120,7 @@ void Compare::run(const FilterImages<MemorySpace::host>& images) const {
 FilterInfo compare_info() {
     using Type = ParameterInfo::Type;
     const auto output_shape = [](const ParameterValues& values, const Shape& shape, const Shape& original) {
-        return compared_shape(compare_parameters(values).mode, shape, original);
+        return compared_shape(compare_parameters(values), shape, original);
     };
     const auto make = [](const ParameterValues& values, const Shape& shape, const Shape& original,
                          Executor& executor) -> std::unique_ptr<Filter> {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace framewire {
 namespace {
 
@@ -67,6 +69,13 @@ TEST(Compare, RejectsWrongParametersAndShapes) {
     EXPECT_THROW(Compare({CompareMode::split}, shape, {1, 4, 5, 3}, executor), Error);
     EXPECT_THROW(Compare({CompareMode::split, -1}, shape, shape, executor), Error);
     EXPECT_THROW(Compare({CompareMode::split, 101}, shape, shape, executor), Error);
+    try {
+        // The split of such a share does not fit an int.
+        Compare({CompareMode::split, std::numeric_limits<int>::max()}, shape, {1, 4, 5, 3}, executor);
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "compare is split at 2147483647 %; allowed are 0 to 100");
+    }
     EXPECT_THROW(Compare({}, shape, {2, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Compare({}, {1, 4, max_side_px, 3}, shape, executor), Error);
 }

@@ -1,5 +1,6 @@
 #include "framewire/jobs/batch.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/detect/detector.hpp"
 #include "framewire/filters/fps.hpp"
@@ -581,7 +582,6 @@ std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts) {
     return all;
 }
 
-// File names may be invalid UTF-8; such bytes are replaced.
 std::string to_json(const BatchResult& result, const Shard& shard) {
     using Json = nlohmann::ordered_json;
     using End = PieceOutcome::End;
@@ -603,7 +603,7 @@ std::string to_json(const BatchResult& result, const Shard& shard) {
     json["fps"] = result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0;
     json["shard"] = {{"index", shard.index + 1}, {"count", shard.count}};
     json["failures"] = std::move(failures);
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(json, 2) + "\n";
 }
 
 namespace {
@@ -675,7 +675,7 @@ std::string batch_json(const BatchFigures& figures) {
     nlohmann::ordered_json json{{"files", figures.files},   {"ended", figures.ended},  {"failed", figures.failed},
                                 {"frames", figures.frames}, {"fps", rate_of(figures)}, {"seconds", figures.seconds}};
     if (const auto left = seconds_left(figures)) json["seconds_left"] = *left;
-    return json.dump();
+    return json_text(json);
 }
 
 namespace {

@@ -1,6 +1,8 @@
 #include "framewire/jobs/cameras.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/retry_pauses.hpp"
 #include "framewire/core/text.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/jobs/broadcast.hpp"
@@ -115,8 +117,7 @@ void Camera::open(bool may_come_later) {
 bool Camera::open_with_patience() {
     const auto begin = Clock::now();
     const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
-    for (auto pause = first_retry_pause; wait(options_.job.stop, pause);
-         pause = std::min(2 * pause, longest_retry_pause)) {
+    for (RetryPauses pauses; wait(options_.job.stop, pauses.take());) {
         try {
             make_job();
             tell_address();
@@ -535,16 +536,13 @@ ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras
         auto line = total_json(total_of(cameras));
         for (const auto& camera : cameras)
             line["cameras"][camera->name()] = Json::parse(progress_json(camera->figures(), std::nullopt));
-        return line.dump();
+        return json_text(line);
     };
     return {bar, json};
 }
 
 std::string to_json(const CamerasResult& result) {
-    const auto text = [](const Json& json) {
-        constexpr int indent = 2;
-        return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-    };
+    const auto text = [](const Json& json) { return json_text(json, 2) + "\n"; };
     const auto of = [](const CameraResult& camera) {
         auto json = Json::parse(to_json(camera.broadcast.figures, camera.broadcast.description));
         if (camera.failure) json["failure"] = *camera.failure;

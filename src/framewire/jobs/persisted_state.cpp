@@ -1,5 +1,6 @@
 #include "framewire/jobs/persisted_state.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameter_fields.hpp"
 #include "framewire/core/text.hpp"
@@ -201,7 +202,7 @@ std::string to_json(const OrderedOfCameras& cameras) {
     for (const auto& [name, settings] : cameras)
         if (auto json = to_json(settings); !json.empty()) all[name] = std::move(json);
     const StateJson json{{"framewire", "state"}, {"version", state_version}, {"cameras", std::move(all)}};
-    return json.dump(2, ' ', true, StateJson::error_handler_t::replace) + "\n";
+    return ascii_json_text(json, 2) + "\n";
 }
 
 // Untrusted text: its size is checked before it is parsed.

@@ -1,6 +1,7 @@
 #include "framewire/jobs/receive.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/detect/box_overlay.hpp"
 #include "framewire/jobs/job.hpp"
@@ -277,7 +278,7 @@ std::string to_json(const ReceiveResult& result) {
         {"frame", state.frame},
         {"reconnections", counts.reconnections},
     };
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return json_text(json, 2) + "\n";
 }
 
 }  // namespace framewire::session

@@ -1,5 +1,6 @@
 #include "framewire/jobs/shard.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/jobs/batch.hpp"
 #include "framewire/jobs/outputs.hpp"
@@ -94,28 +95,26 @@ using Lines = std::vector<std::string>;
 // A larger file is not a marker.
 constexpr std::size_t longest_mark_bytes = 1 << 20;
 
-// file names are bytes and may be invalid UTF-8
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 // Name, size and modification time of an input; the path's folder does not matter.
 std::string input_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
-    return line_of({{"input", split_path(path).second},
-                    {"bytes", static_cast<std::int64_t>(status.st_size)},
-                    {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
+    return json_text(
+        Json{{"input", split_path(path).second},
+             {"bytes", static_cast<std::int64_t>(status.st_size)},
+             {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
 }
 
 // Empty if the file does not exist.
 std::optional<std::string> output_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return {};
-    return line_of({{"output", split_path(path).second}, {"bytes", static_cast<std::int64_t>(status.st_size)}});
+    return json_text(Json{{"output", split_path(path).second}, {"bytes", static_cast<std::int64_t>(status.st_size)}});
 }
 
 // All lines of a marker that are known before the work.
 Lines lines_before_outputs(const Making& making) {
-    Lines lines{line_of({{"framewire", making.version}}), line_of({{"options", making.options}})};
+    Lines lines{json_text(Json{{"framewire", making.version}}), json_text(Json{{"options", making.options}})};
     for (const auto& input : making.inputs) lines.push_back(input_line(input));
     return lines;
 }

@@ -369,8 +369,10 @@ template <class Value>
 void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFile& to) {
     std::vector<Value> array(values);
     for (std::int64_t number = 0; number < count; ++number) {
-        from.read(array.data(), values * sizeof(Value));
+        const auto got = from.read(array.data(), values * sizeof(Value));
         refuse_stopped(from);
+        // The file was whole when its header was read: another program has shortened it since.
+        if (got < values * sizeof(Value)) fail(ErrorCode::no_input, "{} is cut off", from.name());
         to.write(array.data(), values);
     }
 }

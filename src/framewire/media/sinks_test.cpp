@@ -1,5 +1,6 @@
 #include "framewire/media/sinks.hpp"
 #include "framewire/colour/image_to_yuv.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/media_testing.hpp"
@@ -344,6 +345,23 @@ TEST_F(JoinedFile, RejectsTruncatedArrays) {
     EXPECT_EQ(replaced("False", "True "), ErrorCode::no_input);
     EXPECT_EQ(replaced("(3, 2, 3), }               ", "(3, 99999999999999999), }  "), ErrorCode::no_input);
     EXPECT_EQ(replaced("(3, 2, 3)", "(0, 0, 3)"), ErrorCode::no_input);
+}
+
+// The warning about an unfinished output comes after the header of the first part was read, before its arrays.
+TEST_F(JoinedFile, RejectsArraysThatShrinkMeanwhile) {
+    write_arrays<float>(folder_ / "0.npy", NpyValues::float32, 0, 3);
+    write_file(folder_ / "all.npy.part", "unfinished");
+    int warnings = 0;
+    const auto shorten = [&](LogLevel, std::string_view) {
+        ++warnings;
+        std::filesystem::resize_file(folder_ / "0.npy", NpyFile::header_bytes + 30);
+    };
+    const auto before = set_log_output({.sink = shorten});
+    const auto found = failure(parts(".npy", 1), "all.npy");
+    set_log_output(before);
+    EXPECT_EQ(warnings, 1);
+    EXPECT_EQ(found, ErrorCode::no_input);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "all.npy"));
 }
 
 }  // namespace

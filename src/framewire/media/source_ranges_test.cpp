@@ -1,8 +1,63 @@
 #include "framewire/media/media_testing.hpp"
+#include "framewire/media/sources.hpp"
 
 #include <algorithm>
 
 namespace framewire {
+namespace {
+
+// Two frames of 6x4, then two of 8x4.
+class GrowingSource final : public Source {
+public:
+    const SourceInfo& info() const override { return info_; }
+    bool read(HostView<std::uint8_t> image, FrameTime& time) override {
+        if (read_ == 4 || is_at_new_size()) return false;
+        validate(image, info_.shape, "the image");
+        time = {.index = read_, .seconds = static_cast<double>(read_)};
+        ++read_;
+        return true;
+    }
+    bool is_at_new_size() const override { return read_ == 2 && info_.shape.width == 6; }
+    bool take_new_size() override {
+        if (!is_at_new_size()) return false;
+        info_.shape.width = 8;
+        return true;
+    }
+
+private:
+    SourceInfo info_{.name = "growing", .shape = {1, 4, 6, 3}, .rate = {1, 1}, .live = true, .frames = 4};
+    int read_ = 0;
+};
+
+// Reads up to the end or the next size and returns the indices.
+std::vector<std::int64_t> indices(Source& source) {
+    std::vector<std::int64_t> read;
+    HostImage image(source.info().shape);
+    for (FrameTime time; source.read(image.view(), time);) read.push_back(time.index);
+    return read;
+}
+
+TEST(NewSize, PassesThroughRangesAndLoops) {
+    const auto open = [] { return std::make_unique<GrowingSource>(); };
+    for (const bool loops : {false, true}) {
+        SCOPED_TRACE(loops ? "loop" : "range");
+        const auto source = loops ? make_looping_source(open, {}) : make_range_source(open, false, {0, 3.0}, {});
+        EXPECT_FALSE(source->is_at_new_size());
+        EXPECT_FALSE(source->take_new_size());
+        EXPECT_EQ(indices(*source), (std::vector<std::int64_t>{0, 1}));
+        EXPECT_TRUE(source->is_at_new_size());
+        EXPECT_EQ(source->info().shape, (Shape{1, 4, 6, 3}));
+        ASSERT_TRUE(source->take_new_size());
+        EXPECT_FALSE(source->is_at_new_size());
+        EXPECT_EQ(source->info().shape, (Shape{1, 4, 8, 3}));
+        EXPECT_EQ(source->info().frames, std::nullopt);
+        EXPECT_EQ(indices(*source), loops ? (std::vector<std::int64_t>{2, 3}) : (std::vector<std::int64_t>{2}));
+        EXPECT_FALSE(source->take_new_size());
+    }
+}
+
+}  // namespace
+
 namespace {
 
 using namespace testing;

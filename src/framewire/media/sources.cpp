@@ -30,10 +30,7 @@ namespace {
 class LoopingSource final : public Source {
 public:
     LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
-        : open_(std::move(open)), stop_(std::move(stop)), source_(open_()), info_(source_->info()) {
-        info_.frames.reset();
-        info_.medium.reset();
-    }
+        : open_(std::move(open)), stop_(std::move(stop)), source_(open_()), info_(endless(source_->info())) {}
 
     const SourceInfo& info() const override { return info_; }
 
@@ -60,6 +57,13 @@ public:
         return true;
     }
 
+    bool take_new_size() override {
+        if (!source_ || !source_->take_new_size()) return false;
+        info_ = endless(source_->info());
+        return true;
+    }
+    bool is_at_new_size() const override { return source_ && source_->is_at_new_size(); }
+
     // Total over all passes.
     std::int64_t damaged() const override { return damaged_before_ + (source_ ? source_->damaged() : 0); }
     // Damage of an earlier pass counts, even if the current one is intact.
@@ -73,12 +77,18 @@ public:
     }
 
 private:
+    static SourceInfo endless(SourceInfo info) {
+        info.frames.reset();
+        info.medium.reset();
+        return info;
+    }
+
     // Reads a frame with read_one(); at the end, reopens the source and shifts the next pass to follow the last frame.
     template <class ReadOne>
     bool next(FrameTime& time, ReadOne&& read_one) {
         if (!source_) return false;
         if (!read_one()) {
-            if (info_.live || !frames_in_pass_ || stop_.stop_requested()) return false;
+            if (info_.live || is_at_new_size() || !frames_in_pass_ || stop_.stop_requested()) return false;
             keep_damage();
             source_.reset();  // release its files before they are opened again
             source_ = open_();
@@ -146,11 +156,10 @@ public:
           range_(range),
           stop_(std::move(stop)),
           source_(open_()),
-          info_(source_->info()) {
+          info_(limited(source_->info())) {
         if (info_.live && range_.start_seconds > 0)
             fail(ErrorCode::usage, "{} is live: it cannot start at {} s; only a duration is possible", info_.name,
                  range_.start_seconds);
-        if (info_.frames != 1 && (range_.start_seconds > 0 || range_.duration_seconds)) info_.frames.reset();
     }
 
     const SourceInfo& info() const override { return info_; }
@@ -181,12 +190,26 @@ public:
         return source_->seek(seconds) || read_up_to(seconds);
     }
 
+    bool take_new_size() override {
+        if (!is_at_new_size() || !source_->take_new_size()) return false;
+        info_ = limited(source_->info());
+        return true;
+    }
+    // A frame that was read while skipping has the old size and comes first.
+    bool is_at_new_size() const override { return !has_skipped_ && source_->is_at_new_size(); }
+
     std::int64_t damaged() const override { return source_->damaged(); }
     void require_whole() const override { source_->require_whole(); }
 
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 
 private:
+    // The number of frames in the range is unknown, except that of a still image.
+    SourceInfo limited(SourceInfo info) const {
+        if (info.frames != 1 && (range_.start_seconds > 0 || range_.duration_seconds)) info.frames.reset();
+        return info;
+    }
+
     // The next frame of the range, by read_one(); a frame that was read while skipping is copied to image() instead.
     template <class ReadOne, class Image>
     bool next(FrameTime& time, ReadOne&& read_one, Image&& image) {

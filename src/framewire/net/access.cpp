@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -172,8 +173,8 @@ bool keep_secret(const std::string& path, const std::function<std::string()>& ma
 namespace {
 
 constexpr std::size_t least_token_bytes = 16, most_token_bytes = 255;
-// 32 characters with 6 bits each: 192 bits.
-constexpr std::size_t made_token_bytes = 32;
+// 192 random bits, and their characters in Base64, with 6 bits each.
+constexpr std::size_t made_token_bytes = 24, made_token_characters = made_token_bytes / 3 * 4;
 
 }  // namespace
 
@@ -194,13 +195,16 @@ std::string read_token_file(const std::string& path) {
 }
 
 std::string make_token() {
-    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     std::array<std::uint8_t, made_token_bytes> random;
     if (::getentropy(random.data(), random.size()) != 0)
         fail(ErrorCode::config, "the system has no random numbers for a token: {}", std::strerror(errno));
-    std::string token;
-    // The alphabet has 64 characters, which divides 256, so every character is equally likely.
-    for (const auto byte : random) token += alphabet[byte % alphabet.size()];
+    // One more byte for the NUL that the function appends.
+    std::string token(made_token_characters + 1, '\0');
+    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(token.data()), random.data(), made_token_bytes);
+    token.resize(made_token_characters);
+    // The URL-safe alphabet (RFC 4648, section 5) has other characters for 62 and 63.
+    std::ranges::replace(token, '+', '-');
+    std::ranges::replace(token, '/', '_');
     return token;
 }
 

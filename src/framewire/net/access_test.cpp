@@ -210,6 +210,7 @@ TEST(Token, IsRandom) {
         const auto token = make_token();
         EXPECT_EQ(token.size(), 32u);
         EXPECT_NO_THROW(validate_token(token, "a new one"));
+        EXPECT_EQ(token.find_first_of("+/="), token.npos) << token << " is not safe in a URL";
         all.insert(token);
     }
     EXPECT_EQ(all.size(), 100u);

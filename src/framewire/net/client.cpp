@@ -1,5 +1,6 @@
 #include "framewire/net/client.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/retry_pauses.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/net/access.hpp"
 #include "framewire/net/limits.hpp"
@@ -157,15 +158,14 @@ struct Client::State {
         if (!loss)
             loss = {
                 options.reconnect == milliseconds::max() ? Clock::time_point::max() : dialer->now() + options.reconnect,
-                options.first_pause};
+                RetryPauses(options.first_pause, options.longest_pause)};
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; reconnecting", to_string(address), why);
         while (dialer->now() < loss->give_up) {
             if (options.on_loss) options.on_loss(why);
             // Nothing sets this flag, so wait() ends only at the end of the pause or on a stop.
             const bool nothing = false;
-            dialer->wait(nothing, std::min(dialer->now() + loss->pause, loss->give_up));
+            dialer->wait(nothing, std::min(dialer->now() + loss->pauses.take(), loss->give_up));
             if (dialer->stopped()) return false;
-            loss->pause = std::min(loss->pause * 2, options.longest_pause);
             try {
                 connect();
                 ++reconnections;
@@ -200,7 +200,7 @@ struct Client::State {
     // Lasts from a loss to the next complete state: a server that sends only hellos does not reset the pauses.
     struct Loss {
         Clock::time_point give_up;
-        milliseconds pause;
+        RetryPauses pauses;
     };
     std::optional<Loss> loss;
     LimitedLog losses{LogLevel::warning, "losses of the stream"};

@@ -1,8 +1,9 @@
 #include "framewire/net/http.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/text.hpp"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -19,13 +20,8 @@ Response json_response(std::string json, int status) {
 }
 
 Response error_response(int status, std::string_view text) {
-    std::string quoted;
-    // printable() has replaced control characters, so only quotes and backslashes need an escape.
-    for (const char c : printable(text)) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c;
-    }
-    return json_response(fmt::format(R"({{"error":{{"status":{},"text":"{}"}}}})", status, quoted), status);
+    const nlohmann::ordered_json error{{"status", status}, {"text", printable(text)}};
+    return json_response(json_text(nlohmann::ordered_json{{"error", error}}), status);
 }
 
 }  // namespace framewire::net::http

@@ -745,7 +745,7 @@ TEST_F(SessionsTest, ControlRequestsAreHandledOneByOne) {
     const auto second = answer_message({false, "not this"});
     answers.insert(answers.end(), second.begin(), second.end());
     EXPECT_EQ(peer.hear(), answers);
-    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes"})) << "it learns what another one changed";
+    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes", true})) << "it learns what another one changed";
     EXPECT_EQ(sessions.metrics(served).viewers, 2);
 
     auto& other = streams.emplace_back();

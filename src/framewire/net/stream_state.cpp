@@ -545,12 +545,12 @@ std::optional<std::string> ControlRequests::next() {
     return control_request;
 }
 
-// An unsolicited answer, after a change by another viewer, also lets the next request go.
+// A server of version 4 does not mark unsolicited answers. They are recognised if no request is under way.
 void ControlRequests::take(const ControlAnswer& answer) {
     const std::lock_guard lock(mutex_);
-    under_way_ = false;
-    refusal_ = answer.done ? "" : answer.text;
     if (answer.done) state_ = answer.text;
+    if (answer.unsolicited || !std::exchange(under_way_, false)) return;
+    refusal_ = answer.done ? "" : answer.text;
 }
 
 void ControlRequests::restart() {

@@ -508,4 +508,38 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
 }
 
 }  // namespace
+
+namespace {
+
+TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
+    ControlRequests requests;
+    for (const auto* text : {"a", "b", "c"}) requests.order(text);
+    EXPECT_EQ(requests.next(), "a");
+    requests.take({true, "theirs", true});
+    EXPECT_EQ(requests.state(), "theirs");
+    EXPECT_EQ(requests.next(), std::nullopt) << "the server has not answered a";
+    requests.take({false, "not a"});
+    EXPECT_EQ(requests.refusal(), "not a");
+    requests.take({true, "theirs again", true});
+    EXPECT_EQ(requests.state(), "theirs again");
+    EXPECT_EQ(requests.refusal(), "not a") << "it is still the answer to the last request";
+    EXPECT_EQ(requests.next(), "b");
+    requests.take({true, "after b"});
+    EXPECT_EQ(requests.state(), "after b");
+    EXPECT_EQ(requests.refusal(), "");
+    EXPECT_EQ(requests.next(), "c");
+}
+
+// A server of version 4 does not mark such answers.
+TEST(ControlRequests, UnmarkedAnswersWithoutARequestKeepTheRefusal) {
+    ControlRequests requests;
+    requests.order("a");
+    EXPECT_EQ(requests.next(), "a");
+    requests.take({false, "not a"});
+    requests.take({true, "theirs"});
+    EXPECT_EQ(requests.state(), "theirs");
+    EXPECT_EQ(requests.refusal(), "not a");
+}
+
+}  // namespace
 }  // namespace framewire::net

@@ -177,12 +177,16 @@ void Viewers::answer_control(const ViewerPointer& viewer, const ControlAnswer& a
     auto& stream = viewer->stream;
     --stream.controls_under_way;
     const auto words = shared(answer_message(answer));
+    auto unsolicited = answer;
+    unsolicited.unsolicited = true;
+    const auto marked = shared(answer_message(unsolicited));
     for_everyone(stream, [&](const ViewerPointer& other) {
         if (other == viewer) {
             other->words.push_back(words);
             other->control_answered = true;
         } else if (answer.done && !only_asked) {
-            other->news = words;  // only the latest update waits for a viewer that is not reading
+            // Only the latest update waits for a viewer that is not reading.
+            other->news = other->takes_parts ? marked : words;
         } else {
             return;
         }

@@ -280,10 +280,17 @@ Bytes control_message(std::string_view text) {
     return out;
 }
 
+namespace {
+
+// First byte of an answer to another viewer's request; 0 and 1 are refused and accepted requests of this viewer.
+constexpr std::uint8_t answer_unsolicited = 2;
+
+}  // namespace
+
 Bytes answer_message(const ControlAnswer& answer) {
     Bytes out;
     start_message(out, MessageType::answer);
-    put(out, static_cast<std::uint8_t>(answer.done));
+    put(out, static_cast<std::uint8_t>(answer.unsolicited ? answer_unsolicited : answer.done));
     const auto text = clean_text(answer.text, ControlAnswer::max_text_bytes);
     out.insert(out.end(), text.begin(), text.end());
     finish_message(out, 0);
@@ -390,7 +397,9 @@ std::string read_control(ByteSpan payload) {
 
 ControlAnswer read_answer(ByteSpan payload) {
     Reader reader(payload, "the answer to a control request");
-    ControlAnswer answer{.done = reader.take_flag()};
+    const auto kind = reader.take<std::uint8_t>();
+    if (kind > answer_unsolicited) fail(ErrorCode::source_lost, "an answer of the unknown kind {}", kind);
+    ControlAnswer answer{.done = kind != 0, .unsolicited = kind == answer_unsolicited};
     const auto text = reader.rest();
     answer.text = clean_text({reinterpret_cast<const char*>(text.data()), text.size()}, ControlAnswer::max_text_bytes);
     return answer;

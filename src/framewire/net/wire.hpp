@@ -215,6 +215,8 @@ struct ControlAnswer {
     bool done = false;
     /// The resulting settings in the format of the server's program, or the reason for the refusal.
     std::string text{};
+    /// The request was another viewer's. Always false if either end has version 4.
+    bool unsolicited = false;
     static constexpr std::size_t max_text_bytes = 8192;
 };
 
@@ -230,7 +232,7 @@ Bytes drawn_message(const Drawn& drawn);
 Bytes clock_message(const Clocks& clocks);
 /// Returns a control request with at most 255 bytes of the text.
 Bytes control_message(std::string_view text);
-/// Returns the answer to a control request.
+/// Returns the answer to a control request. An unsolicited one must be done.
 Bytes answer_message(const ControlAnswer& answer);
 /// Returns a message without payload: alive or end.
 Bytes empty_message(MessageType type);

@@ -93,7 +93,13 @@ TEST(Wire, DrawnClockAndControlMessagesRoundTrip) {
     EXPECT_EQ(read_control(payload_of(control_message("filter 2 off"))), "filter 2 off");
     const auto answer = read_answer(payload_of(answer_message({false, "there are 1"})));
     EXPECT_FALSE(answer.done);
+    EXPECT_FALSE(answer.unsolicited);
     EXPECT_EQ(answer.text, "there are 1");
+    const auto unsolicited = read_answer(payload_of(answer_message({true, "now 2", true})));
+    EXPECT_TRUE(unsolicited.done);
+    EXPECT_TRUE(unsolicited.unsolicited);
+    EXPECT_EQ(unsolicited.text, "now 2");
+    expect_lost([] { read_answer(Bytes{3, 'x'}); }, "an answer of the unknown kind 3");
 }
 
 TEST(Wire, ServerHelloRoundTrips) {
@@ -128,6 +134,7 @@ TEST(Wire, BytesMatchTheDocument) {
     EXPECT_EQ(clock_message({1, 2}), (Bytes{8, 16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(control_message("x"), (Bytes{9, 2, 0, 0, 0, 1, 'x'}));
     EXPECT_EQ(answer_message({true, ""}), (Bytes{10, 1, 0, 0, 0, 1}));
+    EXPECT_EQ(answer_message({true, "x", true}), (Bytes{10, 2, 0, 0, 0, 2, 'x'}));
     EXPECT_EQ(empty_message(MessageType::end), (Bytes{5, 0, 0, 0, 0}));
     EXPECT_EQ(error_message(Refusal::too_many_viewers, "full", false),
               (Bytes{6, 6, 0, 0, 0, 2, 4, 'f', 'u', 'l', 'l'}));

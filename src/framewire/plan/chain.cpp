@@ -1,5 +1,6 @@
 #include "framewire/plan/chain.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/core/text.hpp"
 #include "framewire/filters/adjust.hpp"
@@ -312,13 +313,13 @@ ListedJson listed(const FilterInfo& filter) {
 
 }  // namespace
 
-std::string to_json(std::span<const ParameterInfo> parameters) { return listed(parameters).dump(); }
-std::string to_json(const FilterInfo& filter) { return listed(filter).dump(); }
+std::string to_json(std::span<const ParameterInfo> parameters) { return json_text(listed(parameters)); }
+std::string to_json(const FilterInfo& filter) { return json_text(listed(filter)); }
 
 std::string filters_json() {
     auto json = ListedJson::array();
     for (const auto& filter : filter_registry()) json.push_back(listed(filter));
-    return json.dump();
+    return json_text(json);
 }
 
 namespace {

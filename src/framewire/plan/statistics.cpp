@@ -1,5 +1,6 @@
 #include "framewire/plan/statistics.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -118,7 +119,7 @@ std::string progress_json(const StatisticsSnapshot& figures, std::optional<std::
     }
     if (total_frames) json["frames"] = *total_frames;
     if (const auto left = seconds_left(figures, total_frames)) json["seconds_left"] = *left;
-    return json.dump();
+    return json_text(json);
 }
 
 Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optional<std::int64_t> total_frames,
@@ -379,8 +380,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         json["filters"].push_back(std::move(one));
     }
     if (run.damaged > 0) json["damaged"] = run.damaged;
-    // The name of a source can contain any bytes: those that are not valid UTF-8 are replaced, not rejected.
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return json_text(json, 2) + "\n";
 }
 
 // A new name is appended, so steps keep the order of their first times.

@@ -1,5 +1,6 @@
 #include "framewire/service/control.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/core/text.hpp"
 #include "framewire/filters/adjust.hpp"
@@ -84,7 +85,7 @@ std::string to_json(const Controls& controls) {
                                 {"gain", set.gain},
                                 {"fixed_because", controls.fixed_because}}},
                               {"filters", std::move(filters)}};
-    return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return ascii_json_text(json);
 }
 
 // Reads a server's answer, which a viewer does not trust either: sizes, types and ranges are checked.

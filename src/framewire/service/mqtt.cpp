@@ -1,8 +1,10 @@
 #include "framewire/service/mqtt.hpp"
 #include "framewire/core/dynamic_library.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters.hpp"
+#include "framewire/core/retry_pauses.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/net/access.hpp"
 #include "framewire/net/address.hpp"
@@ -399,7 +401,7 @@ std::chrono::milliseconds MqttPublisher::State::time_left() const {
 
 // Pauses double while connecting fails. A connection that lasted for 10 s resets them.
 void MqttPublisher::State::run() {
-    auto pause = first_retry_pause;
+    RetryPauses pauses;
     while (!is_over()) {
         const auto begin = Clock::now();
         const auto problem = stay_connected();
@@ -410,11 +412,10 @@ void MqttPublisher::State::run() {
         }
         if (problem.empty()) break;
         tell_problem(problem, lost);
-        if (lost && Clock::now() - begin > lasting) pause = first_retry_pause;
-        const auto until = Clock::now() + pause;
+        if (lost && Clock::now() - begin > lasting) pauses.reset();
+        const auto until = Clock::now() + pauses.take();
         while (Clock::now() < until && !is_over())
             wake.wait(std::min(std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()), time_left()));
-        pause = std::min(2 * pause, longest_retry_pause);
     }
     tell_what_is_left();
 }
@@ -612,7 +613,7 @@ MqttMessage discovery_message(const std::string& discovery, const std::string& p
         {"device", {{"identifiers", {id}}, {"name", camera}, {"manufacturer", "framewire"}, {"model", "camera"}}},
         {"origin", {{"name", "framewire"}}}};
     return {fmt::format("{}/binary_sensor/framewire_{}/{}/config", discovery, plain_name(prefix), plain_name(camera)),
-            config.dump(), true};
+            json_text(config), true};
 }
 
 Wake::Wake() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

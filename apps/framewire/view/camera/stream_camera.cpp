@@ -5,10 +5,10 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/retry_pauses.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <utility>
@@ -65,13 +65,12 @@ void StreamCamera::run() {
         connected->run();
         return;
     }
-    auto pause = first_retry_pause;
+    RetryPauses pauses(first_retry_pause, longest_retry_pause);
     while (!options_.job.stop.stop_requested()) {
         const auto begun = Clock::now();
         if (try_once()) return;
-        if (Clock::now() - begun > longest_retry_pause) pause = first_retry_pause;  // the stream was there
-        rest(pause, options_.job.stop);
-        pause = std::min(2 * pause, longest_retry_pause);
+        if (Clock::now() - begun > longest_retry_pause) pauses.reset();  // the stream was there
+        rest(pauses.take(), options_.job.stop);
     }
 }
 

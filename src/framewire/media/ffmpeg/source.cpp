@@ -2,6 +2,7 @@
 #include "framewire/core/abandonable_call.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/core/retry_pauses.hpp"
 #include "framewire/media/conversion.hpp"
 #include "framewire/media/ffmpeg/input.hpp"
 
@@ -240,7 +241,7 @@ private:
     struct Loss {
         std::string reason;  // of the latest attempt
         Clock::time_point give_up;
-        std::chrono::milliseconds pause;  // before the next attempt
+        RetryPauses pauses;
         int attempts = 0;
     };
 
@@ -305,7 +306,9 @@ private:
     Next lose(const std::string& reason) {
         const bool timed = options_.reconnect && *options_.reconnect != SourceOptions::for_ever;
         const auto give_up = timed ? Clock::now() + *options_.reconnect : Clock::time_point::max();
-        loss_ = {reason, give_up, std::min(options_.retry_pause, options_.longest_retry_pause)};
+        loss_ = {
+            reason, give_up,
+            RetryPauses(std::min(options_.retry_pause, options_.longest_retry_pause), options_.longest_retry_pause)};
         input_.reset();
         return options_.draw_loss && !is_given_up() ? Next::away : come_back();
     }
@@ -320,11 +323,10 @@ private:
         while (!is_given_up()) {
             // Do not wait beyond the time limit.
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(loss_->give_up - Clock::now());
-            const auto pause = std::min(loss_->pause, left);
+            const auto pause = std::min(loss_->pauses.take(), left);
             ++loss_->attempts;
             log_attempt(pause);
             if (!wait(pause)) return Next::none;
-            loss_->pause = std::min(2 * loss_->pause, options_.longest_retry_pause);
             const auto next = attempt();
             if (next != Next::away || options_.draw_loss) return next;
         }

@@ -1,6 +1,7 @@
 #include "framewire/service/web/json.hpp"
 #include "framewire/codec/delta.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/parameter_fields.hpp"
 #include "framewire/core/text.hpp"
 
@@ -20,9 +21,6 @@ namespace framewire::session::web {
 namespace {
 
 using ShownJson = nlohmann::ordered_json;
-
-// Source names are arbitrary bytes from the command line; invalid UTF-8 is replaced, not refused.
-std::string written(const ShownJson& json) { return json.dump(-1, ' ', false, ShownJson::error_handler_t::replace); }
 
 // Returns null for an empty text.
 ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }
@@ -122,13 +120,13 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
 }  // namespace
 
 std::string to_json(const LiveCameraState& state, const std::string& base_path) {
-    return written(camera_json(state, base_path));
+    return json_text(camera_json(state, base_path));
 }
 
 std::string cameras_json(const LiveCameras& cameras, const std::string& base_path) {
     auto all = ShownJson::array();
     for (const auto& camera : cameras) all.push_back(camera_json(camera->state(), base_path));
-    return written({{"cameras", std::move(all)}});
+    return json_text(ShownJson{{"cameras", std::move(all)}});
 }
 
 std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
@@ -140,7 +138,7 @@ std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& vie
         one["viewers"] = viewers_json(camera->viewers());
         json["cameras"][camera->name()] = std::move(one);
     }
-    return written(json);
+    return json_text(json);
 }
 
 namespace {

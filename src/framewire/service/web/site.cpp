@@ -1,5 +1,6 @@
 #include "framewire/service/web/site.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/core/text.hpp"
 #include "framewire/media/image_formats.hpp"
@@ -154,7 +155,7 @@ void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     });
     add(Method::post, "snapshot", [](LiveCamera& camera, const std::string& body) {
         read_empty_order(body);
-        return std::optional(json_response(nlohmann::json{{"file", camera.save_snapshot()}}.dump()));
+        return std::optional(json_response(json_text(nlohmann::json{{"file", camera.save_snapshot()}})));
     });
 }
 
@@ -272,8 +273,11 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
 // Describes the server. Without access the answer only says that a token is needed.
 Response server(const SiteParts& parts, bool let_in) {
     if (!let_in) return json_response(R"({"token":true})");
-    return json_response(fmt::format(R"({{"name":"framewire","version":"{}","token":{},"tls":{},"recordings":{}}})",
-                                     FRAMEWIRE_VERSION, parts.has_token, parts.has_tls, parts.takes_recordings));
+    return json_response(json_text(nlohmann::ordered_json{{"name", "framewire"},
+                                                          {"version", FRAMEWIRE_VERSION},
+                                                          {"token", parts.has_token},
+                                                          {"tls", parts.has_tls},
+                                                          {"recordings", parts.takes_recordings}}));
 }
 
 }  // namespace
