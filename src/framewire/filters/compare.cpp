@@ -19,7 +19,7 @@ CompareParameters compare_parameters(const ParameterValues& values) {
 // Shape of the result. Throws Error{usage} on wrong parameters, or if the two images cannot be combined in this mode.
 Shape compared_shape(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
     if (parameters.at_percent < 0 || parameters.at_percent > 100)
-        fail(ErrorCode::usage, "compare is split at {} %; allowed are 0 to 100", parameters.at_percent);
+        fail(ErrorCode::usage, "compare is split at {} %; allowed: 0 to 100", parameters.at_percent);
     validate(shape, "compare's image");
     validate(original, "compare's original");
     if (shape.frames != original.frames)
