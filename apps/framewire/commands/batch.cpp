@@ -41,7 +41,7 @@ session::Shard shard_of(const BatchFlags& flags) {
     if (!flags.shard.empty()) return session::parse_shard(flags.shard);
     const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
     if (shard) {
-        log_info("share {} of {}, as {} says", shard->index + 1, shard->count, shard->from);
+        log_info("shard {} of {}, from {}", shard->index + 1, shard->count, shard->from);
         return *shard;
     }
     if (flags.shards)
@@ -75,13 +75,13 @@ void report(const session::BatchResult& result) {
     };
     const bool cut = result.size(true) > 0;
     auto what = !cut || result.size() > 0 ? reported(false, "files") : std::string();
-    if (cut) what += (what.empty() ? "" : "; ") + reported(true, "pieces of long files");
+    if (cut) what += (what.empty() ? "" : "; ") + reported(true, "segments of long files");
     log_info("{}; {} frames in {:.2f} s, {:.1f} fps", what, result.frames, result.seconds,
              result.seconds > 0 ? static_cast<double>(result.frames) / result.seconds : 0);
     if (failures.empty()) return;
     const bool part = failures.front()->part;
     fail(failures.front()->code, "{} of {} {} failed", result.count(End::failed, part), result.size(part),
-         part ? "pieces of long files" : "files");
+         part ? "segments of long files" : "files");
 }
 
 // Throws Error{usage} if the options prevent cutting.
@@ -113,13 +113,13 @@ void add_segment_options(Command& group, BatchFlags& flags) {
     };
     auto segment = group.option(
         "--segment", [&flags](const std::string& text) { flags.cutting.seconds = seconds_of(text).value_or(0); },
-        "cut longer videos into pieces of about this length, at key frames, and join what is made of them: of "
+        "cut longer videos into segments of about this length, at key frames, and join the results: of "
         ".jsonl .txt .npy .y4m .bgr .gray the bytes of an uncut run");
     segment.check(problem).type_name("TIME");
     group
         .option(
             "--warm-up", [&flags](const std::string& text) { flags.cutting.warm_up_seconds = seconds_of(text); },
-            "how much before each piece a background that learns (mean, mixture) sees; its results differ from an "
+            "how much before each segment a background that learns (mean, mixture) sees; its results differ from an "
             "uncut run's, the less the longer this is")
         .check(problem)
         .type_name("TIME")
@@ -139,11 +139,11 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
     group.option("--ending", flags.ending, "of the videos and pictures made; else mp4 of videos and png of pictures")
         .one_of({"mp4", "mkv", "avi", "fwd", "y4m", "png", "jpg", "bgr", "gray"});
     add_segment_options(group, flags);
-    const auto shard = group.option("--shard", flags.shard, "only this share of the files: 2/8 is the second of eight")
+    const auto shard = group.option("--shard", flags.shard, "only this shard of the files: 2/8 is the second of eight")
                            .type_name("I/N");
     group
         .option("--shards", flags.shards,
-                "how many shares there are, where SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which is this one")
+                "how many shards there are, where SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says which is this one")
         .within(1, 1'000'000)
         .type_name("N")
         .excludes(shard);

@@ -45,10 +45,10 @@ session::RunOptions RunFlags::options(const std::stop_token& stop) const {
 // Processes many files.
 void run_many(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (flags.many.cutting.seconds > 0 && flags.segments.seconds > 0)
-        fail(ErrorCode::usage, "--segment joins its pieces, and --segment-time does not; one of them can");
+        fail(ErrorCode::usage, "--segment joins its segments, and --segment-time does not; one of them can");
     if (flags.segments.seconds > 0)
         fail(ErrorCode::usage,
-             "--segment-time names its pieces by their time, and outputs of many files are named by their inputs");
+             "--segment-time names its segments by their time, and outputs of many files are named by their inputs");
     const auto piece = [&](const PieceRequest& request) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(request.input);

@@ -157,7 +157,8 @@ void add_view(CommandLine& program, Action& chosen) {
     command.option("-o,--output", flags->output, "record to a file by its ending, -, a URL").type_name("DST");
     command
         .option("--changes", flags->changes,
-                "show what each step changed instead: mask, red on black; overlay, red over the picture; heat, by how "
+                "show what each delta frame changed instead: mask, red on black; overlay, red over the picture; heat, "
+                "by how "
                 "much")
         .one_of({"mask", "overlay", "heat"});
     command.flag("--no-window", flags->no_window, "only record, or count");

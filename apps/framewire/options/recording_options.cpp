@@ -26,7 +26,7 @@ std::string problem_with_limit(const std::string& text) {
 void add_recording_options(Command& command, SegmentOptions& segments) {
     auto time = command.option(
         "--segment-time", [&segments](const std::string& text) { segments.seconds = seconds_of(text).value_or(0); },
-        "write pieces of so long, each a file of its own named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
+        "write segments of so long, each a file of its own named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
     time.check(problem_with_time).type_name("TIME");
     auto keep = command.option(
         "--keep",
@@ -34,7 +34,7 @@ void add_recording_options(Command& command, SegmentOptions& segments) {
             segments.keep_seconds = seconds_of(text);
             if (!segments.keep_seconds) segments.keep_bytes = bytes_of(text);
         },
-        "remove the oldest of these pieces: those older than 7d, or those beyond 200G in all");
+        "remove the oldest of these segments: those older than 7d, or those beyond 200G in all");
     keep.check(problem_with_limit).type_name("TIME|SIZE").needs(time);
 }
 

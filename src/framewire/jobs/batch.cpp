@@ -373,7 +373,7 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     }
     if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
     if (failed) {
-        log_info("{}; it is made in one piece", failed->why);
+        log_info("{}; it is made as one segment", failed->why);
         return false;
     }
     task.join(job);
@@ -666,7 +666,7 @@ ProgressLines progress_lines(const BatchTally& tally) {
 }
 
 std::string batch_bar(const BatchFigures& figures, int columns) {
-    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "pieces" : "files");
+    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "segments" : "files");
     if (figures.failed > 0) line += fmt::format("  {} failed", figures.failed);
     line += fmt::format("  {} frames  {:.1f} fps", figures.frames, rate_of(figures));
     return with_bar(line, share_of(figures), seconds_left(figures), columns);
@@ -702,7 +702,8 @@ void require_can_be_joined(const JobFiles& files) {
     for (const auto& output : files.outputs())
         if (!can_be_joined(output.path))
             fail(ErrorCode::usage,
-                 "{}: pieces of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, "
+                 "{}: segments of it cannot be joined (--segment); those of .jsonl, .txt, .npy, .y4m, .bgr, .gray, "
+                 ".mp4, "
                  ".mkv and .avi can",
                  output.path);
 }
@@ -798,7 +799,7 @@ void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
     if (!learns.empty() && !cutting.warm_up_seconds)
         fail(
             ErrorCode::usage,
-            "the background {} learns from all frames before, and pieces of a video (--segment) do not have them; "
+            "the background {} learns from all frames before, and segments of a video (--segment) do not have them; "
             "--warm-up 30s lets each learn from so much before it, and what it finds differs from an uncut run's then. "
             "With first or a picture it is the same",
             learns);

@@ -406,7 +406,7 @@ std::optional<double> refresh_seconds_of(std::optional<double> asked, const code
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
     if (asked && recorded)
         fail(ErrorCode::usage,
-             "refresh {} of a stream that is recorded, which is not sharpened; refresh 0 or no record "
+             "refine {} of a stream that is recorded, which is not refined; refine 0 or no record "
              "are allowed",
              *asked);
     if (recorded) return std::nullopt;

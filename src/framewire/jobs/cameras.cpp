@@ -195,7 +195,7 @@ bool Camera::go_on() {
         log_warning("{}: its pictures change from {} to {}; viewers come back to a stream of the new size",
                     source.info().name, to_string(before), to_string(source.info().shape));
     } else {
-        log_info("{}: viewers come back to a stream as it was ordered", name());
+        log_info("{}: viewers come back to a stream with the requested settings", name());
     }
     if (options_.job.frames) *options_.job.frames -= result_.figures.frames - counted_frames_;
     if (options_.job.frames == 0) return false;

@@ -132,7 +132,11 @@ private:
     template <class Target>
     bool take(const DocumentEntry& entry, const std::vector<Setting<Target>>& settings, Target& target) {
         for (const auto& setting : settings) {
-            if (setting.info.name != entry.key) continue;
+            const bool by_former_name = !setting.former_name.empty() && setting.former_name == entry.key;
+            if (setting.info.name != entry.key && !by_former_name) continue;
+            if (by_former_name && !silent_)
+                result_.warnings.push_back(
+                    {entry.place, deprecation_warning(setting.former_name, setting.info.name, "")});
             if (!is_text(entry)) return true;
             const auto text = text_of(setting.info, entry.value);
             if (auto why = setting.problem(text); !why.empty())
@@ -576,11 +580,11 @@ std::string problem_with_bitrate(const std::string& text) {
                : fmt::format("{} is no bitrate from 1k to 1000G; 500k, 2M and the like are", in_quotes(text));
 }
 
-std::string problem_with_refresh(const std::string& text) {
+std::string problem_with_refinement(const std::string& text) {
     const double seconds = number_in<double>(text).value_or(0);
     return seconds == 0 || seconds >= codec::Refiner::least_seconds
                ? std::string()
-               : fmt::format("{} is no time to rest; 0 and {} to {} seconds are allowed", in_quotes(text),
+               : fmt::format("{} is no time until refinement; 0 and {} to {} seconds are allowed", in_quotes(text),
                              codec::Refiner::least_seconds, codec::Refiner::most_seconds);
 }
 
@@ -662,16 +666,17 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .optional = true},
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back(
-        {{.name = "refresh",
-          .help = "blocks that rest for so long get sharper, 0.1 to 3600; 0: none do; without, 1, but 0 with a "
-                  "recording",
+        {{.name = "refine",
+          .help = "refine regions that have been static for so long, 0.1 to 3600; 0: no refinement; without, 1, but 0 "
+                  "with a recording",
           .type = Type::real,
           .minimum = 0,
           .maximum = codec::Refiner::most_seconds,
           .optional = true,
           .unit = "SECONDS"},
          [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
-         problem_with_refresh});
+         problem_with_refinement,
+         "refresh"});
     settings.push_back({{.name = "record",
                          .help = "a .fwd file of what viewers get; :key=SECONDS may follow, {name} is the camera's",
                          .type = Type::text,
@@ -705,11 +710,13 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
     settings.push_back(
-        {{.name = "panel",
-          .help = "viewers may give orders: filters, threshold, brightness and its like, zones, recordings",
+        {{.name = "controls",
+          .help = "accept control requests of viewers: filters, threshold, brightness and its like, zones, recordings",
           .type = Type::flag,
           .default_value = "0"},
-         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
+         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; },
+         {},
+         "panel"});
     settings.push_back(
         {{.name = "relay-token-file",
           .help = "of a stream that is forwarded: the token that its server wants to hear",
@@ -731,6 +738,10 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
 }
 
 }  // namespace
+
+std::string deprecation_warning(std::string_view former_name, std::string_view name, std::string_view dashes) {
+    return fmt::format("{0}{1} is deprecated and will go in the next release: use {0}{2}", dashes, former_name, name);
+}
 
 const std::vector<Setting<InputOptions>>& input_settings() {
     static const std::vector<Setting<InputOptions>> settings = {
@@ -849,13 +860,13 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
 const std::vector<Setting<LiveOptions>>& live_option_settings() {
     static const std::vector<Setting<LiveOptions>> settings = {
         {{.name = "state",
-          .help = "keep what is ordered of cameras there, and begin with what was ordered before",
+          .help = "persist control requests of cameras there, and begin with the persisted state",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](LiveOptions& live, const std::string& text) { live.state_path = text; }},
         {{.name = "record-dir",
-          .help = "a folder for recordings and snapshots that are ordered while cameras are served; there are none "
+          .help = "a folder for recordings and snapshots that are requested while cameras are served; there are none "
                   "without",
           .type = Type::text,
           .optional = true,

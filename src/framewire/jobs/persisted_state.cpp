@@ -291,7 +291,7 @@ void StateKeeper::keep() {
         keep_now();
         warned_ = false;
     } catch (const std::exception& error) {
-        if (!std::exchange(warned_, true)) log_warning("what was ordered is not kept: {}", error.what());
+        if (!std::exchange(warned_, true)) log_warning("the state is not persisted: {}", error.what());
     }
 }
 

@@ -249,7 +249,7 @@ std::optional<Controls> ReceiveJob::controls() const {
 }
 
 void ReceiveJob::control(const ControlOrder& order) {
-    if (!state_->remote) fail(ErrorCode::usage, "{} takes no orders", state_->url);
+    if (!state_->remote) fail(ErrorCode::usage, "{} takes no control requests", state_->url);
     state_->remote->order(to_text(order));
 }
 
@@ -269,8 +269,8 @@ std::string to_json(const ReceiveResult& result) {
         {"fps", figures.fps},
         {"raw_bytes", figures.raw_bytes},
         {"received_bytes", counts.bytes},
-        {"pictures", counts.received.pictures},
-        {"steps", counts.received.changes},
+        {"keyframes", counts.received.pictures},
+        {"delta_frames", counts.received.changes},
         {"skipped", counts.received.skipped},
         {"changed", changed_of > 0 ? static_cast<double>(counts.received.changed_bytes) / changed_of : 0.0},
         {"version", state.version},

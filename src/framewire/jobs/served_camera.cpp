@@ -75,7 +75,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.number("--max-pixels", input.max_pixels);
     line.number("--max-memory", input.max_memory_bytes);
     line.flag("--loop", input.loop);
-    line.flag("--panel", input.panel);
+    line.flag("--controls", input.panel);
 }
 
 // Options of the detector that differ from the defaults.
@@ -156,7 +156,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
         line.option("--max-bitrate", fmt::format("{:.0f}", options.rate->bits_per_second));
         line.number("--threshold-max", options.rate->threshold_max);
     }
-    line.number("--refresh", options.refresh_seconds);
+    line.number("--refine", options.refresh_seconds);
     if (options.hurries)
         line.option("--rate", "max");
     else if (options.input.fps > 0)
@@ -191,13 +191,13 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
     const auto& name = asked.server.stream;
     if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {
-        log_warning("{}: it is forwarded as it comes; what was ordered of it before is left out", name);
+        log_warning("{}: it is forwarded as it comes; its persisted state is ignored", name);
         return {};
     }
     try {
         encoder_with(asked, ordered);
     } catch (const Error& error) {
-        log_warning("{}: the threshold and the mode that were ordered before are left out: {}", name, error.what());
+        log_warning("{}: the persisted threshold and mode are ignored: {}", name, error.what());
         ordered.threshold.reset();
         ordered.mode.reset();
     }
@@ -287,7 +287,7 @@ bool ServedCamera::give_up_orders(const std::string& why) {
     auto before = ordered_ == accepted_ ? LiveSettings{} : accepted_;
     before.zones = ordered_.zones;
     if (before == ordered_) return false;
-    log_warning("{}: what was ordered does not fit it: {}; it goes on as before", name_, why);
+    log_warning("{}: the control request does not fit it: {}; it goes on as before", name_, why);
     ordered_ = accepted_ = std::move(before);
     given_up_because_ = why;
     return true;
@@ -472,8 +472,10 @@ auto naming_no_folder(const std::string& folder, const Body& body) {
 }  // namespace
 
 void ServedCamera::require_settable() const {
-    if (relays_) fail(ErrorCode::config, "{} is forwarded as it comes; orders are for the server that makes it", name_);
-    if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no orders; serve it with --panel", name_);
+    if (relays_)
+        fail(ErrorCode::config, "{} is forwarded as it comes; control requests are for the server that makes it",
+             name_);
+    if (!asked_.input.panel) fail(ErrorCode::config, "{} takes no control requests; serve it with --controls", name_);
 }
 
 // Waits for the next job if the current one has ended for a restart.

@@ -40,7 +40,7 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
 // Checks an index, from 0, against the count.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
-        fail(ErrorCode::usage, "{} asks for share {} of {}; the first is 1. --shard I/N says which", name, index + 1,
+        fail(ErrorCode::usage, "{} asks for shard {} of {}; the first is 1. --shard I/N says which", name, index + 1,
              count);
     return {index, count, name};
 }
@@ -51,7 +51,7 @@ int slurm_index(const Environment& environment, int task) {
     const int step = number_of(environment, "SLURM_ARRAY_TASK_STEP", 1).value_or(1);
     if (task < least || (task - least) % step != 0)
         fail(ErrorCode::usage,
-             "{} is {} in an array from {} on by steps of {}; shares need an array without gaps, or --shard I/N",
+             "{} is {} in an array from {} on by steps of {}; shards need an array without gaps, or --shard I/N",
              slurm_task, task, least, step);
     return (task - least) / step;
 }
@@ -63,7 +63,7 @@ Shard parse_shard(std::string_view text) {
     const auto index = number_in<int>(text.substr(0, slash));
     const auto count = slash == text.npos ? std::nullopt : number_in<int>(text.substr(slash + 1));
     if (!index || !count || *index < 1 || *index > *count)
-        fail(ErrorCode::usage, "no share '{}'; it is I/N, from 1/N to N/N", text);
+        fail(ErrorCode::usage, "no shard '{}'; it is I/N, from 1/N to N/N", text);
     return {*index - 1, *count};
 }
 

@@ -157,9 +157,9 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (!kind.open) fail_without_ffmpeg(call.path);
     // A segmented recording opens its files itself.
     if (options.segments.seconds > 0) {
-        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into pieces; files of video can", name);
+        if (!kind.is_cut) fail(ErrorCode::usage, "{} cannot be cut into segments; files of video can", name);
         if (call.literal)
-            fail(ErrorCode::usage, "{}: pieces need a time in their name, and file:// takes the name as it is", name);
+            fail(ErrorCode::usage, "{}: segments need a time in their name, and file:// takes the name as it is", name);
         return open_segmented_sink(call, frame, rate, options);
     }
     if (!kind.is_numbered && call.numbered)

@@ -500,7 +500,7 @@ PieceNames PieceNames::parse(const std::string& path) {
         }
         const auto* found = std::ranges::find(known, letter, &std::pair<char, Digits>::first);
         if (found == known.end())
-            fail(ErrorCode::usage, "{}: '%{}' is not known in the name of a piece; known are {}", path,
+            fail(ErrorCode::usage, "{}: '%{}' is not known in the name of a segment; known are {}", path,
                  letter ? std::string(1, letter) : "", "%Y %y %m %d %j %H %M %S %F %T %%");
         if (!literal.empty()) names.tokens_.emplace_back(std::exchange(literal, {}));
         names.tokens_.emplace_back(found->second);
@@ -508,7 +508,7 @@ PieceNames PieceNames::parse(const std::string& path) {
     }
     if (!literal.empty()) names.tokens_.emplace_back(literal);
     if (!any)
-        fail(ErrorCode::usage, "{}: pieces need a time in their name, cam-%Y%m%d-%H%M%S{} for one", path,
+        fail(ErrorCode::usage, "{}: segments need a time in their name, cam-%Y%m%d-%H%M%S{} for one", path,
              names.ending_);
     return names;
 }

@@ -399,7 +399,7 @@ TEST(PieceNames, RejectUnknownConversions) {
     std::string message;
     const auto code_of = [&](const std::string& path) { return error_of([&] { PieceNames::parse(path); }, &message); };
     EXPECT_EQ(code_of("out.mp4"), ErrorCode::usage);
-    EXPECT_NE(message.find("pieces need a time in their name"), std::string::npos) << message;
+    EXPECT_NE(message.find("segments need a time in their name"), std::string::npos) << message;
     EXPECT_EQ(code_of("out%%.mp4"), ErrorCode::usage);
     EXPECT_EQ(code_of("out-%A.mp4"), ErrorCode::usage);
     EXPECT_NE(message.find("'%A' is not known"), std::string::npos) << message;

@@ -157,7 +157,7 @@ TEST(Client, RejectsInvalidMessages) {
     const std::vector<std::pair<Bytes, const char*>> wrong{
         {Bytes{99, 0, 0, 0, 0}, "a message of the unknown type 99"},
         {Bytes{2, 0xff, 0xff, 0xff, 0xff}, "a message of type 2 claims 4294967295 bytes"},
-        {step, "begins with the step to version 2"},
+        {step, "begins with the delta frame to version 2"},
         {picture, "broken stream"},
         {Bytes(hello.begin() + preamble_bytes, hello.end()), "greets a second time"},
         {error_message(Refusal::failed, "broken", false), "the server says: broken"},

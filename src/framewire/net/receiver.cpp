@@ -63,10 +63,11 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const auto next = read_front(payload);
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(codec::PackedHead::Kind::blocks);
     if (!alone && !follows_)
-        fail(ErrorCode::source_lost, "the server begins with the step to version {}, not with a picture", next.version);
+        fail(ErrorCode::source_lost, "the server begins with the delta frame to version {}, not with a keyframe",
+             next.version);
     if (!alone && (resumes_ || next.version != latest_.version + 1))
-        fail(ErrorCode::source_lost, "the server sends the step to version {} while version {} is held", next.version,
-             latest_.version);
+        fail(ErrorCode::source_lost, "the server sends the delta frame to version {} while version {} is held",
+             next.version, latest_.version);
     if (follows_ && next.version < latest_.version)
         fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
     keep_shown(next.partial);
@@ -148,7 +149,7 @@ std::vector<codec::CodedBlock> coded_blocks(ByteSpan packed, int blocks) {
     coded.reserve(static_cast<std::size_t>(blocks));
     if (packed.size() < codec::PackedHead::bytes ||
         !codec::read_directory(packed.subspan(codec::PackedHead::bytes), blocks, coded))
-        fail(ErrorCode::internal, "a packed step whose blocks do not fit together");
+        fail(ErrorCode::internal, "a packed delta frame whose blocks do not fit together");
     return coded;
 }
 

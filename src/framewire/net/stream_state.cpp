@@ -238,7 +238,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
-        if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+        if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
         try {
             state.decoder.decode(changes, state.reference.view());
         } catch (const Error& error) {
@@ -276,11 +276,11 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
 void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
                           const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
     auto& state = *state_;
-    validate(picture, state.info.shape, "the picture a step leads to");
+    validate(picture, state.info.shape, "the picture a delta frame leads to");
     const int within = state.allowed(threshold);
     const auto blocks = packed.empty() ? codec::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a step of a stream that was not started");
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);

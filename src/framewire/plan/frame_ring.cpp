@@ -319,8 +319,8 @@ void run_circle(const CircleStages& stages, const FrameRingOptions& options, Sta
     // One slot each for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
         fail(ErrorCode::usage,
-             "a circle of {} slots asked for; at least {} are needed beside the {} that wait to be sent", options.slots,
-             least_slots_beside_waiting, options.waiting);
+             "a frame ring of {} slots was requested; at least {} are needed beside the {} that wait to be sent",
+             options.slots, least_slots_beside_waiting, options.waiting);
     if (options.workers < 0) fail(ErrorCode::usage, "{} workers asked for; at least 0 are needed", options.workers);
     if (options.max_frames && *options.max_frames < 1)
         fail(ErrorCode::usage, "a limit of {} frames asked for; at least 1 is needed", *options.max_frames);

@@ -27,7 +27,8 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view w
 // The text comes from a viewer, so it is made printable for the message.
 [[noreturn]] void refuse_control(std::string_view text) {
     fail(ErrorCode::usage,
-         "'{}' is no order; allowed are 'adjust brightness=10:contrast=1.5:saturation=1:gain=1' and 'filter 2 off'",
+         "'{}' is no control request; allowed are 'adjust brightness=10:contrast=1.5:saturation=1:gain=1' and 'filter "
+         "2 off'",
          printable(text));
 }
 
@@ -49,7 +50,7 @@ FilterOrder filter_order_of(std::string_view text, std::string_view words) {
 // A plain conversion to int would accept numbers out of range and change their value.
 int whole_number(const nlohmann::json& value) {
     if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
-        fail(ErrorCode::usage, "a panel's state with a {} where a whole number of 32 bits is needed",
+        fail(ErrorCode::usage, "a state of controls with a {} where a whole number of 32 bits is needed",
              value.type_name());
     return value.get<int>();
 }
@@ -58,7 +59,7 @@ int whole_number(const nlohmann::json& value) {
 
 ControlOrder parse_control(std::string_view text) {
     if (text.size() > max_control_bytes)
-        fail(ErrorCode::usage, "an order of {} bytes; {} are allowed", text.size(), max_control_bytes);
+        fail(ErrorCode::usage, "a control request of {} bytes; {} are allowed", text.size(), max_control_bytes);
     if (const auto values = behind(text, "adjust")) return adjustment_of(*values);
     if (const auto words = behind(text, "filter")) return filter_order_of(text, *words);
     refuse_control(text);
@@ -90,7 +91,7 @@ std::string to_json(const Controls& controls) {
 // Reads a server's answer, which a viewer does not trust either: sizes, types and ranges are checked.
 Controls parse_controls(std::string_view json) try {
     if (json.size() > max_controls_bytes)
-        fail(ErrorCode::usage, "a panel's state of {} bytes; {} are allowed", json.size(), max_controls_bytes);
+        fail(ErrorCode::usage, "a state of controls of {} bytes; {} are allowed", json.size(), max_controls_bytes);
     const auto all = nlohmann::json::parse(json);
     const auto& set = all.at("adjust");
     Controls controls{.adjustment = {.brightness = whole_number(set.at("brightness")),
@@ -102,14 +103,14 @@ Controls parse_controls(std::string_view json) try {
     adjust_terms(controls.adjustment);
     const auto& filters = all.at("filters");
     if (filters.size() > max_chain_filters)
-        fail(ErrorCode::usage, "{} filters in a panel's state; {} are allowed", filters.size(), max_chain_filters);
+        fail(ErrorCode::usage, "{} filters in a state of controls; {} are allowed", filters.size(), max_chain_filters);
     for (const auto& filter : filters)
         controls.filters.push_back({.text = filter.at("text").get<std::string>(),
                                     .on = filter.at("on").get<bool>(),
                                     .fixed_because = filter.at("fixed_because").get<std::string>()});
     return controls;
 } catch (const nlohmann::json::exception& error) {
-    fail(ErrorCode::usage, "a panel's state cannot be read: {}", error.what());
+    fail(ErrorCode::usage, "a state of controls cannot be read: {}", error.what());
 }
 
 }  // namespace framewire::session

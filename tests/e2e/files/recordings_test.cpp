@@ -125,8 +125,8 @@ TEST(Recordings, RefusesInvalidOptions) {
         EXPECT_EQ(result.code, 2) << result.err;
         EXPECT_NE(result.err.find(reason), std::string::npos) << result.err;
     };
-    refused({"-o", folder / "a.mp4", "--segment-time", "1s"}, "pieces need a time in their name");
-    refused({"-o", folder / "a-%H.png", "--segment-time", "1s"}, "cannot be cut into pieces");
+    refused({"-o", folder / "a.mp4", "--segment-time", "1s"}, "segments need a time in their name");
+    refused({"-o", folder / "a-%H.png", "--segment-time", "1s"}, "cannot be cut into segments");
     refused({"-o", folder / "a-%H.mp4", "--segment-time", "soon"}, "'soon' is no time");
     refused({"-o", folder / "a-%H.mp4", "--segment-time", "1s", "--keep", "much"}, "neither a time");
     refused({"-o", folder / "a-%H.mp4", "--keep", "7d"}, "--segment-time");

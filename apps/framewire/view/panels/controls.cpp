@@ -110,7 +110,7 @@ std::vector<session::ControlOrder> draw_controls(int width, int height, const st
     line_of(name);
     ImGui::Spacing();
     if (!controls) {
-        line_of("the server takes no orders", true);
+        line_of("the server takes no control requests", true);
     } else {
         ImGui::BeginDisabled(!controls->fixed_because.empty());
         auto adjustment = controls->adjustment;

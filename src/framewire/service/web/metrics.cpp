@@ -98,7 +98,7 @@ void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
          [](const auto& camera) { return camera.state.up ? 1 : 0; });
     each(lines, cameras, "source_reconnects_total", "counter", "How often the source was lost and came back.",
          [](const auto& camera) { return camera.state.reconnects; });
-    each(lines, cameras, "recording", "gauge", "1 while a recording that was ordered is written.",
+    each(lines, cameras, "recording", "gauge", "1 while a requested recording is written.",
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }
 
@@ -111,10 +111,11 @@ void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) 
          [](const auto& camera) { return camera.viewers.dropped; });
     each(lines, cameras, "versions_skipped_total", "counter", "Versions that viewers too slow for them passed over.",
          [](const auto& camera) { return camera.viewers.skipped; });
-    lines.begin("sent_bytes_total", "counter", "Bytes that viewers got: whole pictures, steps, and the rest.");
+    lines.begin("sent_bytes_total", "counter",
+                "Bytes sent to viewers, by kind: keyframes, delta frames, and other messages.");
     for (const auto& camera : cameras) {
-        lines.line(of_camera(camera) + ",kind=\"picture\"", camera.viewers.picture_bytes);
-        lines.line(of_camera(camera) + ",kind=\"step\"", camera.viewers.step_bytes);
+        lines.line(of_camera(camera) + ",kind=\"keyframe\"", camera.viewers.picture_bytes);
+        lines.line(of_camera(camera) + ",kind=\"delta\"", camera.viewers.step_bytes);
         lines.line(of_camera(camera) + ",kind=\"other\"", camera.viewers.other_bytes);
     }
 }

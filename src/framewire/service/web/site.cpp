@@ -106,7 +106,7 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     if (!camera.state().may_be_set)
         return error_response(
             forbidden,
-            fmt::format("camera '{}' takes no orders: 'serve --panel' lets viewers give them", camera.name()));
+            fmt::format("camera '{}' takes no control requests; 'serve --controls' accepts them", camera.name()));
     try {
         if (auto answer = order(camera, request.body)) return *answer;
     } catch (const ExcerptError& error) {

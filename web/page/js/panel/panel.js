@@ -31,7 +31,7 @@ export class Panel {
             { class: "panel", "aria-label": "Panel" },
             camera.may_be_set
                 ? null
-                : make("p", { class: "section-note" }, "This camera takes no orders. ", make("code", {}, "framewire serve --panel"), " lets it."),
+                : make("p", { class: "section-note" }, "This camera takes no control requests. ", make("code", {}, "framewire serve --controls"), " accepts them."),
             ...this.parts.map((part) => part.element),
         );
     }
