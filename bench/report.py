@@ -279,12 +279,12 @@ def main():
     if arguments.pages:
         print(f"wrote {', '.join(write_pages(figures, folder, arguments.profile))}")
         return
-    with open(os.path.join(here, "marks.json"), encoding="utf-8") as file:
-        marks = json.load(file)
+    with open(os.path.join(here, "targets.json"), encoding="utf-8") as file:
+        targets = json.load(file)
     parts = {"machines": machines_table(figures)}
     if figures.group("ladders"):
         parts["ladders"] = ladders_summary(figures)
-    distance = distance_table(figures, marks)
+    distance = distance_table(figures, targets)
     if distance:
         parts["distance"] = table(*distance)
     with open(arguments.page, encoding="utf-8") as file:

@@ -118,4 +118,4 @@ if [ -z "$stay" ]; then
 fi
 echo
 echo "the page: http://127.0.0.1:7878/ (Ctrl-C ends the server)"
-exec "$program" serve -i "$source" --listen 127.0.0.1:7878 --detect --panel --record-dir "$out"
+exec "$program" serve -i "$source" --listen 127.0.0.1:7878 --detect --controls --record-dir "$out"

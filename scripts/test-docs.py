@@ -95,7 +95,7 @@ class Place:
 
     def serve(self, *options):
         with open("serve.log", "wb") as log:
-            server = self.start(f"exec framewire serve -i door={CAMERA} -i yard={CAMERA} -i main={CAMERA} --detect --panel --record-dir rec "
+            server = self.start(f"exec framewire serve -i door={CAMERA} -i yard={CAMERA} -i main={CAMERA} --detect --controls --record-dir rec "
                                 f"--progress none {' '.join(options)}", log)
         wait_until_served(server, "serve.log")
         note_secrets("serve.log")

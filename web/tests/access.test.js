@@ -86,7 +86,7 @@ async function otherSite(t) {
 }
 
 test("other sites' pages cannot read, control or watch", async (t) => {
-    const { port } = await serve(t, "-i", SOURCE, "--panel");
+    const { port } = await serve(t, "-i", SOURCE, "--controls");
     const victim = `http://127.0.0.1:${port}`;
     const stands = async () => (await (await fetch(`${victim}/api/cameras`)).json()).cameras[0];
     await until("its frames come", async () => (await stands()).up);

@@ -21,7 +21,7 @@ for (const [name, options] of Object.entries({
     "on a phone": { colorScheme: "dark", ...PHONE },
 })) {
     test(`all views, ${name}`, async (t) => {
-        const { port } = await serve(t, "-i", `door=${SOURCE}`, "-i", `yard=${SOURCE}`, "-f", "gaussian=5", "--panel");
+        const { port } = await serve(t, "-i", `door=${SOURCE}`, "-i", `yard=${SOURCE}`, "-f", "gaussian=5", "--controls");
         const { page, close } = await openPage(browser, `http://127.0.0.1:${port}/`, /** @type {any} */ (options));
         t.after(close);
         await page.locator(".tile").nth(1).waitFor();

@@ -64,7 +64,7 @@ async function proxy(t, ports, strips) {
 for (const strips of [true, false])
     test(`the page works if the proxy ${strips ? "removes the path" : "keeps the path"}`, async (t) => {
         const options = strips ? [] : ["--base-path", "/home/cams"];
-        const { port } = await serve(t, "-i", `door=${SOURCE}`, "--panel", ...options);
+        const { port } = await serve(t, "-i", `door=${SOURCE}`, "--controls", ...options);
         const { host, missed } = await proxy(t, { "/home/cams": port }, strips);
         const { page, complaints, close } = await openPage(browser, `http://${host}/home/cams${strips ? "/" : ""}`);
         t.after(close);

@@ -16,7 +16,7 @@ before(async () => (browser = await startBrowser()));
 after(() => browser.close());
 
 async function openPanel(t, ...args) {
-    const { port } = await serve(t, "-i", SOURCE, "--panel", "--threshold", "0", ...args);
+    const { port } = await serve(t, "-i", SOURCE, "--controls", "--threshold", "0", ...args);
     const opened = await openPage(browser, `http://127.0.0.1:${port}/`);
     t.after(opened.close);
     await untilLive(opened.page);
@@ -146,7 +146,7 @@ test("without control requests the panel says how to enable them", async (t) => 
     const { port } = await serve(t, "-i", SOURCE);
     const { page, close } = await openPage(browser, `http://127.0.0.1:${port}/`);
     t.after(close);
-    await page.getByText("framewire serve --panel", { exact: true }).waitFor();
+    await page.getByText("framewire serve --controls", { exact: true }).waitFor();
     assert.equal(await page.locator(".filters").count(), 0);
 });
 

@@ -95,10 +95,13 @@ std::string listed(const std::vector<std::string_view>& names) {
     return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-// Collects the long option names of a command and its groups.
+// Returns true if an option is not in the help.
+bool is_hidden(const CLI::Option& option) { return option.get_group().empty(); }
+
+// Collects the long option names of a command and its groups, without hidden ones.
 void add_long_names(const CLI::App& app, std::vector<std::string>& names) {
     for (const auto* option : app.get_options())
-        names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+        if (!is_hidden(*option)) names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
     for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return is_group(*sub); }))
         add_long_names(*group, names);
 }
@@ -229,7 +232,8 @@ OptionInfo described(const CLI::Option& option, const std::string& heading) {
 
 // Appends the options of a command and its groups, in the order of the help.
 void describe_options(const CLI::App& app, const std::string& heading, std::vector<OptionInfo>& options) {
-    for (const auto* option : app.get_options()) options.push_back(described(*option, heading));
+    for (const auto* option : app.get_options())
+        if (!is_hidden(*option)) options.push_back(described(*option, heading));
     for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return is_group(*sub); }))
         describe_options(*group, group->get_group(), options);
 }
@@ -276,6 +280,7 @@ Option& Option::check(const std::function<std::string(const std::string&)>& prob
 }
 Option& Option::needs(const Option& other) { return option_->needs(other.option_), *this; }
 Option& Option::excludes(const Option& other) { return option_->excludes(other.option_), *this; }
+Option& Option::hidden() { return option_->group(""), *this; }
 bool Option::given() const { return option_->count() > 0; }
 std::string Option::name() const { return option_->get_name(); }
 

@@ -41,6 +41,9 @@ public:
     /// Adds a custom check: `problem` returns what is wrong with a text, or an empty string.
     Option& check(const std::function<std::string(const std::string&)>& problem);
 
+    /// Leaves the option out of help, descriptions and suggestions.
+    Option& hidden();
+
     /// The option is rejected unless the other one is given, too.
     Option& needs(const Option& other);
     /// The option is rejected if the other one is given.

@@ -41,7 +41,7 @@ session::Shard shard_of(const BatchFlags& flags) {
     if (!flags.shard.empty()) return session::parse_shard(flags.shard);
     const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
     if (shard) {
-        log_info("share {} of {}, from {}", shard->index + 1, shard->count, shard->from);
+        log_info("shard {} of {}, from {}", shard->index + 1, shard->count, shard->from);
         return *shard;
     }
     if (flags.shards)
@@ -142,11 +142,11 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
         .one_of({"mp4", "mkv", "avi", "fwd", "y4m", "png", "jpg", "bgr", "gray"});
     add_segment_options(group, flags);
     const auto shard =
-        group.option("--shard", flags.shard, "process only this share of the files: 2/8 is the second of eight")
+        group.option("--shard", flags.shard, "process only this shard of the files: 2/8 is the second of eight")
             .type_name("I/N");
     group
         .option("--shards", flags.shards,
-                "number of shares; SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX selects this one")
+                "number of shards; SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX selects this one")
         .within(1, 1'000'000)
         .type_name("N")
         .excludes(shard);

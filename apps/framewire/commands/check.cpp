@@ -1,6 +1,7 @@
 #include "commands/commands.hpp"
 
 #include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
 #include "framewire/core/text.hpp"
 #include "framewire/jobs/configuration.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 int check(const std::string& path) {
     const auto configuration = session::read_configuration(path);
     for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));
+    for (const auto& warning : configuration.warnings) log_warning("{}", to_string(configuration, warning));
     if (!configuration.problems.empty()) return static_cast<int>(ErrorCode::config);
     fmt::print("{}: valid; cameras at {}:\n", printable(path), to_string(configuration.listener.listen));
     for (const auto& camera : configuration.cameras) fmt::print("  {}\n", camera.server.stream);

@@ -44,9 +44,10 @@ struct ServeFlags {
     session::AccessOptions access;
     bool no_web = false;
 
-    std::vector<Option> of_cameras;  // options that a configuration replaces
+    std::vector<Option> of_cameras;     // options that a configuration replaces
+    std::vector<std::string> warnings;  // of earlier names
 
-    session::CamerasOptions options(const std::stop_token& stop) const;
+    session::CamerasOptions options(const std::stop_token& stop);
     std::vector<session::CameraText> named_sources() const;
 };
 
@@ -79,13 +80,15 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
     return found;
 }
 
-// The job's options: the configuration, overridden by the command line; or cameras from the command line.
-session::CamerasOptions ServeFlags::options(const std::stop_token& stop) const {
+// The job's options: the configuration, overridden by the command line; or cameras from the command line. The
+// configuration's warnings are appended to those of the command line.
+session::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
     session::CamerasOptions options{.job = common.job(stop)};
     options.web = !no_web;
     if (!config.empty()) {
         auto read = session::read_configuration(config, options.job);
         read.require_right();
+        for (const auto& warning : read.warnings) warnings.push_back(to_string(read, warning));
         options.listener = read.listener;
         options.live = read.live;
         options.events = read.events;
@@ -154,8 +157,10 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     for (const auto& option : flags.of_cameras)
         if (!flags.config.empty() && option.given())
             fail(ErrorCode::usage, "{} cannot be combined with --config; set it in the file", option.name());
-    if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    auto options = flags.options(stop);
+    const auto files = files_of(flags.options(stop));
+    for (const auto& warning : std::exchange(flags.warnings, {})) log_warning("{}", warning);
+    if (!may_write(files, flags.common, stop)) return;
+    auto options = flags.options(stop);  // again: may_write() may have been allowed to replace files
     // Tokens and certificates are prepared before cameras are opened, so that a mistake is reported at once.
     const auto access = prepare_access(flags.access, options.listener);
     tell_access(access, options.listener);
@@ -197,6 +202,19 @@ void add_settings_of_all(Command& command, const std::vector<session::Setting<Ta
             how_to_read(setting));
 }
 
+// Declares the earlier name of a setting as a hidden option, which warns.
+Option add_former_name(Command& command, const session::Setting<session::CameraSettings>& setting, ServeFlags& flags) {
+    auto how = how_to_read(setting);
+    how.flag = fmt::format("{}{}", dashes, setting.former_name);
+    const auto take = [&setting, &flags](const std::string& text) {
+        flags.warnings.push_back(session::deprecation_warning(setting.former_name, setting.info.name, dashes));
+        setting.set(flags.cameras, text);
+    };
+    auto option = add_parameter(command, setting.info, take, how);
+    option.excludes(command[fmt::format("{}{}", dashes, setting.info.name)]);
+    return option.hidden();
+}
+
 // Declares options of cameras; returns those that a configuration replaces.
 std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     auto options = add_texts_of_cameras(command, flags);
@@ -217,6 +235,8 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
                           .type_name("NAME"));
     for (const auto& setting : session::camera_settings())
         if (setting.info.name != "record") options.push_back(add_setting(command, setting, flags.cameras));
+    for (const auto& setting : session::camera_settings())
+        if (!setting.former_name.empty()) options.push_back(add_former_name(command, setting, flags));
     return options;
 }
 

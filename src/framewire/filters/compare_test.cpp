@@ -74,7 +74,7 @@ TEST(Compare, RejectsWrongParametersAndShapes) {
         Compare({CompareMode::split, std::numeric_limits<int>::max()}, shape, {1, 4, 5, 3}, executor);
         ADD_FAILURE() << "accepted";
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "compare is split at 2147483647 %; allowed are 0 to 100");
+        EXPECT_STREQ(error.what(), "compare is split at 2147483647 %; allowed: 0 to 100");
     }
     EXPECT_THROW(Compare({}, shape, {2, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Compare({}, {1, 4, max_side_px, 3}, shape, executor), Error);

@@ -665,7 +665,7 @@ ProgressLines progress_lines(const BatchTally& tally) {
 }
 
 std::string batch_bar(const BatchFigures& figures, int columns) {
-    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "pieces" : "files");
+    auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "segments" : "files");
     if (figures.failed > 0) line += fmt::format("  {} failed", figures.failed);
     line += fmt::format("  {} frames  {:.1f} fps", figures.frames, rate_of(figures));
     return with_bar(line, share_of(figures), seconds_left(figures), columns);

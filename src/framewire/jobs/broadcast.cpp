@@ -405,7 +405,7 @@ std::optional<double> refresh_seconds_of(std::optional<double> asked, const code
                                          bool recorded) {
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
     if (asked && recorded)
-        fail(ErrorCode::usage, "refresh {} with a recorded stream, which is not refined; use refresh 0 or no record",
+        fail(ErrorCode::usage, "refine {} with a recorded stream, which is not refined; use refine 0 or no record",
              *asked);
     if (recorded) return std::nullopt;
     return asked.value_or(usual_refresh_seconds);

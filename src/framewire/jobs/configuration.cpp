@@ -132,7 +132,11 @@ private:
     template <class Target>
     bool take(const DocumentEntry& entry, const std::vector<Setting<Target>>& settings, Target& target) {
         for (const auto& setting : settings) {
-            if (setting.info.name != entry.key) continue;
+            const bool by_former_name = !setting.former_name.empty() && setting.former_name == entry.key;
+            if (setting.info.name != entry.key && !by_former_name) continue;
+            if (by_former_name && !silent_)
+                result_.warnings.push_back(
+                    {entry.place, deprecation_warning(setting.former_name, setting.info.name, "")});
             if (!is_text(entry)) return true;
             const auto text = text_of(setting.info, entry.value);
             if (auto why = setting.problem(text); !why.empty())
@@ -575,11 +579,11 @@ std::string problem_with_bitrate(const std::string& text) {
                : fmt::format("{} is not a bitrate from 1k to 1000G, such as 500k or 2M", in_quotes(text));
 }
 
-std::string problem_with_refresh(const std::string& text) {
+std::string problem_with_refinement(const std::string& text) {
     const double seconds = number_in<double>(text).value_or(0);
     return seconds == 0 || seconds >= codec::Refiner::least_seconds
                ? std::string()
-               : fmt::format("{} is not a valid refresh time; allowed: 0 and {} to {} seconds", in_quotes(text),
+               : fmt::format("{} is not a valid refinement time; allowed: 0 and {} to {} seconds", in_quotes(text),
                              codec::Refiner::least_seconds, codec::Refiner::most_seconds);
 }
 
@@ -660,7 +664,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .optional = true},
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back(
-        {{.name = "refresh",
+        {{.name = "refine",
           .help = "refine static regions after this time, 0.1 to 3600; 0: never; default: 1, or 0 with a recording",
           .type = Type::real,
           .minimum = 0,
@@ -668,7 +672,8 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .optional = true,
           .unit = "SECONDS"},
          [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
-         problem_with_refresh});
+         problem_with_refinement,
+         "refresh"});
     settings.push_back(
         {{.name = "record",
           .help = "record the stream to this .fwd file; :key=SECONDS may follow; {name} is the camera's name",
@@ -703,11 +708,14 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                          .type = Type::flag,
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
-    settings.push_back({{.name = "panel",
-                         .help = "allow viewers to change filters, threshold, picture settings, zones and recordings",
-                         .type = Type::flag,
-                         .default_value = "0"},
-                        [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; }});
+    settings.push_back(
+        {{.name = "controls",
+          .help = "allow viewers to change filters, threshold, picture settings, zones and recordings",
+          .type = Type::flag,
+          .default_value = "0"},
+         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; },
+         {},
+         "panel"});
     settings.push_back(
         {{.name = "relay-token-file",
           .help = "for a forwarded stream: file with the token for its server",
@@ -729,6 +737,10 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
 }
 
 }  // namespace
+
+std::string deprecation_warning(std::string_view former_name, std::string_view name, std::string_view dashes) {
+    return fmt::format("{0}{1} is deprecated and will go in the next release: use {0}{2}", dashes, former_name, name);
+}
 
 const std::vector<Setting<InputOptions>>& input_settings() {
     static const std::vector<Setting<InputOptions>> settings = {

@@ -82,6 +82,8 @@ struct Setting {
     std::function<void(Target& target, const std::string& text)> set;
     /// Optional. Additional check; returns what is wrong with a text, or nothing. Default: only the checks of `info`.
     std::function<std::string(const std::string& text)> more_problems{};
+    /// Earlier name, which is accepted with a warning until the next release; empty: none.
+    std::string_view former_name{};
 
     /// Returns what is wrong with a text; empty if it is valid.
     std::string problem(const std::string& text) const {
@@ -109,8 +111,8 @@ struct CameraSettings {
 
 /// Settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
-/// Settings of how a camera is served: those of the encoder, max-bitrate, threshold-max, refresh, record, rate, loop,
-/// wait, detect, panel, relay-token-file, relay-fingerprint.
+/// Settings of how a camera is served: those of the encoder, max-bitrate, threshold-max, refine, record, rate, loop,
+/// wait, detect, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
 /// Settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
@@ -125,6 +127,10 @@ const Setting<Target>& setting_named(const std::vector<Setting<Target>>& setting
         if (setting.info.name == name) return setting;
     fail(ErrorCode::internal, "unknown setting '{}'", name);
 }
+
+/// Returns the warning that a setting was given by its earlier name. `dashes` precede names: -- for the command line,
+/// nothing for a configuration.
+std::string deprecation_warning(std::string_view former_name, std::string_view name, std::string_view dashes);
 
 /// Returns the options to broadcast a camera as `name`. Throws Error{usage} if settings do not fit together. `dashes`
 /// precede option names in messages: -- for the command line, nothing for a configuration.
@@ -154,6 +160,8 @@ struct Configuration {
     std::vector<BroadcastOptions> cameras{};
     /// Errors, ordered by position. If there are none, the configuration can be served.
     std::vector<ConfigurationProblem> problems{};
+    /// Keys with earlier names, which are still accepted, ordered by position.
+    std::vector<ConfigurationProblem> warnings{};
 
     /// Throws Error{config} with the first error, if there are any.
     void require_right() const;

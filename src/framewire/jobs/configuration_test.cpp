@@ -54,7 +54,8 @@ cameras:
     threshold: 8
     max-bitrate: 2M
     threshold-max: 40
-    refresh: 0
+    refine: 0
+    controls: true
     loop: true
     rate: max
     reconnect: 30
@@ -70,6 +71,7 @@ cameras:
 )",
                                                    "x");
     EXPECT_TRUE(configuration.problems.empty()) << to_string(configuration, configuration.problems.front());
+    EXPECT_TRUE(configuration.warnings.empty()) << to_string(configuration, configuration.warnings.front());
     EXPECT_EQ(configuration.listener.listen.port, 8000);
     EXPECT_EQ(configuration.listener.viewers_limit, 12);
     EXPECT_EQ(configuration.live.state_path, "kept.json");
@@ -85,6 +87,7 @@ cameras:
     EXPECT_EQ(door.encoder.threshold, 8);
     EXPECT_EQ(door.encoder.mode, codec::Mode::bounded);
     EXPECT_EQ(door.refresh_seconds, 0);
+    EXPECT_TRUE(door.input.panel);
     EXPECT_EQ(door.record, "door.fwd");
     EXPECT_TRUE(door.input.loop);
     EXPECT_TRUE(door.hurries);
@@ -102,6 +105,46 @@ cameras:
     ASSERT_TRUE(yard.detector);
     EXPECT_EQ(yard.detector->parameters.blur_px, 7);
     EXPECT_EQ(std::get<std::vector<Zone>>(yard.detector->region).size(), 2u);
+}
+
+TEST(Configuration, AcceptsEarlierNamesWithAWarning) {
+    const auto configuration = parse_configuration(R"(defaults:
+  refresh: 5
+  panel: true
+cameras:
+  door:
+    source: synth
+  yard:
+    source: synth
+    refresh: 0
+    panel: false
+)",
+                                                   "x");
+    EXPECT_TRUE(configuration.problems.empty()) << to_string(configuration, configuration.problems.front());
+    std::vector<std::string> warnings;
+    for (const auto& warning : configuration.warnings) warnings.push_back(to_string(configuration, warning));
+    EXPECT_EQ(warnings, (std::vector<std::string>{
+                            "x:2:3: refresh is deprecated and will go in the next release: use refine",
+                            "x:3:3: panel is deprecated and will go in the next release: use controls",
+                            "x:9:5: refresh is deprecated and will go in the next release: use refine",
+                            "x:10:5: panel is deprecated and will go in the next release: use controls",
+                        }));
+    ASSERT_EQ(configuration.cameras.size(), 2u);
+    EXPECT_EQ(configuration.cameras[0].refresh_seconds, 5);
+    EXPECT_TRUE(configuration.cameras[0].input.panel);
+    EXPECT_EQ(configuration.cameras[1].refresh_seconds, 0);
+    EXPECT_FALSE(configuration.cameras[1].input.panel);
+}
+
+// A camera's own setting replaces the default, whichever of its names each of them has.
+TEST(Configuration, ReplacesDefaultsByEitherName) {
+    for (const auto* names : {"refresh refine", "refine refresh"}) {
+        const std::string first(names, std::string_view(names).find(' ')), second(names + first.size() + 1);
+        const auto configuration = parse_configuration(
+            "cameras:\n  door:\n    source: synth\n    " + first + ": 0\ndefaults:\n  " + second + ": 5\n", "x");
+        ASSERT_EQ(configuration.cameras.size(), 1u) << names;
+        EXPECT_EQ(configuration.cameras[0].refresh_seconds, 0) << names;
+    }
 }
 
 TEST(Configuration, ReportsErrorsWithTheirPosition) {

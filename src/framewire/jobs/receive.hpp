@@ -120,7 +120,7 @@ struct ReceiveState {
 
 /// Returns the result as JSON, for the statistics file: source, size, mode, threshold (the bound of the stream),
 /// threshold_in_force (of the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
-/// pictures, steps, skipped, changed (fraction of the bytes that a delta frame changes), version, frame and
+/// keyframes, delta_frames, skipped, changed (fraction of the bytes that a delta frame changes), version, frame and
 /// reconnections.
 std::string to_json(const ReceiveResult& result);
 

@@ -75,7 +75,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.number("--max-pixels", input.max_pixels);
     line.number("--max-memory", input.max_memory_bytes);
     line.flag("--loop", input.loop);
-    line.flag("--panel", input.panel);
+    line.flag("--controls", input.panel);
 }
 
 // Options of the detector that differ from the defaults.
@@ -156,7 +156,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
         line.option("--max-bitrate", fmt::format("{:.0f}", options.rate->bits_per_second));
         line.number("--threshold-max", options.rate->threshold_max);
     }
-    line.number("--refresh", options.refresh_seconds);
+    line.number("--refine", options.refresh_seconds);
     if (options.hurries)
         line.option("--rate", "max");
     else if (options.input.fps > 0)
@@ -476,7 +476,7 @@ void ServedCamera::require_settable() const {
     if (relays_)
         fail(ErrorCode::config, "{} is forwarded unchanged; send control requests to its origin server", name_);
     if (!asked_.input.panel)
-        fail(ErrorCode::config, "{} does not accept control requests; serve it with --panel", name_);
+        fail(ErrorCode::config, "{} does not accept control requests; serve it with --controls", name_);
 }
 
 // Waits for the next job if the current one has ended for a restart.

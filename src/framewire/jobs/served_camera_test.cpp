@@ -50,7 +50,7 @@ TEST(ServeCommand, ContainsNonDefaultOptions) {
     EXPECT_EQ(
         command,
         R"(framewire serve -i 'door=rtsp://***@host/stream' -f 'gray,text='\''a b'\''' --start 1.5 --reconnect 2.5)"
-        R"( --panel --threshold 8 --mode bounded --max-bitrate 2000000 --threshold-max 40 --refresh 0)"
+        R"( --controls --threshold 8 --mode bounded --max-bitrate 2000000 --threshold-max 40 --refine 0)"
         R"( --rate 12.5 --detect --min-area 99 --roi 1,2,3,4 --state 'my state.json')");
 }
 
@@ -787,7 +787,7 @@ TEST_P(Live, ExplainsWhyARequestIsRefused) {
     for (const std::function<void()>& order : std::vector<std::function<void()>>{
              [&] { camera.set_chain("gray"); }, [&] { camera.set_threshold(3, {}); }, [&] { camera.set_zones({}); },
              [&] { camera.control(Adjustment{}); }, [&] { camera.start_recording(); }, [&] { camera.save_snapshot(); }})
-        EXPECT_NE(refusal(order, ErrorCode::config).find("--panel"), std::string::npos);
+        EXPECT_NE(refusal(order, ErrorCode::config).find("--controls"), std::string::npos);
     fixed.cameras[0].input.panel = true;
     const Serving without_folder(fixed);
     without_folder.wait_for_frames(1);

@@ -41,7 +41,7 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
 // Checks an index, from 0, against the count.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
-        fail(ErrorCode::usage, "{} selects share {} of {}, but the first is 1; use --shard I/N", name, index + 1,
+        fail(ErrorCode::usage, "{} selects shard {} of {}, but the first is 1; use --shard I/N", name, index + 1,
              count);
     return {index, count, name};
 }
@@ -64,7 +64,7 @@ Shard parse_shard(std::string_view text) {
     const auto index = number_in<int>(text.substr(0, slash));
     const auto count = slash == text.npos ? std::nullopt : number_in<int>(text.substr(slash + 1));
     if (!index || !count || *index < 1 || *index > *count)
-        fail(ErrorCode::usage, "'{}' is not a share; write I/N, from 1/N to N/N", text);
+        fail(ErrorCode::usage, "'{}' is not a shard; write I/N, from 1/N to N/N", text);
     return {*index - 1, *count};
 }
 

@@ -51,7 +51,7 @@ FilterOrder filter_order_of(std::string_view text, std::string_view words) {
 // A plain conversion to int would accept numbers out of range and change their value.
 int whole_number(const nlohmann::json& value) {
     if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
-        fail(ErrorCode::usage, "a panel's state has {} instead of a 32-bit whole number", value.type_name());
+        fail(ErrorCode::usage, "a state of the controls has {} instead of a 32-bit whole number", value.type_name());
     return value.get<int>();
 }
 
@@ -91,7 +91,7 @@ std::string to_json(const Controls& controls) {
 // Reads a server's answer, which a viewer does not trust either: sizes, types and ranges are checked.
 Controls parse_controls(std::string_view json) try {
     if (json.size() > max_controls_bytes)
-        fail(ErrorCode::usage, "a panel's state of {} bytes; the limit is {}", json.size(), max_controls_bytes);
+        fail(ErrorCode::usage, "a state of the controls of {} bytes; the limit is {}", json.size(), max_controls_bytes);
     const auto all = nlohmann::json::parse(json);
     const auto& set = all.at("adjust");
     Controls controls{.adjustment = {.brightness = whole_number(set.at("brightness")),
@@ -103,14 +103,14 @@ Controls parse_controls(std::string_view json) try {
     adjust_terms(controls.adjustment);
     const auto& filters = all.at("filters");
     if (filters.size() > max_chain_filters)
-        fail(ErrorCode::usage, "{} filters in a panel's state; the limit is {}", filters.size(), max_chain_filters);
+        fail(ErrorCode::usage, "{} filters in a state of the controls; the limit is {}", filters.size(), max_chain_filters);
     for (const auto& filter : filters)
         controls.filters.push_back({.text = filter.at("text").get<std::string>(),
                                     .on = filter.at("on").get<bool>(),
                                     .fixed_because = filter.at("fixed_because").get<std::string>()});
     return controls;
 } catch (const nlohmann::json::exception& error) {
-    fail(ErrorCode::usage, "a panel's state cannot be read: {}", error.what());
+    fail(ErrorCode::usage, "a state of controls cannot be read: {}", error.what());
 }
 
 }  // namespace framewire::session

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 class Kept {
 public:
     explicit Kept(const TemporaryFolder& folder)
-        : program_(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--panel", "--state",
+        : program_(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--controls", "--state",
                               folder / "state.json", "--mode", "lossless", "-f", "gray=channels=3", "-i",
                               "synth:size=64x48:fps=30:noise=0:objects=0"})) {}
 

@@ -41,7 +41,7 @@ bool comes(net::Client& client, Wanted wanted) {
 
 // One viewer sends a control request; all viewers see its effect and receive the new state.
 TEST(ControlRequestBodies, ApplyToAllViewers) {
-    Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--panel", "-f", "gray", "-i",
+    Program serving(framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--controls", "-f", "gray", "-i",
                                "synth:size=64x48:fps=30:noise=0:objects=0"}));
     const auto address = address_of(serving);
     net::Client one(address), other(address);

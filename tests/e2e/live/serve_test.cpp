@@ -2,6 +2,8 @@
 
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
+#include "framewire/net/address.hpp"
+#include "framewire/net/client.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/net/wire.hpp"
 #include "kit/images.hpp"
@@ -108,10 +110,28 @@ TEST(Serve, RecordingsOfThreeViewersEqualTheSource) {
     EXPECT_LT(figures["report_bytes"], figures["raw_bytes"]);
     auto viewed = Json::parse(contents(folder / "first.json"));
     EXPECT_EQ(viewed["frames"], frames);
-    EXPECT_EQ(viewed["pictures"], 1);
-    EXPECT_EQ(viewed["steps"], frames - 1);
+    EXPECT_EQ(viewed["keyframes"], 1);
+    EXPECT_EQ(viewed["delta_frames"], frames - 1);
     EXPECT_EQ(viewed["skipped"], 0);
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
+}
+
+TEST(Serve, AcceptsEarlierNamesOfOptionsWithOneWarningEach) {
+    Serving serving({"-i", small_synth, "--refresh", "0", "--panel"});
+    net::Client viewer(net::parse_stream_address(serving.url()));
+    ASSERT_TRUE(viewer.next());
+    EXPECT_TRUE(viewer.remote_control()) << "--panel accepts control requests";
+    serving.program().signal(SIGTERM);
+    const auto words = serving.program().wait().err;
+    for (const std::string& warning : {"--refresh is deprecated and will go in the next release: use --refine",
+                                       "--panel is deprecated and will go in the next release: use --controls"}) {
+        const auto at = words.find(warning);
+        EXPECT_NE(at, std::string::npos) << words;
+        EXPECT_EQ(words.rfind(warning), at) << words;
+    }
+    const auto help = run_framewire({"serve", "--help"}).out;
+    for (const auto* name : {"--refresh", "--panel"}) EXPECT_EQ(help.find(name), std::string::npos) << name;
+    for (const auto* name : {"--refine", "--controls"}) EXPECT_NE(help.find(name), std::string::npos) << name;
 }
 
 // In a lossless stream the changes since the previous version are the changes since the previous frame.
@@ -435,9 +455,15 @@ INSTANTIATE_TEST_SUITE_P(
                 {"serve", "-i", small_synth, "--max-bitrate", "2M", "--threshold-max", "19"},
                 2,
                 "--threshold-max 19 is below --threshold 20"},
-        Refused{"Refresh", {"serve", "-i", small_synth, "--refresh", "0.05"}, 2, "0 and 0.1 to 3600 seconds"},
-        Refused{"RefreshOfARecording",
-                {"serve", "-i", small_synth, "--refresh", "1", "--record", "refused.fwd", "--backend", "cpu"},
+        Refused{"Refinement", {"serve", "-i", small_synth, "--refine", "0.05"}, 2, "0 and 0.1 to 3600 seconds"},
+        Refused{
+            "EarlierNameOfRefine", {"serve", "-i", small_synth, "--refresh", "0.05"}, 2, "0 and 0.1 to 3600 seconds"},
+        Refused{"BothNamesOfRefine",
+                {"serve", "-i", small_synth, "--refine", "1", "--refresh", "2"},
+                2,
+                "--refresh excludes --refine"},
+        Refused{"RefinementOfARecording",
+                {"serve", "-i", small_synth, "--refine", "1", "--record", "refused.fwd", "--backend", "cpu"},
                 2,
                 "not refined"},
         Refused{"Rate", {"serve", "-i", small_synth, "--rate", "fast"}, 2, "own, max"},

@@ -63,7 +63,7 @@ private:
 };
 
 TEST(Web, ReportsStateAndAcceptsControlRequests) {
-    const WebServer server({"--panel"});
+    const WebServer server({"--controls"});
     EXPECT_EQ(server.get("/healthz"), "ok\n");
     EXPECT_EQ(Json::parse(server.get("/api/server"))["token"], false);
     EXPECT_EQ(Json::parse(server.get("/api/cameras"))["cameras"].size(), 2u);
@@ -80,8 +80,8 @@ TEST(Web, ReportsStateAndAcceptsControlRequests) {
 
 TEST(Web, RecordsWhileItServesAndPersistsControlRequests) {
     const TemporaryFolder folder;
-    const std::vector<std::string> options{"--panel",      "--mode",     "lossless", "--state", folder / "state.json",
-                                           "--record-dir", folder.path()};
+    const std::vector<std::string> options{"--controls",          "--mode",       "lossless",   "--state",
+                                           folder / "state.json", "--record-dir", folder.path()};
     const auto zones = Json::parse(R"({"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]})");
     {
         WebServer server(options);
@@ -131,7 +131,7 @@ TEST(Web, RefusesUnauthorisedRequests) {
             << order;
         EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << order;
         const auto without_panel = server.get(path, method + json + token);
-        EXPECT_NE(without_panel.find("serve --panel"), std::string::npos) << order << without_panel;
+        EXPECT_NE(without_panel.find("serve --controls"), std::string::npos) << order << without_panel;
         EXPECT_EQ(server.status(path, token), "405") << order << ": reading changes nothing";
     }
 }

@@ -94,7 +94,7 @@ protected:
 TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
-        return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " pieces";
+        return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " segments";
     };
     EXPECT_TRUE(has(expect_equal({"run", "-i", a, "-f", "gray", "--ending", "y4m"}), made(6)));
     EXPECT_TRUE(has(expect_equal({"run", "-i", a, "-f", "noise,heatmap", "--ending", "bgr", "--jobs", "2"}), made(6)));
@@ -161,7 +161,7 @@ TEST_F(Segments, JoinEncodedVideoWithOneCopyOfTheSound) {
         run(0, "u/", arguments);
         auto cut = arguments;
         cut.insert(cut.end(), {"--segment", "3s", "--jobs", "2"});
-        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces")) << ending;
+        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 segments")) << ending;
         const auto u = folder_ / ("u/a." + ending), c = folder_ / ("c/a." + ending);
         EXPECT_EQ(frames_in(c), 300) << ending;
         EXPECT_EQ(times(c), times(u)) << ending;
@@ -184,7 +184,7 @@ TEST_F(Segments, KeepTimesOfEncodedVideoAtAnyRate) {
         run(0, "u/", arguments);
         auto cut = arguments;
         cut.insert(cut.end(), {"--segment", "3s"});
-        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 pieces"));
+        EXPECT_TRUE(has(run(0, "c/", cut), "4 of 4 segments"));
         const auto u = folder_ / ("u/a." + std::string(ending)), c = folder_ / ("c/a." + std::string(ending));
         EXPECT_EQ(probed(c, "stream=avg_frame_rate"), probed(u, "stream=avg_frame_rate"));
         const auto times = [](const std::string& path) { return probed(path, "packet=pts_time", "-select_streams v"); };
@@ -265,7 +265,7 @@ TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
         else if (fs::exists(folder_ / "cut/b.y4m"))
             fs::remove_all(folder_ / "cut");  // finished, or killed before its first done marker
     }
-    EXPECT_GT(kept, 0) << "pieces of a run that was killed";
+    EXPECT_GT(kept, 0) << "segments of a run that was killed";
     RecordProperty("killed_with_pieces", kept);
     const auto last = Program(command("cut/", cut)).wait();
     EXPECT_EQ(last.code, 0) << last.err;
@@ -280,10 +280,10 @@ TEST_F(Segments, AreShardedAndThenJoined) {
         arguments.insert(arguments.end(), more.begin(), more.end());
         return run(code, "cut/", arguments);
     };
-    EXPECT_TRUE(has(share(0, {"--shard", "1/4"}), "info: 2 of 2 pieces"));
-    EXPECT_TRUE(has(share(0, {"--shard", "2/4"}), "1 of 1 files made; 2 of 2 pieces")) << "the short one";
+    EXPECT_TRUE(has(share(0, {"--shard", "1/4"}), "info: 2 of 2 segments"));
+    EXPECT_TRUE(has(share(0, {"--shard", "2/4"}), "1 of 1 files made; 2 of 2 segments")) << "the short one";
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.npy"));
-    EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "info: 1 of 1 pieces"));
+    EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "info: 1 of 1 segments"));
     EXPECT_TRUE(has(share(0, {"--stats", folder_ / "stats.json"}),
                     "1 of 2 files made, 1 done before; 1 of 6 segments of long files made, 5 done before"));
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
@@ -333,7 +333,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
 TEST_F(Segments, WarmUpLearningModels) {
     const auto a = h264();
     const Arguments detect{"detect", "-i", a, "--background", "mixture:history=50", "--min-area", "4"};
-    EXPECT_TRUE(has(expect_equal(detect, {"--segment", "4s", "--warm-up", "1h"}), "3 of 3 pieces"));
+    EXPECT_TRUE(has(expect_equal(detect, {"--segment", "4s", "--warm-up", "1h"}), "3 of 3 segments"));
     auto cut = detect;
     cut.insert(cut.end(), {"--segment", "4s", "--warm-up", "2s"});
     run(0, "short/", cut);

@@ -45,8 +45,8 @@ public:
         : mode_(std::move(mode)),
           camera_(folder_, "cam", fmt::format("{}x{}", shape.width, shape.height), fps, {}, 3, kept_seconds,
                   {fmt::format("level={}", level)}),
-          served_(
-              {"-i", camera_.source(), "--mode", mode_, "--panel", "--record-dir", folder_.path(), "--threads", "1"}),
+          served_({"-i", camera_.source(), "--mode", mode_, "--controls", "--record-dir", folder_.path(), "--threads",
+                   "1"}),
           log_(camera_.log()) {}
 
     /// `relayed`: a viewer also watches it through a relay and a slow line.

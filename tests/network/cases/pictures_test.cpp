@@ -38,7 +38,7 @@ struct Station {
     }
 
     Words words(bool records) const {
-        Words all{"-i", camera.source(), "--mode", mode, "--panel", "--record-dir", folder.path(), "--threads", "1"};
+        Words all{"-i", camera.source(), "--mode", mode, "--controls", "--record-dir", folder.path(), "--threads", "1"};
         if (mode != "lossless") all.insert(all.end(), {"--threshold", std::to_string(threshold_of(mode))});
         if (records) all.insert(all.end(), {"--record", folder / "server.fwd"});
         return all;

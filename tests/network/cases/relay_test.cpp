@@ -53,7 +53,7 @@ TEST(Relay, PicturesAreCompleteOnSlowLines) {
         const e2e::TemporaryFolder folder;
         // Six processes share the machine: under a sanitizer they keep up with small frames only.
         Camera camera(folder, "cam", kit::brief() ? "128x96" : "320x240", fps, {}, mode == "bounded" ? 40 : 4, 30);
-        Words words{"-i", camera.source(), "--mode", mode, "--viewers", "400", "--panel"};
+        Words words{"-i", camera.source(), "--mode", mode, "--viewers", "400", "--controls"};
         if (mode != "lossless") words.insert(words.end(), {"--threshold", "12"});
         Served first(words);
         const auto slow = make_proxy_link(), stalling = make_proxy_link();
@@ -98,7 +98,7 @@ TEST(Relay, PicturesAreCompleteOnSlowLines) {
 TEST(Relay, ViewersReconnectToARestartedStream) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);
-    Served first({"-i", camera.source(), "--panel"});
+    Served first({"-i", camera.source(), "--controls"});
     Served relay({"-i", first.url()});
     Served second({"-i", relay.url()});
     net::Client viewer(net::parse_stream_address(second.url()), {.reconnect = 30s});

@@ -100,7 +100,7 @@ for (const way of Object.keys(ways)) {
 
     test(`views show the changes: ${way}`, patience, async context => {
         const source = "synth:size=200x150:noise=0:objects=3:frames=60";
-        const { port } = await serve(context, "-i", source, "--refresh", "0", "--wait", "1");
+        const { port } = await serve(context, "-i", source, "--refine", "0", "--wait", "1");
         const page = await open(context, browsers[way], port, "main");
         await page.evaluate(() => streams[0].setView("changes"));
         await ended(page);

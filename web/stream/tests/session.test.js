@@ -120,7 +120,7 @@ for (const [what, mode, rate, restMs] of [
         assert.equal(await run(context, "run", "-i", scene, "-o", source), 0);
         const all = readFileSync(source), size = width * height * 3;
         const { port } = await serve(context, "-i", `raw:${source}:size=${width}x${height}:format=bgr:fps=10`, "--loop",
-                                     "--mode", mode, "--threshold", `${threshold}`, "--refresh", "0");
+                                     "--mode", mode, "--threshold", `${threshold}`, "--refine", "0");
         let parts = 0, checked = 0;
         const { session, until } = watch(context, slowly(dialTcp(port), rate, restMs), {
             onPicture: (session, seen) => {

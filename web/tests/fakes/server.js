@@ -35,7 +35,7 @@ const cameras = ["door", "yard", "hall", "gate"].map((name, index) => ({
     detects: true,
     recording: null,
     stream: `/${name}/stream`,
-    command: `framewire serve -i ${name}=synth:size=1280x720:fps=30:noise=4:objects=5 --threshold 20 --panel`,
+    command: `framewire serve -i ${name}=synth:size=1280x720:fps=30:noise=4:objects=5 --threshold 20 --controls`,
 }));
 
 function order(camera, what, body) {

@@ -71,11 +71,11 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
     return {{"viewers", viewers.viewers},
             {"viewers_total", viewers.viewers_total},
             {"dropped", viewers.dropped},
-            {"pictures", viewers.pictures},
-            {"steps", viewers.steps},
+            {"keyframes", viewers.pictures},
+            {"delta_frames", viewers.steps},
             {"skipped", viewers.skipped},
-            {"picture_bytes", viewers.picture_bytes},
-            {"step_bytes", viewers.step_bytes},
+            {"keyframe_bytes", viewers.picture_bytes},
+            {"delta_frame_bytes", viewers.step_bytes},
             {"other_bytes", viewers.other_bytes}};
 }
 
@@ -175,25 +175,25 @@ void check_of_encoder(std::string_view name, const std::string& text) {
 
 std::string read_chain_order(std::string_view body) {
     const auto json = read_object(body);
-    check_names(json, "the order", {"chain"});
+    check_names(json, "the request", {"chain"});
     return text_of(json, "chain");
 }
 
 ControlOrder read_control_order(std::string_view body, const Adjustment& now) {
     const auto json = read_object(body);
     if (json.contains("filter") || json.contains("on")) {
-        check_names(json, "the order of a filter", {"filter", "on"});
+        check_names(json, "the request for a filter", {"filter", "on"});
         // more than any chain has; the camera knows its own filters
         constexpr int most_filters = 1000;
         return FilterOrder{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)), flag_of(json, "on")};
     }
-    check_names(json, "the order", {"brightness", "contrast", "saturation", "gain", "filter", "on"});
+    check_names(json, "the request", {"brightness", "contrast", "saturation", "gain", "filter", "on"});
     return adjustment_of(json, now);
 }
 
 ThresholdOrder read_threshold_order(std::string_view body) {
     const auto json = read_object(body);
-    check_names(json, "the order", {"threshold", "mode"});
+    check_names(json, "the request", {"threshold", "mode"});
     ThresholdOrder order;
     if (json.contains("threshold")) {
         // Wider than the encoder's range, so that the encoder's own message is shown.
@@ -212,7 +212,7 @@ ThresholdOrder read_threshold_order(std::string_view body) {
 
 std::vector<LiveZone> read_zones_order(std::string_view body) {
     const auto json = read_object(body);
-    check_names(json, "the order", {"zones"});
+    check_names(json, "the request", {"zones"});
     const auto& all = json["zones"];
     if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; it must be an array of zones", all.type_name());
     if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; the limit is {}", all.size(), max_live_zones);
@@ -228,7 +228,7 @@ std::vector<LiveZone> read_zones_order(std::string_view body) {
 
 bool read_record_order(std::string_view body) {
     const auto json = read_object(body);
-    check_names(json, "the order", {"on"});
+    check_names(json, "the request", {"on"});
     return flag_of(json, "on");
 }
 

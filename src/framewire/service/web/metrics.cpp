@@ -113,8 +113,8 @@ void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) 
          [](const auto& camera) { return camera.viewers.skipped; });
     lines.begin("sent_bytes_total", "counter", "Bytes sent to viewers: keyframes, delta frames, and the rest.");
     for (const auto& camera : cameras) {
-        lines.line(of_camera(camera) + ",kind=\"picture\"", camera.viewers.picture_bytes);
-        lines.line(of_camera(camera) + ",kind=\"step\"", camera.viewers.step_bytes);
+        lines.line(of_camera(camera) + ",kind=\"keyframe\"", camera.viewers.picture_bytes);
+        lines.line(of_camera(camera) + ",kind=\"delta\"", camera.viewers.step_bytes);
         lines.line(of_camera(camera) + ",kind=\"other\"", camera.viewers.other_bytes);
     }
 }

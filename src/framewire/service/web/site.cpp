@@ -106,7 +106,7 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
     constexpr int forbidden = 403;
     if (!camera.state().may_be_set)
         return error_response(
-            forbidden, fmt::format("camera '{}' does not accept control requests: allow them with 'serve --panel'",
+            forbidden, fmt::format("camera '{}' does not accept control requests: allow them with 'serve --controls'",
                                    camera.name()));
     try {
         if (auto answer = order(camera, request.body)) return *answer;

@@ -167,7 +167,7 @@ TEST(Site, RejectsControlRequestsWithoutThePanel) {
     for (const auto& [method, what] : orders) {
         const auto answer = served.ask(method, fmt::format("/api/cameras/door/{}", what), "{}");
         EXPECT_EQ(answer.status, 403) << what;
-        EXPECT_NE(answer.body->find("serve --panel"), std::string::npos) << *answer.body;
+        EXPECT_NE(answer.body->find("serve --controls"), std::string::npos) << *answer.body;
     }
 }
 
@@ -242,7 +242,7 @@ TEST(Site, MatchesTheOpenApiDocument) {
     for (const auto& [path, operations] : document["paths"].items())
         for (const auto& [method, operation] : operations.items()) documented.insert(method + " " + path);
     EXPECT_EQ(there, documented);
-    const auto& zones = document["components"]["schemas"]["ZonesOrder"]["properties"]["zones"];
+    const auto& zones = document["components"]["schemas"]["ZonesRequest"]["properties"]["zones"];
     EXPECT_EQ(zones["maxItems"], max_live_zones);
 }
 

@@ -31,7 +31,7 @@ export class Panel {
             { class: "panel", "aria-label": "Panel" },
             camera.may_be_set
                 ? null
-                : make("p", { class: "section-note" }, "This camera does not accept control requests. ", make("code", {}, "framewire serve --panel"), " allows them."),
+                : make("p", { class: "section-note" }, "This camera does not accept control requests. ", make("code", {}, "framewire serve --controls"), " allows them."),
             ...this.parts.map((part) => part.element),
         );
     }
