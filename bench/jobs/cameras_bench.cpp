@@ -37,7 +37,7 @@ double free_mib() {
     fail(ErrorCode::internal, "/proc/meminfo says nothing of MemAvailable");
 }
 
-FleetFigures figures_of(const Session& session, const Question& question, int cameras) {
+FleetStatistics figures_of(const Session& session, const Question& question, int cameras) {
     const bool brief = session.quick() || session.check_only();
     auto figures = run_fleet({.size = question.size,
                               .backend = question.backend,
@@ -59,7 +59,7 @@ FleetFigures figures_of(const Session& session, const Question& question, int ca
 
 struct Answer {
     int held = 0, missed = 0;  // largest number sustained, smallest number not sustained; 0 for none
-    FleetFigures figures{}, beyond{};
+    FleetStatistics figures{}, beyond{};
 };
 
 // Returns the next number to try; 0 once the result is precise enough.

@@ -62,7 +62,7 @@ struct Row {
     std::int64_t frames = 0, bytes = 0, packed = 0;
 
     void run(const Film& film, Mode mode, int effort, std::vector<int> within, bool plainly, Executor& executor) {
-        codec::plain::Promise promise(film.shape, mode, effort, within, executor);
+        codec::reference::Promise promise(film.shape, mode, effort, within, executor);
         for (const auto& frame : film.frames) promise.check(frame.view(), plainly);
         ++ways;
         at_their_bound += promise.reaches_its_bound();

@@ -67,9 +67,9 @@ Levels levels_of(const Weights& likelihoods) {
 Weights bits_of(std::span<const codec::ModelKind> kinds, const Levels& levels) {
     Weights bits(levels.size());
     for_each_model(kinds, [&](std::size_t first, std::size_t symbols) {
-        const auto model = codec::plain::make_model(std::string_view(levels).substr(first, symbols));
+        const auto model = codec::reference::make_model(std::string_view(levels).substr(first, symbols));
         for (std::size_t i = 0; i < symbols; ++i)
-            bits[first + i] = -std::log2(static_cast<double>(model[i]) / codec::plain::scale);
+            bits[first + i] = -std::log2(static_cast<double>(model[i]) / codec::reference::scale);
     });
     return bits;
 }

@@ -10,7 +10,7 @@
 namespace framewire::bench {
 namespace {
 
-using namespace codec::plain;
+using namespace codec::reference;
 namespace step_models = codec::step_models;
 namespace picture_models = codec::picture_models;
 
@@ -25,7 +25,7 @@ const Places& step_places() {
     static const auto all = [] {
         Places places;
         for (int set = 0; set < step_models::sets; ++set) {
-            const auto& models = codec::plain::step_models(set);
+            const auto& models = codec::reference::step_models(set);
             add_places(places, models.mode, step_models::mode);
             add_places(places, models.changed, step_models::changed);
             add_places(places, models.pattern, step_models::pattern);
@@ -45,7 +45,7 @@ const Places& step_places() {
 const Places& picture_places() {
     static const auto all = [] {
         Places places;
-        const auto& models = codec::plain::picture_models();
+        const auto& models = codec::reference::picture_models();
         add_places(places, models.small_residual, picture_models::small_residual);
         add_places(places, models.large_residual, picture_models::large_residual);
         add_places(places, models.part, picture_models::part);
@@ -76,7 +76,7 @@ BlockCounts count_step(Reader reader, int kind, int threshold, const Area& block
     if (in_runs) reader.two_words();
     State first(reader);
     const int set = first.bits(2);
-    const auto& models = codec::plain::step_models(set);
+    const auto& models = codec::reference::step_models(set);
     const int choice = first.symbol(states_model);
     States states(first, reader, states_counts[choice]);
     Counted symbols(states, step_places(), counts);
@@ -116,7 +116,7 @@ void count_picture(Reader reader, const Area& block, Picture& picture, std::vect
 void count_frame(const Shape& shape, const Bytes& packed, const Bytes& before, StreamCounts& counts) {
     Reader reader{packed};
     const int kind = reader.byte(), threshold = reader.byte();
-    const auto blocks = cut(shape.width, shape.height, codec::plain::block_side);
+    const auto blocks = cut(shape.width, shape.height, codec::reference::block_side);
     const auto bytes = read_directory(reader, blocks.size());
     const Picture was{shape, before};
     Picture picture = was;

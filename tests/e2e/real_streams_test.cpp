@@ -65,7 +65,7 @@ class RealStreams : public testing::Test {
 protected:
     // Sends one frame after the other, cycling through the thresholds.
     void send(const std::vector<HostImage>& film, Mode mode, int effort, std::vector<int> thresholds, bool plainly) {
-        codec::plain::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
+        codec::reference::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
         for (const auto& frame : film) promise.check(frame.view(), plainly);
         ++streams_;
         frames_ += film.size();

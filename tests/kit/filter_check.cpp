@@ -26,7 +26,7 @@ struct Expected {
 // The images of one case, with copies on the GPU if the backend is CUDA.
 struct CaseImages {
     GuardedImage in, previous, out;
-    std::optional<DeviceTwin> device_in, device_previous, device_out;
+    std::optional<DeviceMirror> device_in, device_previous, device_out;
 
     CaseImages(Backend backend, const Expected& expected, Layout layout)
         : in(expected.shape, layout), previous(expected.shape, layout), out(expected.want.view().shape(), layout) {
@@ -55,10 +55,10 @@ struct CaseImages {
             filter.run(images_for<MemorySpace::host>(info, in.view(), previous.view(), out.view()));
             return;
         }
-        for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->upload(executor.stream());
+        for (auto* mirror : {&*device_in, &*device_previous, &*device_out}) mirror->upload(executor.stream());
         filter.run(
             images_for<MemorySpace::device>(info, device_in->view(), device_previous->view(), device_out->view()));
-        for (auto* twin : {&*device_in, &*device_previous, &*device_out}) twin->download(executor.stream());
+        for (auto* mirror : {&*device_in, &*device_previous, &*device_out}) mirror->download(executor.stream());
     }
 };
 

@@ -162,20 +162,20 @@ std::optional<std::int64_t> GuardedImage::broken_guard() const {
     return check(next, static_cast<std::int64_t>(memory_.bytes()));
 }
 
-DeviceTwin::DeviceTwin(const GuardedImage& host) : host_(&host), memory_(host.memory().bytes()) {}
+DeviceMirror::DeviceMirror(const GuardedImage& host) : host_(&host), memory_(host.memory().bytes()) {}
 
-DeviceView<std::uint8_t> DeviceTwin::view() const {
+DeviceView<std::uint8_t> DeviceMirror::view() const {
     const auto view = host_->view();
     return {memory_.data() + (view.data() - host_->memory().data()), view.shape(), view.row_stride_bytes(),
             view.frame_stride_bytes()};
 }
 
-void DeviceTwin::upload(const cuda::Stream& stream) const {
+void DeviceMirror::upload(const cuda::Stream& stream) const {
     cuda::upload(host_->memory().data(), memory_.data(), memory_.bytes(), stream);
     stream.synchronize();
 }
 
-void DeviceTwin::download(const cuda::Stream& stream) const {
+void DeviceMirror::download(const cuda::Stream& stream) const {
     cuda::download(memory_.data(), host_->memory().data(), memory_.bytes(), stream);
     stream.synchronize();
 }

@@ -58,9 +58,9 @@ private:
 };
 
 /// Copy of a GuardedImage in device memory, with the same layout and guard bytes.
-class DeviceTwin {
+class DeviceMirror {
 public:
-    explicit DeviceTwin(const GuardedImage& host);
+    explicit DeviceMirror(const GuardedImage& host);
     DeviceView<std::uint8_t> view() const;
     void upload(const cuda::Stream& stream) const;
     /// Copies everything back into the host image, guard bytes included, and waits.

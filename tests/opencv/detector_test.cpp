@@ -26,10 +26,10 @@ using Box = std::array<int, 5>;  // x, y, width, height, area
 std::vector<std::vector<Box>> boxes_by_job(const std::string& source, const DetectorParameters& parameters) {
     const testing::TemporaryFolder folder;
     const auto records = folder / "boxes.jsonl";
-    session::DetectJob({.job = {.backend = BackendChoice::cpu},
-                        .input = {.source = source},
-                        .detector = {.parameters = parameters},
-                        .output = records})
+    jobs::DetectJob({.job = {.backend = BackendChoice::cpu},
+                     .input = {.source = source},
+                     .detector = {.parameters = parameters},
+                     .output = records})
         .run();
     std::vector<std::vector<Box>> frames;
     std::ifstream lines(records);

@@ -23,7 +23,7 @@ namespace framewire::app {
 namespace {
 
 // Options that do not change the bytes of an output, or that a done marker records in another way.
-constexpr std::array<std::string_view, 16> left_out_of_marks{
+constexpr std::array<std::string_view, 16> left_out_of_markers{
     "--input",  "--output",  "--annotate", "--mask",     "--labels",    "--ending",  "--jobs",       "--shard",
     "--shards", "--threads", "--stats",    "--progress", "--log-level", "--replace", "--no-replace", "--json"};
 
@@ -31,15 +31,15 @@ constexpr std::array<std::string_view, 16> left_out_of_marks{
 std::vector<std::string> made_with(const Command& command) {
     auto given = command.given();
     std::erase_if(given, [](const std::string& each) {
-        return std::ranges::find(left_out_of_marks, each.substr(0, each.find('='))) != left_out_of_marks.end();
+        return std::ranges::find(left_out_of_markers, each.substr(0, each.find('='))) != left_out_of_markers.end();
     });
     return given;
 }
 
 // The shard of this process: from --shard, or from the environment of Slurm or Kubernetes.
-session::Shard shard_of(const BatchFlags& flags) {
-    if (!flags.shard.empty()) return session::parse_shard(flags.shard);
-    const auto shard = session::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
+jobs::Shard shard_of(const BatchFlags& flags) {
+    if (!flags.shard.empty()) return jobs::parse_shard(flags.shard);
+    const auto shard = jobs::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
     if (shard) {
         log_info("shard {} of {}, from {}", shard->index + 1, shard->count, shard->from);
         return *shard;
@@ -53,14 +53,14 @@ session::Shard shard_of(const BatchFlags& flags) {
 
 // True if the output is a folder on this machine.
 bool is_folder_name(const std::string& output) {
-    return output.find("://") == output.npos && session::is_output_folder(output);
+    return output.find("://") == output.npos && jobs::is_output_folder(output);
 }
 
 // Prints a summary. Throws the first error, after logging all of them.
-void report(const session::BatchResult& result) {
-    using End = session::PieceOutcome::End;
+void report(const jobs::BatchResult& result) {
+    using End = jobs::ItemOutcome::End;
     const auto failures = result.failures();
-    for (const auto* piece : failures) log_error("{}", piece->why);
+    for (const auto* item : failures) log_error("{}", item->why);
     const auto reported = [&](bool parts, std::string_view name) {
         auto what = fmt::format("{} of {} {} made", result.count(End::made, parts), result.size(parts), name);
         const auto add = [&](End end, std::string_view words) {
@@ -86,21 +86,21 @@ void report(const session::BatchResult& result) {
 // Throws Error{usage} if the options prevent cutting.
 void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, const ManyJobs& jobs) {
     if (common.frames) fail(ErrorCode::usage, "--frames cannot be combined with --segment");
-    session::require_can_be_cut(jobs.input, flags.cutting);
+    jobs::require_can_be_cut(jobs.input, flags.cutting);
 }
 
 // Cuts one video into time ranges, each of which becomes a work item.
-session::CutPiece cut(const BatchFlags& flags, PieceRequest request, const std::string& folder, const ManyJobs& jobs) {
-    const auto whole = jobs.piece(request);
+jobs::CutItem cut(const BatchFlags& flags, ItemRequest request, const std::string& folder, const ManyJobs& jobs) {
+    const auto whole = jobs.item(request);
     auto input = jobs.input;
     request.take(input);
-    request.parts_folder = session::parts_folder(folder, whole.name);
-    return session::cut_video(whole, input, flags.cutting, jobs.audio, request.job.stop,
-                              [&](const session::Stretch& stretch, const std::string& name) {
-                                  request.stretch = stretch;
-                                  request.part = name;
-                                  return jobs.piece(request);
-                              });
+    request.parts_folder = jobs::parts_folder(folder, whole.name);
+    return jobs::cut_video(whole, input, flags.cutting, jobs.audio, request.job.stop,
+                           [&](const jobs::FileSegment& segment, const std::string& name) {
+                               request.segment = segment;
+                               request.part = name;
+                               return jobs.item(request);
+                           });
 }
 
 // Declares --segment and --warm-up.
@@ -128,14 +128,14 @@ void add_segment_options(Command& group, BatchFlags& flags) {
 
 }  // namespace
 
-std::string BatchFlags::video_name(const session::BatchInput& input) const {
+std::string BatchFlags::video_name(const jobs::BatchInput& input) const {
     return fmt::format("{}.{}", input.name, !ending.empty() ? ending : input.image ? "png" : "mp4");
 }
 
-void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options) {
+void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& options) {
     add_input_options(command, flags.inputs, options);
     auto group = command.group("Many files, with -o FOLDER/");
-    group.option("--jobs", flags.jobs, "files at once").within(1, session::BatchOptions::most_jobs).type_name("N");
+    group.option("--jobs", flags.jobs, "files at once").within(1, jobs::BatchOptions::most_jobs).type_name("N");
     group
         .option("--ending", flags.ending,
                 "file extension of the output videos and images; default: mp4 for videos, png for images")
@@ -153,10 +153,10 @@ void add_batch_options(Command& command, BatchFlags& flags, session::InputOption
 }
 
 // Several inputs need a folder for their outputs; one input must not have options for many.
-bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options) {
+bool is_of_many(const BatchFlags& flags, const std::string& output, jobs::InputOptions& options) {
     if (is_folder_name(output)) return true;
     const auto& inputs = flags.inputs;
-    if (inputs.size() > 1 || (session::names_many(inputs.front()) && !session::is_output_folder(inputs.front())))
+    if (inputs.size() > 1 || (jobs::names_many(inputs.front()) && !jobs::is_output_folder(inputs.front())))
         fail(ErrorCode::usage, "-i selects several files; write the results to a folder with -o FOLDER/");
     if (flags.jobs > 1 || !flags.ending.empty() || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards)
         fail(ErrorCode::usage,
@@ -167,37 +167,37 @@ bool is_of_many(const BatchFlags& flags, const std::string& output, session::Inp
 
 bool shares_work(const BatchFlags& flags) {
     return flags.jobs > 1 || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards ||
-           session::shard_of([](const char* name) { return std::getenv(name); }, {});
+           jobs::shard_of([](const char* name) { return std::getenv(name); }, {});
 }
 
 // Sets source and time range.
-void PieceRequest::take(session::InputOptions& options) const {
+void ItemRequest::take(jobs::InputOptions& options) const {
     options.source = input.path;
-    options.stretch = stretch;
+    options.segment = segment;
 }
 
-std::string PieceRequest::shown_input() const {
-    return stretch ? fmt::format("{} from {:.2f} s", input.path, stretch->begin_seconds) : input.path;
+std::string ItemRequest::shown_input() const {
+    return segment ? fmt::format("{} from {:.2f} s", input.path, segment->begin_seconds) : input.path;
 }
 
-std::string PieceRequest::shown_name(const std::string& name) const {
+std::string ItemRequest::shown_name(const std::string& name) const {
     namespace fs = std::filesystem;
-    return stretch ? fmt::format(".parts/{}/{}", name, part + fs::path(name).extension().native()) : name;
+    return segment ? fmt::format(".parts/{}/{}", name, part + fs::path(name).extension().native()) : name;
 }
 
 // Outputs of a time range go to the folder for parts until they are joined.
-std::string PieceRequest::in_folder(const std::string& option, const std::string& folder,
-                                    const std::string& name) const {
+std::string ItemRequest::in_folder(const std::string& option, const std::string& folder,
+                                   const std::string& name) const {
     if (folder.empty()) return {};
     if (!is_folder_name(folder))
         fail(ErrorCode::usage, "{} {}: results of several files need a folder, {}/", option, folder, folder);
     const std::filesystem::path path(name);
-    if (stretch) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
+    if (segment) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
     return std::filesystem::path(folder) / path;
 }
 
-std::string PieceRequest::sink_in_folder(const std::string& option, const std::string& folder,
-                                         const std::string& name) const {
+std::string ItemRequest::sink_in_folder(const std::string& option, const std::string& folder,
+                                        const std::string& name) const {
     return literal_sink(in_folder(option, folder, name));
 }
 
@@ -205,42 +205,42 @@ std::string PieceRequest::sink_in_folder(const std::string& option, const std::s
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several");
-    session::BatchOptions options{.job = common.job(stop),
-                                  .folder = folder,
-                                  .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
-                                  .made_with = made_with(command),
-                                  .jobs = flags.jobs,
-                                  .shard = shard_of(flags)};
+    jobs::BatchOptions options{.job = common.job(stop),
+                               .folder = folder,
+                               .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
+                               .made_with = made_with(command),
+                               .jobs = flags.jobs,
+                               .shard = shard_of(flags)};
     for (const auto& input : flags.inputs)
         // Outputs in the input folder would become inputs of the next run.
-        if (session::is_same_folder(input, folder))
+        if (jobs::is_same_folder(input, folder))
             fail(ErrorCode::usage,
                  "-o {} is the input folder; use another one, because the next run would read the outputs as inputs",
                  folder);
     auto each = options.job;
     each.statistics_path.clear();  // written once, for the whole batch
-    std::vector<session::Piece> pieces;
+    std::vector<jobs::BatchItem> items;
     const bool cuts = flags.cutting.seconds > 0;
     auto cutting = flags;
     if (cuts) {
         // Filters and detectors that depend on earlier frames need a lead-in before each part.
-        cutting.cutting.look_back = session::look_back_of(jobs.input.filters, jobs.background);
+        cutting.cutting.look_back = jobs::look_back_of(jobs.input.filters, jobs.background);
         require_can_be_cut(cutting, common, jobs);
     }
-    for (const auto& input : session::batch_inputs(flags.inputs)) {
-        const PieceRequest request{.input = input, .job = each};
-        pieces.push_back(jobs.piece(request));
+    for (const auto& input : jobs::batch_inputs(flags.inputs)) {
+        const ItemRequest request{.input = input, .job = each};
+        items.push_back(jobs.item(request));
         // Only videos are split, each when it is about to be processed.
         if (!cuts || input.image) continue;
-        session::require_can_be_joined(pieces.back().files);
-        pieces.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };
+        jobs::require_can_be_joined(items.back().files);
+        items.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };
     }
-    session::BatchJob job(options, std::move(pieces));
+    jobs::BatchJob job(options, std::move(items));
     if (!job.in_the_way().empty() && !common.replace && !common.keep)
         require_leave_to_replace(job.in_the_way(), true, common, stop);
-    report(job.run(common.replace ? session::InTheWay::replace
-                   : common.keep  ? session::InTheWay::keep
-                                  : session::InTheWay::refuse));
+    report(job.run(common.replace ? jobs::InTheWay::replace
+                   : common.keep  ? jobs::InTheWay::keep
+                                  : jobs::InTheWay::refuse));
 }
 
 }  // namespace framewire::app

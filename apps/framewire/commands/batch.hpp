@@ -21,47 +21,47 @@ struct BatchFlags {
     std::string ending;         ///< extension of video and image outputs; empty: depends on the input
     std::string shard;          ///< "I/N"; empty: taken from the environment
     std::optional<int> shards;  ///< number of shards, if the environment gives only the index
-    session::Cutting cutting;   ///< segments of long videos; 0 seconds: not cut
+    jobs::Cutting cutting;      ///< segments of long videos; 0 seconds: not cut
 
     /// File name of the output for an input, with the extension: "name.mp4".
-    std::string video_name(const session::BatchInput& input) const;
+    std::string video_name(const jobs::BatchInput& input) const;
 };
 
 /// Adds `-i` for one source or many files, `-f`, and the options for many files.
-void add_batch_options(Command& command, BatchFlags& flags, session::InputOptions& options);
+void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& options);
 
 /// True if the inputs are many files, whose outputs go to the folder `output`; otherwise stores the single source in
 /// `options`. Throws Error{usage} if many files have another destination, and on many-file options with a single
 /// source.
-bool is_of_many(const BatchFlags& flags, const std::string& output, session::InputOptions& options);
+bool is_of_many(const BatchFlags& flags, const std::string& output, jobs::InputOptions& options);
 
 /// True if the flags or a job scheduler's environment ask for parallel jobs or for one shard.
 bool shares_work(const BatchFlags& flags);
 
 /// One work item of a batch: a whole file, or a time range of it.
-struct PieceRequest {
-    session::BatchInput input;
-    session::JobOptions job;
-    std::optional<session::Stretch> stretch{};
+struct ItemRequest {
+    jobs::BatchInput input;
+    jobs::JobOptions job;
+    std::optional<jobs::FileSegment> segment{};
     std::string parts_folder{};  ///< folder for the output of a time range
     std::string part{};          ///< and its name there
 
     /// Sets the source in `options`, or its time range.
-    void take(session::InputOptions& options) const;
+    void take(jobs::InputOptions& options) const;
     /// Path of `name` in `folder`; empty if `folder` is. Throws Error{usage}, naming `option`, if it is not a folder.
     std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
     /// Sink text for in_folder(): because `name` comes from an input's name, it is not parsed for patterns or
     /// parameters.
     std::string sink_in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
     /// The work item whose first output is `name`, run by an AnyJob such as RunJob with these options. `film`: see
-    /// session::Piece.
+    /// jobs::BatchItem.
     template <class AnyJob, class Options>
-    session::Piece piece(const std::string& name, const Options& options, const std::string& film = "") const {
+    jobs::BatchItem item(const std::string& name, const Options& options, const std::string& film = "") const {
         return {.input = shown_input(),
                 .name = shown_name(name),
                 .files = files_of(options),
                 .film = film,
-                .work = session::piece_work<AnyJob>(options),
+                .work = jobs::item_work<AnyJob>(options),
                 .in_every_share = input.missing};
     }
 
@@ -74,10 +74,10 @@ private:
 
 /// Description of the jobs for many files.
 struct ManyJobs {
-    const session::InputOptions& input;
+    const jobs::InputOptions& input;
     const BackgroundModel* background = nullptr;  ///< of a detector; otherwise null
     bool audio = true;                            ///< copied to the video output
-    std::function<session::Piece(const PieceRequest& request)> piece;
+    std::function<jobs::BatchItem(const ItemRequest& request)> item;
 };
 
 /// Makes the missing and outdated outputs of many files and prints a summary. Throws the first error of a job.

@@ -15,7 +15,7 @@ namespace {
 
 // Prints all problems of a configuration; returns the exit code.
 int check(const std::string& path) {
-    const auto configuration = session::read_configuration(path);
+    const auto configuration = jobs::read_configuration(path);
     for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));
     for (const auto& warning : configuration.warnings) log_warning("{}", to_string(configuration, warning));
     if (!configuration.problems.empty()) return static_cast<int>(ErrorCode::config);

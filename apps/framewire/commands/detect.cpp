@@ -23,15 +23,15 @@ namespace {
 struct DetectFlags {
     CommonOptions common;
     BatchFlags many;
-    session::InputOptions input;
-    session::DetectorSettings detector;
+    jobs::InputOptions input;
+    jobs::DetectorSettings detector;
     std::string output = "-", format = "jsonl", annotate, mask, labels;
     bool no_audio = false;
     EntryFlags entry;
-    session::DetectStepsOptions steps;
+    jobs::DetectStepsOptions steps;
 
     // The job's options.
-    session::DetectOptions options(const std::stop_token& stop) const {
+    jobs::DetectOptions options(const std::stop_token& stop) const {
         return {common.job(stop),
                 input,
                 detector_of(detector, "--"),
@@ -58,7 +58,7 @@ std::string_view records_ending(RecordFormat format) {
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty())
         fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several");
-    const auto piece = [&](const PieceRequest& request) {
+    const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
         options.job = request.job;
@@ -67,11 +67,11 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
         options.annotate = request.sink_in_folder("--annotate", flags.annotate, flags.many.video_name(request.input));
         options.mask = request.sink_in_folder("--mask", flags.mask, flags.many.video_name(request.input));
         options.labels = request.in_folder("--labels", flags.labels, request.input.name + ".npy");
-        return request.piece<session::DetectJob>(name, options, "--annotate");
+        return request.item<jobs::DetectJob>(name, options, "--annotate");
     };
     const auto background = detector_of(flags.detector, "--").parameters.background;
     make_many(command, flags.many, flags.common, flags.output,
-              {.input = flags.input, .background = &background, .audio = !flags.no_audio, .piece = piece}, stop);
+              {.input = flags.input, .background = &background, .audio = !flags.no_audio, .item = item}, stop);
 }
 
 // Runs the detector on one source and prints a summary.
@@ -79,7 +79,7 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
     flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    const auto result = session::DetectJob(flags.options(stop)).run();
+    const auto result = jobs::DetectJob(flags.options(stop)).run();
     const auto& figures = result.figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
              figures.drops, result.objects);

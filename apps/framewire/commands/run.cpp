@@ -22,22 +22,22 @@ namespace {
 struct RunFlags {
     CommonOptions common;
     BatchFlags many;
-    session::InputOptions input;
+    jobs::InputOptions input;
     std::string output, rate = "auto";
     SegmentOptions segments;
     bool no_audio = false;
     EntryFlags entry;
 
-    session::RunOptions options(const std::stop_token& stop) const;
+    jobs::RunOptions options(const std::stop_token& stop) const;
 };
 
 // The job's options; --rate also sets the rate of the source.
-session::RunOptions RunFlags::options(const std::stop_token& stop) const {
-    session::RunOptions options{common.job(stop), input, output, segments, !no_audio};
+jobs::RunOptions RunFlags::options(const std::stop_token& stop) const {
+    jobs::RunOptions options{common.job(stop), input, output, segments, !no_audio};
     switch (take_rate(rate, "auto, own, max", options.input)) {
-        case session::PlayRate::by_output: break;
-        case session::PlayRate::own: options.pace = session::Pace::own; break;
-        case session::PlayRate::max: options.pace = session::Pace::hurried; break;
+        case jobs::PlayRate::by_output: break;
+        case jobs::PlayRate::own: options.pace = jobs::Pace::own; break;
+        case jobs::PlayRate::max: options.pace = jobs::Pace::hurried; break;
     }
     return options;
 }
@@ -50,17 +50,17 @@ void run_many(const Command& command, RunFlags& flags, const std::stop_token& st
         fail(ErrorCode::usage,
              "--segment-time names outputs by time; it cannot be used with several inputs, whose outputs are named "
              "after them");
-    const auto piece = [&](const PieceRequest& request) {
+    const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(request.input);
         options.job = request.job;
         request.take(options.input);
         options.output = request.sink_in_folder("-o", flags.output, name);
-        return request.piece<session::RunJob>(name, options, "-o");
+        return request.item<jobs::RunJob>(name, options, "-o");
     };
     const auto input = flags.options(stop).input;
-    make_many(command, flags.many, flags.common, flags.output,
-              {.input = input, .audio = !flags.no_audio, .piece = piece}, stop);
+    make_many(command, flags.many, flags.common, flags.output, {.input = input, .audio = !flags.no_audio, .item = item},
+              stop);
 }
 
 // Processes one source and prints a summary.
@@ -68,7 +68,7 @@ void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
     flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    const auto figures = session::RunJob(flags.options(stop)).run().figures;
+    const auto figures = jobs::RunJob(flags.options(stop)).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
              figures.drops);
     show_times(flags.common, figures);

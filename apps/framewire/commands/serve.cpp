@@ -35,20 +35,20 @@ struct ServeFlags {
     CommonOptions common;
     std::vector<std::string> sources, filters, records;
     std::string name{net::default_stream};
-    bool named = false;               // --name was given
-    session::CameraSettings cameras;  // settings of all cameras
-    std::string config;               // configuration file with cameras and their settings
+    bool named = false;            // --name was given
+    jobs::CameraSettings cameras;  // settings of all cameras
+    std::string config;            // configuration file with cameras and their settings
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options that were given
-    std::vector<std::function<void(session::LiveOptions&)>> live;      // setters of the options that were given
-    std::vector<std::function<void(session::EventOptions&)>> events;   // setters of the options that were given
-    session::AccessOptions access;
+    std::vector<std::function<void(service::LiveOptions&)>> live;      // setters of the options that were given
+    std::vector<std::function<void(service::EventOptions&)>> events;   // setters of the options that were given
+    service::AccessOptions access;
     bool no_web = false;
 
     std::vector<Option> of_cameras;     // options that a configuration replaces
     std::vector<std::string> warnings;  // of earlier names
 
-    session::CamerasOptions options(const std::stop_token& stop);
-    std::vector<session::CameraText> named_sources() const;
+    jobs::CamerasOptions options(const std::stop_token& stop);
+    std::vector<jobs::CameraText> named_sources() const;
 };
 
 // The last text that applies to camera `name`: one for this camera, otherwise one for all; empty without either.
@@ -56,7 +56,7 @@ std::string text_for(const std::string& name, const std::vector<std::string>& te
                      const std::vector<std::string>& names) {
     std::string for_all, for_one;
     for (const auto& text : texts) {
-        const auto parts = session::camera_text(text, names);
+        const auto parts = jobs::camera_text(text, names);
         if (parts.name.empty())
             for_all = parts.rest;
         else if (parts.name == name)
@@ -66,9 +66,9 @@ std::string text_for(const std::string& name, const std::vector<std::string>& te
 }
 
 // The sources with their names. Throws Error{usage} if several cameras lack names.
-std::vector<session::CameraText> ServeFlags::named_sources() const {
-    std::vector<session::CameraText> found;
-    for (const auto& source : sources) found.push_back(session::camera_source(source));
+std::vector<jobs::CameraText> ServeFlags::named_sources() const {
+    std::vector<jobs::CameraText> found;
+    for (const auto& source : sources) found.push_back(jobs::camera_source(source));
     for (auto& camera : found) {
         if (found.size() > 1 && camera.name.empty())
             fail(ErrorCode::usage, "several cameras need names: -i NAME={}", address_without_credentials(camera.rest));
@@ -82,11 +82,11 @@ std::vector<session::CameraText> ServeFlags::named_sources() const {
 
 // The job's options: the configuration, overridden by the command line; or cameras from the command line. The
 // configuration's warnings are appended to those of the command line.
-session::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
-    session::CamerasOptions options{.job = common.job(stop)};
+jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
+    jobs::CamerasOptions options{.job = common.job(stop)};
     options.web = !no_web;
     if (!config.empty()) {
-        auto read = session::read_configuration(config, options.job);
+        auto read = jobs::read_configuration(config, options.job);
         read.require_right();
         for (const auto& warning : read.warnings) warnings.push_back(to_string(read, warning));
         options.listener = read.listener;
@@ -116,7 +116,7 @@ session::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
 // Prints the summary of one camera; `who` is a prefix.
-void report(const session::BroadcastResult& result, const std::string& who) {
+void report(const jobs::BroadcastResult& result, const std::string& who) {
     const auto& figures = result.figures;
     const auto say = [&who](const std::string& words) { log_info("{}{}", who, words); };
     if (result.viewers_left > 0)
@@ -140,13 +140,13 @@ void report(const session::BroadcastResult& result, const std::string& who) {
 }
 
 // Prints the summary of all cameras and of the viewers.
-void report(const session::CamerasResult& result) {
+void report(const jobs::CamerasResult& result) {
     const bool several = result.cameras.size() > 1;
     for (const auto& camera : result.cameras) report(camera.broadcast, several ? camera.name + ": " : "");
     const auto& viewers = result.viewers;
     log_info("{} viewers received {} keyframes, {} delta frames, {:.2f} MB; {} were dropped, {} refused",
-             viewers.viewers_total, viewers.pictures, viewers.steps,
-             megabytes(viewers.picture_bytes + viewers.step_bytes + viewers.other_bytes), viewers.dropped,
+             viewers.viewers_total, viewers.keyframes, viewers.delta_frames,
+             megabytes(viewers.keyframe_bytes + viewers.delta_frame_bytes + viewers.other_bytes), viewers.dropped,
              viewers.refused);
 }
 
@@ -164,8 +164,8 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     // Tokens and certificates are prepared before cameras are opened, so that a mistake is reported at once.
     const auto access = prepare_access(flags.access, options.listener);
     tell_access(access, options.listener);
-    session::CamerasJob job(options);
-    session::FirstFailure failure;
+    jobs::CamerasJob job(options);
+    jobs::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
     for (const auto& camera : job.result().cameras) show_times(flags.common, camera.broadcast.figures);
@@ -174,7 +174,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
 
 // Declares -i, -f and --record, which may apply to a single camera.
 std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
-    const auto& record = session::setting_named(session::camera_settings(), "record").info;
+    const auto& record = jobs::setting_named(jobs::camera_settings(), "record").info;
     return {
         command
             .option("-i,--input", flags.sources,
@@ -191,7 +191,7 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
 
 // Declares options of the whole server. Setters of the options given are collected in `given`.
 template <class Target>
-void add_settings_of_all(Command& command, const std::vector<session::Setting<Target>>& settings,
+void add_settings_of_all(Command& command, const std::vector<jobs::Setting<Target>>& settings,
                          std::vector<std::function<void(Target&)>>& given) {
     for (const auto& setting : settings)
         add_parameter(
@@ -203,11 +203,11 @@ void add_settings_of_all(Command& command, const std::vector<session::Setting<Ta
 }
 
 // Declares the earlier name of a setting as a hidden option, which warns.
-Option add_former_name(Command& command, const session::Setting<session::CameraSettings>& setting, ServeFlags& flags) {
+Option add_former_name(Command& command, const jobs::Setting<jobs::CameraSettings>& setting, ServeFlags& flags) {
     auto how = how_to_read(setting);
     how.flag = fmt::format("{}{}", dashes, setting.former_name);
     const auto take = [&setting, &flags](const std::string& text) {
-        flags.warnings.push_back(session::deprecation_warning(setting.former_name, setting.info.name, dashes));
+        flags.warnings.push_back(jobs::deprecation_warning(setting.former_name, setting.info.name, dashes));
         setting.set(flags.cameras, text);
     };
     auto option = add_parameter(command, setting.info, take, how);
@@ -218,7 +218,7 @@ Option add_former_name(Command& command, const session::Setting<session::CameraS
 // Declares options of cameras; returns those that a configuration replaces.
 std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     auto options = add_texts_of_cameras(command, flags);
-    for (const auto& setting : session::input_settings()) {
+    for (const auto& setting : jobs::input_settings()) {
         options.push_back(add_setting(command, setting, flags.cameras.input));
         if (setting.info.name == "reconnect") options.back().shown_default("forever");
         if (setting.info.name == "max-pixels") options.back().shown_default("8192x8192");
@@ -233,9 +233,9 @@ std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
                                   "name of the stream, as in tcp://HOST:PORT/NAME, if -i does not name the camera")
                           .shown_default(std::string(net::default_stream))
                           .type_name("NAME"));
-    for (const auto& setting : session::camera_settings())
+    for (const auto& setting : jobs::camera_settings())
         if (setting.info.name != "record") options.push_back(add_setting(command, setting, flags.cameras));
-    for (const auto& setting : session::camera_settings())
+    for (const auto& setting : jobs::camera_settings())
         if (!setting.former_name.empty()) options.push_back(add_former_name(command, setting, flags));
     return options;
 }
@@ -250,10 +250,10 @@ void add_serve(CommandLine& program, Action& chosen) {
         .option("--config", flags->config,
                 "configuration file with cameras and their settings; 'framewire check' reports its errors")
         .type_name("FILE");
-    add_settings_of_all(command, session::listener_settings(), flags->listener);
-    add_settings_of_all(command, session::live_option_settings(), flags->live);
+    add_settings_of_all(command, jobs::listener_settings(), flags->listener);
+    add_settings_of_all(command, jobs::live_option_settings(), flags->live);
     auto events = command.group("Events (of cameras with --detect)");
-    add_settings_of_all(events, session::event_settings(), flags->events);
+    add_settings_of_all(events, jobs::event_settings(), flags->events);
     add_access_options(command, flags->access);
     command.flag("--no-web", flags->no_web, "serve streams only, without the page, API and metrics over HTTP");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))

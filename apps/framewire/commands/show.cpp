@@ -27,22 +27,22 @@ namespace {
 // Flags of the subcommand show.
 struct ShowFlags {
     CommonOptions common;
-    session::InputOptions input;  // of all sources, except for their names
+    jobs::InputOptions input;  // of all sources, except for their names
     std::vector<std::string> sources;
     ScreenOptions screen;
     double speed = 1;
     bool compare = false, paused = false;
     EntryFlags entry;
 
-    std::vector<session::ShowOptions> options(const std::stop_token& stop) const;
+    std::vector<jobs::ShowOptions> options(const std::stop_token& stop) const;
 };
 
 // The jobs' options, one per source.
-std::vector<session::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
+std::vector<jobs::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
     require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
         fail(ErrorCode::usage, "--stats is for a single source, but {} are shown", sources.size());
-    std::vector<session::ShowOptions> options;
+    std::vector<jobs::ShowOptions> options;
     for (const auto& source : sources) {
         options.push_back({.job = common.job(stop), .input = input, .paused = paused, .speed = speed});
         options.back().input.source = source;
@@ -98,7 +98,7 @@ void add_show(CommandLine& program, Action& chosen) {
     add_range_options(command, flags->input);
     command
         .option(
-            "--rate", [flags](const std::string& text) { session::take_rate(text, "own", flags->input); },
+            "--rate", [flags](const std::string& text) { jobs::take_rate(text, "own", flags->input); },
             "playback rate of files: their own, or frames per second")
         .type_name("own|FPS")
         .shown_default("own");
@@ -109,7 +109,7 @@ void add_show(CommandLine& program, Action& chosen) {
     command.flag("--compare", flags->compare, "show the originals beside the filtered frames");
     command.flag("--loop", flags->input.loop, "start over when a source ends");
     command.option("--speed", flags->speed, "playback speed of a file, relative to its own rate")
-        .within(session::least_playback_speed, session::most_playback_speed)
+        .within(jobs::least_playback_speed, jobs::most_playback_speed)
         .type_name("FACTOR");
     command.flag("--paused", flags->paused, "start paused on the first frame");
     add_screen_options(command, flags->screen);

@@ -44,21 +44,21 @@ struct ViewFlags {
     SegmentOptions segments;
     EntryFlags entry;
 
-    session::ReceiveOptions options(const std::string& url, const std::stop_token& stop) const;
+    jobs::ReceiveOptions options(const std::string& url, const std::stop_token& stop) const;
 };
 
 // The job's options for one stream.
-session::ReceiveOptions ViewFlags::options(const std::string& url, const std::stop_token& stop) const {
-    session::ReceiveOptions options{
+jobs::ReceiveOptions ViewFlags::options(const std::string& url, const std::stop_token& stop) const {
+    jobs::ReceiveOptions options{
         .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
     options.client.reconnect = reconnect.value_or(default_reconnect);
     options.client.max_pixels = max_pixels;
-    if (!changes.empty()) options.changes = session::parse_changes(changes);
+    if (!changes.empty()) options.changes = jobs::parse_changes(changes);
     return options;
 }
 
 // Prints a summary.
-void report(const session::ReceiveResult& result) {
+void report(const jobs::ReceiveResult& result) {
     const auto& figures = result.figures;
     const auto& counts = result.counts;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {:.2f} MB received; {} versions skipped, {} reconnections",
@@ -76,10 +76,10 @@ void say_what_is_viewed(const net::StreamInfo& stream) {
 }
 
 // Records or counts without a window. The summary is printed even if it failed.
-void view_without_window(const session::ReceiveOptions& options) {
-    session::ReceiveJob job(options);
+void view_without_window(const jobs::ReceiveOptions& options) {
+    jobs::ReceiveJob job(options);
     say_what_is_viewed(job.stream());
-    session::FirstFailure failure;
+    jobs::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
     failure.rethrow();
@@ -87,7 +87,7 @@ void view_without_window(const session::ReceiveOptions& options) {
 
 // The window opens when the stream's size is known, but before the recording is created, so that a missing display
 // leaves no file behind.
-void view_one(session::ReceiveOptions options, const ScreenOptions& screen_options, const std::stop_source& stop) {
+void view_one(jobs::ReceiveOptions options, const ScreenOptions& screen_options, const std::stop_source& stop) {
     Screen screen(screen_options, stop);
     options.on_stream = [&](const net::StreamInfo& stream, const Shape& shown) {
         screen.open(shown.width, shown.height, "framewire: " + stream.source);
@@ -98,7 +98,7 @@ void view_one(session::ReceiveOptions options, const ScreenOptions& screen_optio
     const auto& job = camera->connect();
     say_what_is_viewed(job.stream());
     screen.add(std::move(camera));
-    session::FirstFailure failure;
+    jobs::FirstFailure failure;
     failure.attempt([&] { screen.run(); });
     report(job.result());
     failure.rethrow();

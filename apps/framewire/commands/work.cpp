@@ -65,7 +65,7 @@ void set_work(const Command& command, Action& chosen, const CommonOptions& optio
     });
 }
 
-bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop) {
+bool may_write(const jobs::JobFiles& files, CommonOptions& common, const std::stop_token& stop) {
     files.require_different();
     if (const auto& option = files.bytes_to_standard_output(); !option.empty() && ::isatty(STDOUT_FILENO))
         fail(ErrorCode::usage,

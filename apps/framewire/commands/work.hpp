@@ -23,7 +23,7 @@ void set_work(const Command& command, Action& chosen, const CommonOptions& optio
 /// Checks the outputs before any work. Throws Error{usage} if an output is also an input or another output, or if
 /// video would go to a terminal. Existing outputs are replaced with -y, asked about on a terminal, and otherwise
 /// rejected with Error{io}. Returns false if -n keeps them and nothing is left to do; otherwise sets `common.replace`.
-bool may_write(const session::JobFiles& files, CommonOptions& common, const std::stop_token& stop);
+bool may_write(const jobs::JobFiles& files, CommonOptions& common, const std::stop_token& stop);
 
 /// Asks on a terminal whether these outputs may be replaced and sets `common.replace`. Throws Error{io} if they may
 /// not.

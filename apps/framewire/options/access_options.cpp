@@ -16,7 +16,7 @@
 namespace framewire::app {
 
 // Certificates are either generated (--tls) or given (--tls-cert with --tls-key), not both.
-void add_access_options(Command& command, session::AccessOptions& options) {
+void add_access_options(Command& command, service::AccessOptions& options) {
     const auto token = command
                            .option("--token-file", options.token_file,
                                    "file with the token that viewers need, one line; default: a token is created and "
@@ -34,7 +34,7 @@ void add_access_options(Command& command, session::AccessOptions& options) {
 }
 
 // A token from a file or the environment is never printed.
-void tell_access(const session::Access& access, const net::ListenerOptions& listener) {
+void tell_access(const service::Access& access, const net::ListenerOptions& listener) {
     if (!access.fingerprint.empty()) log_info("the certificate is {}", access.fingerprint);
     if (access.token_file.empty()) return;
     log_info("viewers need the token in {}", access.token_file);
@@ -58,8 +58,8 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
 }
 
 // Only a source that is a stream of another server needs credentials.
-void EntryFlags::apply(session::InputOptions& input) const {
-    if (session::relayed_stream(input.source)) {
+void EntryFlags::apply(jobs::InputOptions& input) const {
+    if (jobs::relayed_stream(input.source)) {
         net::ClientOptions client;
         apply(input.source, client);
         input.access = {client.token, client.fingerprint};

@@ -11,11 +11,11 @@
 namespace framewire::app {
 
 /// Adds the options for access control: `--token-file`, `--no-token`, `--tls`, `--tls-cert` and `--tls-key`.
-void add_access_options(Command& command, session::AccessOptions& options);
+void add_access_options(Command& command, service::AccessOptions& options);
 
 /// Logs the result of those options: which token is in use and the certificate's fingerprint. Prints a newly generated
 /// token on standard output; no other function shows a token.
-void tell_access(const session::Access& access, const net::ListenerOptions& listener);
+void tell_access(const service::Access& access, const net::ListenerOptions& listener);
 
 /// Options with which a viewer authenticates.
 struct EntryFlags {
@@ -27,7 +27,7 @@ struct EntryFlags {
     void apply(const std::string& url, net::ClientOptions& client) const;
     /// Sets token and fingerprint for a source that is a stream. Throws Error{usage} if they are given and the source
     /// is not a stream.
-    void apply(session::InputOptions& input) const;
+    void apply(jobs::InputOptions& input) const;
 };
 
 /// Adds `--token-file` and `--fingerprint` for viewing the stream that `what` describes in the help.

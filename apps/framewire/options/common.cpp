@@ -32,7 +32,7 @@ void add_filters_option(Command& command, std::string& filters) {
 }
 
 // Declares the options that apply to every kind of source.
-void add_medium_options(Command& command, session::InputOptions& options) {
+void add_medium_options(Command& command, jobs::InputOptions& options) {
     add_input_setting(command, "matrix", options);
     add_input_setting(command, "range", options);
     add_filters_option(command, options.filters);
@@ -43,16 +43,16 @@ void add_medium_options(Command& command, session::InputOptions& options) {
 
 }  // namespace
 
-Option add_input_setting(Command& command, std::string_view name, session::InputOptions& options) {
-    return add_setting(command, session::setting_named(session::input_settings(), name), options);
+Option add_input_setting(Command& command, std::string_view name, jobs::InputOptions& options) {
+    return add_setting(command, jobs::setting_named(jobs::input_settings(), name), options);
 }
 
-void add_range_options(Command& command, session::InputOptions& options) {
+void add_range_options(Command& command, jobs::InputOptions& options) {
     add_input_setting(command, "start", options);
     add_input_setting(command, "duration", options);
 }
 
-session::JobOptions CommonOptions::job(std::stop_token stop) const {
+jobs::JobOptions CommonOptions::job(std::stop_token stop) const {
     return {.backend = parse_backend(backend),
             .threads = threads,
             .frames = frames,
@@ -70,12 +70,12 @@ void add_times_option(Command& command, CommonOptions& options) {
         "measure each step, with a table on standard error and in --stats; on a GPU this serializes the steps");
 }
 
-void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input) {
+void add_rate_option(Command& command, CommonOptions& options, jobs::InputOptions& input) {
     command
         .option(
             "--rate",
             [&options, &input](const std::string& text) {
-                options.own_rate = session::take_rate(text, "own, max", input) == session::PlayRate::own;
+                options.own_rate = jobs::take_rate(text, "own, max", input) == jobs::PlayRate::own;
             },
             "playback rate of a file: its own, as fast as it can be read (max), or frames per second")
         .type_name("own|max|FPS")
@@ -106,9 +106,9 @@ void add_common_options(Command& command, CommonOptions& options) {
 
 // The value is parsed by the setting of inputs, and then copied.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
-    const auto& setting = session::setting_named(session::input_settings(), "reconnect");
+    const auto& setting = jobs::setting_named(jobs::input_settings(), "reconnect");
     const auto take = [&setting, &time](const std::string& text) {
-        session::InputOptions input;
+        jobs::InputOptions input;
         setting.set(input, text);
         time = input.reconnect;
     };
@@ -122,12 +122,12 @@ std::string source_help() {
                        fmt::join(source_prefixes(), " "));
 }
 
-void add_input_options(Command& command, session::InputOptions& options) {
+void add_input_options(Command& command, jobs::InputOptions& options) {
     command.option("-i,--input", options.source, source_help()).required().type_name("SRC");
     add_medium_options(command, options);
 }
 
-void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options) {
+void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options) {
     command
         .option("-i,--input", sources,
                 source_help() +

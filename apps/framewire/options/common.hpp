@@ -27,7 +27,7 @@ struct CommonOptions {
     bool replace = false, keep = false;  ///< -y and -n: replace or keep existing outputs
 
     /// The flags as options of a job.
-    session::JobOptions job(std::stop_token stop) const;
+    jobs::JobOptions job(std::stop_token stop) const;
 };
 
 /// Adds `--times`, for subcommands whose jobs measure their stages.
@@ -39,13 +39,13 @@ void show_times(const CommonOptions& options, const StatisticsSnapshot& figures)
 void add_common_options(Command& command, CommonOptions& options);
 
 /// Adds `--rate`, for subcommands whose output does not determine the rate.
-void add_rate_option(Command& command, CommonOptions& options, session::InputOptions& input);
+void add_rate_option(Command& command, CommonOptions& options, jobs::InputOptions& input);
 
 /// Adds `--start` and `--duration`, the time range of a source.
-void add_range_options(Command& command, session::InputOptions& options);
+void add_range_options(Command& command, jobs::InputOptions& options);
 
-/// Adds the option for one of session::input_settings().
-Option add_input_setting(Command& command, std::string_view name, session::InputOptions& options);
+/// Adds the option for one of jobs::input_settings().
+Option add_input_setting(Command& command, std::string_view name, jobs::InputOptions& options);
 
 /// Adds `--reconnect` with SECONDS or `forever` (milliseconds::max()), for something other than an input.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
@@ -54,8 +54,8 @@ Option add_reconnect_option(Command& command, std::optional<std::chrono::millise
 std::string source_help();
 
 /// Adds `-i`, `-f`, `--start`, `--duration` and `--reconnect`: one source, its filters and its time range.
-void add_input_options(Command& command, session::InputOptions& options);
+void add_input_options(Command& command, jobs::InputOptions& options);
 /// Adds the same options for several sources.
-void add_input_options(Command& command, std::vector<std::string>& sources, session::InputOptions& options);
+void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options);
 
 }  // namespace framewire::app

@@ -6,7 +6,7 @@
 
 namespace framewire::app {
 
-std::vector<Option> add_detector_options(Command& command, session::DetectorSettings& settings,
+std::vector<Option> add_detector_options(Command& command, jobs::DetectorSettings& settings,
                                          const std::string& threshold_flag) {
     auto group = command.group("Moving objects");
     std::vector<Option> options;

@@ -11,7 +11,7 @@ namespace framewire::app {
 
 /// Adds the options of the motion detector and returns them. `threshold_flag` is `--threshold` if that name is not
 /// used for something else.
-std::vector<Option> add_detector_options(Command& command, session::DetectorSettings& settings,
+std::vector<Option> add_detector_options(Command& command, jobs::DetectorSettings& settings,
                                          const std::string& threshold_flag);
 
 }  // namespace framewire::app

@@ -35,7 +35,7 @@ Option add_parameter(Command& command, const ParameterInfo& parameter, Parameter
 
 /// ParameterOption with the checks of a setting, which must live as long as the command line.
 template <class Target>
-ParameterOption how_to_read(const session::Setting<Target>& setting) {
+ParameterOption how_to_read(const jobs::Setting<Target>& setting) {
     ParameterOption how;
     if (setting.more_problems) how.problem = [&setting](const std::string& text) { return setting.problem(text); };
     return how;
@@ -43,7 +43,7 @@ ParameterOption how_to_read(const session::Setting<Target>& setting) {
 
 /// Adds the option for a setting of `target`; both must live as long as the command line.
 template <class Target>
-Option add_setting(Command& command, const session::Setting<Target>& setting, Target& target) {
+Option add_setting(Command& command, const jobs::Setting<Target>& setting, Target& target) {
     return add_parameter(
         command, setting.info, [&setting, &target](const std::string& text) { setting.set(target, text); },
         how_to_read(setting));

@@ -68,7 +68,7 @@ bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
 
 }  // namespace fleet
 
-FleetFigures run_fleet(const Fleet& fleet) {
+FleetStatistics run_fleet(const Fleet& fleet) {
     const MemoryFolder folder;
     std::vector<std::string> arguments{"--backend", fleet.backend, "--threshold", std::to_string(fleet::threshold)};
     for (int camera = 0; camera < fleet.cameras; ++camera)
@@ -85,7 +85,7 @@ FleetFigures run_fleet(const Fleet& fleet) {
     auto after = server.next_mark();
     while (milliseconds(before.at, after.at) < 1000 * fleet.seconds) after = server.next_mark();
 
-    FleetFigures figures;
+    FleetStatistics figures;
     figures.memory_mib = server.memory_mib();
     figures.threads = server.threads();
     const double watched_seconds = milliseconds_since(started) / 1000;

@@ -14,7 +14,7 @@ struct Fleet {
 };
 
 /// Resource use of the server, and the rates achieved.
-struct FleetFigures {
+struct FleetStatistics {
     double slowest_fps = 0;
     bool held = false;            ///< no camera was further behind its rate than 1 % and one frame
     double cpu_us_per_frame = 0;  ///< the server's CPU time, all threads
@@ -26,6 +26,6 @@ struct FleetFigures {
 
 /// Runs them and checks the results: every camera's stream stayed within the threshold of its frames, and each viewer
 /// received states and nothing that the protocol forbids. Throws Error{internal} otherwise.
-FleetFigures run_fleet(const Fleet& fleet);
+FleetStatistics run_fleet(const Fleet& fleet);
 
 }  // namespace framewire::bench

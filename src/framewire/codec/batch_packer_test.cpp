@@ -16,7 +16,7 @@
 namespace framewire::codec {
 namespace {
 
-using kit::DeviceTwin;
+using kit::DeviceMirror;
 using kit::GuardedImage;
 
 // How a frame differs from the one before it.
@@ -86,7 +86,7 @@ void check(Executor& executor, const Shape& shape, kit::Layout layout, Scene sce
     BoundedBatchPacker packer(shape, effort, executor);
     GuardedImage current(shape, layout), reference(shape, layout);
     reference.reset(0x55);
-    DeviceTwin device_current(current), device_reference(reference);
+    DeviceMirror device_current(current), device_reference(reference);
     device_reference.upload(executor.stream());
     HostImage want_reference(shape);
     std::vector<BoundedPacker> on_cpu;

@@ -52,7 +52,7 @@ inline void encode_reference(int threshold, HostView<const std::uint8_t> current
 }  // namespace framewire::codec
 
 // Both ends of a stream, for tests and fuzzers of packed frames.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Packed frames, and pictures without gaps.
 using Bytes = std::vector<std::uint8_t>;
@@ -193,4 +193,4 @@ private:
     std::int64_t packed_bytes_ = 0;
 };
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference

@@ -14,7 +14,7 @@
 namespace framewire::codec {
 namespace {
 
-using kit::DeviceTwin;
+using kit::DeviceMirror;
 using kit::GuardedImage;
 
 // How a frame differs from the reference.
@@ -102,7 +102,7 @@ Encoded encode(Encoder& encoder, Executor& executor, GuardedImage& current, Guar
     if (executor.backend() == Backend::cpu) {
         encoder.encode(current.view(), reference.view(), changes.host.view(), threshold);
     } else if constexpr (cuda::compiled) {
-        DeviceTwin device_current(current), device_reference(reference);
+        DeviceMirror device_current(current), device_reference(reference);
         device_current.upload(executor.stream());
         device_reference.upload(executor.stream());
         encoder.encode(device_current.view(), device_reference.view(), changes.device->view(), threshold);
@@ -132,7 +132,7 @@ void decode(Executor& executor, const Shape& shape, const Encoded& encoded, Guar
         cuda::upload(to.differences, device.differences, all, executor.stream());
         cuda::upload(to.summaries, device.summaries, static_cast<std::size_t>(shape.frames) * sizeof(Summary),
                      executor.stream());
-        DeviceTwin device_reference(reference);
+        DeviceMirror device_reference(reference);
         device_reference.upload(executor.stream());
         decoder.decode(device, device_reference.view());
         device_reference.download(executor.stream());

@@ -20,7 +20,7 @@
 namespace framewire::codec {
 namespace {
 
-using namespace plain;
+using namespace reference;
 namespace fs = std::filesystem;
 
 const auto vectors = fs::path(kit::sources_path) / "src/framewire/codec/vectors";
@@ -197,7 +197,7 @@ TEST(VectorFiles, ContainBlocksInRuns) {
             const int kind = reader.byte();
             reader.byte();
             const auto all =
-                read_directory(reader, cut(stream.shape.width, stream.shape.height, plain::block_side).size());
+                read_directory(reader, cut(stream.shape.width, stream.shape.height, reference::block_side).size());
             for (const auto& bytes : all) {
                 if (kind != 0 || bytes.empty()) continue;
                 ++blocks;

@@ -287,13 +287,13 @@ TEST(Packing, SkipsBlocksPredictedFromSkippedBlocks) {
     Unpacker unpacker(shape);
     GuardedImage camera(shape, {}), held(shape, {});
     std::vector<std::uint8_t> packed;
-    plain::film(camera.view(), 0, 3, 5);
+    reference::film(camera.view(), 0, 3, 5);
     packer.pack_first(camera.view(), held.view(), 20, packed);
     bool spread = false, kept = false;
     for (int frame = 1; frame < 12; ++frame) {
         GuardedImage before(shape, {});
         copy(held.view(), before.view());
-        plain::film(camera.view(), frame, 3, 5);
+        reference::film(camera.view(), frame, 3, 5);
         packed.clear();
         packer.pack_step(camera.view(), held.view(), 20, packed);
         for (int block = 0; block < 9; ++block) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 // Section "A frame" of format.md, and the input that all sections read.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Throws Error{source_lost} with a reason.
 [[noreturn]] inline void broken(const char* what) {
@@ -127,10 +127,10 @@ inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader,
     return bytes;
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 // Section "Symbols" of format.md.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Frequency of each symbol. A symbol starts where the previous one ends.
 using Model = std::vector<int>;
@@ -286,10 +286,10 @@ inline const PictureModels& picture_models() {
     return models;
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 // Section "A pixel" of format.md.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Pattern and steps of a pixel.
 struct Pixel {
@@ -437,10 +437,10 @@ inline Pixel read_pixel(Symbols& symbols, const StepModels& models, const Pixels
     return pixel;
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 // Scenes for tests of packed frames.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Returns a pseudorandom function of `number` that is the same on all machines: splitmix64 (Steele, Lea and Flood,
 /// "Fast Splittable Pseudorandom Number Generators", 2014).
@@ -470,10 +470,10 @@ inline void film(HostView<std::uint8_t> to, int time, int noise, std::uint64_t s
         }
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 // Section "Pictures" of format.md.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// One plane of a block. Samples outside of it are 0.
 struct Plane {
@@ -564,4 +564,4 @@ inline void read_plain(Reader& reader, const Area& block, Picture& picture) {
     if (block.width * block.height * picture.shape.channels % 2) reader.byte();
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference

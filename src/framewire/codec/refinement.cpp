@@ -101,7 +101,7 @@ RefinementTurn RefinementBudget::next(double seconds, int within, double room_by
     return turn;
 }
 
-void RefinementBudget::took(const SharperStep& step, std::int64_t bytes) {
+void RefinementBudget::took(const RefinementDelta& step, std::int64_t bytes) {
     const auto& [stage, threshold, count, max_error, squared_error, expected] = step.signalled_;
     const auto now = bytes * byte_parts;
     const std::lock_guard lock(mutex_);
@@ -137,13 +137,13 @@ void Refiner::begin_again() { state_->budget.begin_again(); }
 void Refiner::take_step(const ChangesView<MemorySpace::host>& changes) { state_->on_host->take_step(changes); }
 void Refiner::take_step(std::span<const Summary> blocks) { state_->on_host->take_step(blocks); }
 
-void Refiner::sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
-                      SharperStep& step) {
+void Refiner::refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
+                     RefinementDelta& step) {
     const auto turn = state_->begin(camera, reference, moment, step);
-    state_->on_host->sharpen(camera, reference, turn, step);
+    state_->on_host->refine(camera, reference, turn, step);
 }
 
-void Refiner::took(const SharperStep& step, std::int64_t bytes) { state_->budget.took(step, bytes); }
+void Refiner::took(const RefinementDelta& step, std::int64_t bytes) { state_->budget.took(step, bytes); }
 
 }  // namespace framewire::codec
 
@@ -223,7 +223,7 @@ void CellSamples::mean(int cell, int row, std::uint8_t* out) const {
 
 }  // namespace framewire::codec
 
-// Refinement on the host. sharpen() runs in three passes:
+// Refinement on the host. refine() runs in three passes:
 //
 //     look()      per cell, in parallel: starts over if it changed, adds a sample to its mean
 //     choose()    cells that are due, oldest first, as many as the budget allows
@@ -398,7 +398,7 @@ RefinementOnHost::Chosen RefinementOnHost::choose(HostView<const std::uint8_t> c
 
 // Writes the changes in raster order: row by row through all chosen cells of one row of cells.
 void RefinementOnHost::write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within,
-                             SharperStep& step) {
+                             RefinementDelta& step) {
     const auto changes = step.changes_.view();
     auto& signalled = step.signalled_;
     std::uint32_t count = 0;
@@ -425,8 +425,8 @@ void RefinementOnHost::write(HostView<const std::uint8_t> camera, HostView<std::
     changes.summaries[0].count = count;
 }
 
-void RefinementOnHost::sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
-                               const RefinementTurn& turn, SharperStep& step) {
+void RefinementOnHost::refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+                              const RefinementTurn& turn, RefinementDelta& step) {
     look(camera, turn);
     account_.begin(turn);
     if (!account_.may_send(turn)) return;

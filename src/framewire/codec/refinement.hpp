@@ -33,7 +33,7 @@ public:
     /// it; `stream_bytes` is what the stream has taken so far.
     RefinementTurn next(double seconds, int within, double room_bytes, double stream_bytes);
     /// Reports that a refinement that was not empty took `bytes` bytes when packed. Thread-safe.
-    void took(const SharperStep& step, std::int64_t bytes);
+    void took(const RefinementDelta& step, std::int64_t bytes);
 
 private:
     double earned(double gap, double stream_bytes);
@@ -88,7 +88,7 @@ public:
     void begin_again();
 
     /// Reports the changes of the encoder's delta frame to the next frame, either as a list or as the number of bytes
-    /// per block that were off. Call it for each frame before sharpen(); without it nothing counts as changed. The
+    /// per block that were off. Call it for each frame before refine(); without it nothing counts as changed. The
     /// device variant is queued on the executor's stream.
     void take_step(const ChangesView<MemorySpace::host>& changes);
     /// Variant of take_step() for changes in device memory.
@@ -113,14 +113,14 @@ public:
     ///
     /// Host: returns when done. Device: queued on the executor's stream; call step.wait() before reading `step`, which
     /// must have been made for the same executor.
-    void sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
-                 SharperStep& step);
-    /// Variant of sharpen() for device memory.
-    void sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const Moment& moment,
-                 SharperStep& step);
+    void refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
+                RefinementDelta& step);
+    /// Variant of refine() for device memory.
+    void refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const Moment& moment,
+                RefinementDelta& step);
 
-    /// Reports how many bytes a step that was not empty took when packed. Thread-safe with respect to sharpen().
-    void took(const SharperStep& step, std::int64_t bytes);
+    /// Reports how many bytes a step that was not empty took when packed. Thread-safe with respect to refine().
+    void took(const RefinementDelta& step, std::int64_t bytes);
 
 private:
     struct State;
@@ -166,8 +166,8 @@ public:
     /// Variant of take_step() for changes per block.
     void take_step(std::span<const Summary> blocks);
     /// Refines R. Writes `step` only if something changes.
-    void sharpen(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const RefinementTurn& turn,
-                 SharperStep& step);
+    void refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const RefinementTurn& turn,
+                RefinementDelta& step);
 
 private:
     RestingCell& cell(int number) { return cells_[static_cast<std::size_t>(number)]; }
@@ -185,7 +185,8 @@ private:
     };
     Chosen choose(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> reference,
                   const RefinementTurn& turn, int stage);
-    void write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within, SharperStep& step);
+    void write(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int within,
+               RefinementDelta& step);
 
     Shape shape_;
     const ThreadPool* pool_;
@@ -215,7 +216,7 @@ struct Refiner::State {
 
     // Validates the arguments and returns the parameters for the frame.
     template <class Frame, class Reference>
-    RefinementTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, SharperStep& step) {
+    RefinementTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, RefinementDelta& step) {
         validate(camera, shape, "the frame to refine R with");
         validate(reference, shape, "the picture to refine");
         // Whatever happens next, an old refinement must not be packed again.

@@ -30,13 +30,13 @@ struct Film {
 template <MemorySpace space>
 class Stream {
 public:
-    Stream(const Film& film, bool sharpened, Executor& executor)
+    Stream(const Film& film, bool refined, Executor& executor)
         : executor_(&executor),
-          sharpened_(sharpened),
+          refined_(refined),
           reference_(bench_frame, executor),
           encoder_({.threshold = threshold}, bench_frame, executor),
           changes_(bench_frame),
-          sharpener_(bench_frame, 1, threshold, executor) {
+          refiner_(bench_frame, 1, threshold, executor) {
         for (const auto& frame : film.frames) frames_.emplace_back(bench_frame, executor).put(frame.view());
         reference_.put(film.frames[0].view());
         for (std::size_t i = 0; i < steps_under_way; ++i) steps_.emplace_back(bench_frame, executor);
@@ -62,22 +62,22 @@ private:
         const auto reference = reference_.template view<space>();
         encoder_.encode(camera, reference, changes_.view());
         ++number_;
-        if (!sharpened_) return;
+        if (!refined_) return;
         auto& step = steps_[number_ % steps_under_way];
         step.wait();
-        if (!step.empty()) sharpener_.took(step, step.count());
-        sharpener_.take_step(changes_.view());
-        sharpener_.sharpen(camera, reference, {static_cast<double>(number_) / 30, threshold, 1e9}, step);
+        if (!step.empty()) refiner_.took(step, step.count());
+        refiner_.take_step(changes_.view());
+        refiner_.refine(camera, reference, {static_cast<double>(number_) / 30, threshold, 1e9}, step);
     }
 
     Executor* executor_;
-    bool sharpened_;
+    bool refined_;
     std::vector<BackendImage> frames_;
     BackendImage reference_;
     codec::Encoder encoder_;
     codec::ChangesBuffer<space> changes_;
-    codec::Refiner sharpener_;
-    std::vector<codec::SharperStep> steps_;
+    codec::Refiner refiner_;
+    std::vector<codec::RefinementDelta> steps_;
     HostImage seen_{bench_frame};
     std::size_t number_ = 0;
 };
@@ -87,14 +87,14 @@ void bench_share(Session& session, double share) {
     const auto bench_on = [&](Executor& executor) {
         executor.in_its_space([&]<MemorySpace space>() {
             const auto operation = fmt::format("encode, {:.0f} % in blobs", share * 100);
-            Stream<space> plain(film, false, executor), sharpened(film, true, executor);
+            Stream<space> plain(film, false, executor), refined(film, true, executor);
             Stream<MemorySpace::host> want(film, true, session.cpu());
             for (int second = 0; second < 3; ++second) {
                 want.run();
-                sharpened.run();
+                refined.run();
             }
-            Session::require_equal(sharpened.reference(), want.reference(), operation);
-            auto timings = session.time_cpu({[&] { plain.run(); }, [&] { sharpened.run(); }});
+            Session::require_equal(refined.reference(), want.reference(), operation);
+            auto timings = session.time_cpu({[&] { plain.run(); }, [&] { refined.run(); }});
             const auto runner = fmt::format("framewire {}", to_string(executor.backend()));
             for (std::size_t i = 0; i < timings.size(); ++i) {
                 for (auto* us : {&timings[i].median_us, &timings[i].low_us, &timings[i].high_us}) *us /= frames_each;

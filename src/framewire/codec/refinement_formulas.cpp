@@ -9,24 +9,24 @@
 
 namespace framewire::codec {
 
-SharperStep::OnGpu::OnGpu(const Shape& shape, const Executor& executor)
+RefinementDelta::OnGpu::OnGpu(const Shape& shape, const Executor& executor)
     : changes(shape),
       signalled(sizeof(SignalledStep)),
       landed(sizeof(SignalledStep), executor.frame_memory()),
       transfer(executor) {}
 
-SharperStep::SharperStep(const Shape& shape, const Executor& executor) : changes_(shape) {
+RefinementDelta::RefinementDelta(const Shape& shape, const Executor& executor) : changes_(shape) {
     if (executor.backend() == Backend::cuda) on_gpu_.emplace(shape, executor);
     clear();
 }
 
-void SharperStep::clear() {
+void RefinementDelta::clear() {
     signalled_ = {};
     changes_.view().summaries[0] = {};
     if (on_gpu_) on_gpu_->under_way = false;
 }
 
-void SharperStep::wait() {
+void RefinementDelta::wait() {
     if (!on_gpu_ || !on_gpu_->under_way) return;
     auto& gpu = *on_gpu_;
     gpu.transfer.wait();
@@ -49,7 +49,7 @@ void SharperStep::wait() {
     signalled_ = signalled;
 }
 
-void SharperStep::apply_to(HostView<std::uint8_t> reference) const {
+void RefinementDelta::apply_to(HostView<std::uint8_t> reference) const {
     const auto changes = changes_.view();
     const auto row_bytes = reference.shape().row_bytes();
     for (std::uint32_t i = 0; i < signalled_.count; ++i) {
@@ -59,7 +59,7 @@ void SharperStep::apply_to(HostView<std::uint8_t> reference) const {
     }
 }
 
-void SharperStep::add_errors_to(Summary& errors) const {
+void RefinementDelta::add_errors_to(Summary& errors) const {
     errors.max_error = std::max(errors.max_error, signalled_.max_error);
     errors.squared_error += signalled_.squared_error;
 }

@@ -283,11 +283,11 @@ struct SignalledStep {
 
 /// Refinement of R: changes for a Packer. Refiner writes it. On the CUDA backend the changes are downloaded on a
 /// stream of their own. Move-only; not thread-safe.
-class SharperStep {
+class RefinementDelta {
 public:
     /// Makes an empty refinement for frames of `shape`, whose `frames` must be 1. Keeps a reference to `executor`.
     /// Throws Error{config} if memory is exhausted.
-    SharperStep(const Shape& shape, const Executor& executor);
+    RefinementDelta(const Shape& shape, const Executor& executor);
 
     /// Waits until the changes are on the host. The other members are meaningful only afterwards. Throws if the
     /// download failed.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-// Refinement on the GPU. sharpen() queues five steps and waits for none of them:
+// Refinement on the GPU. refine() queues five steps and waits for none of them:
 //
 //     look_at_cells   updates the state of each cell, counts the bytes that are off
 //     choose_cells    decides which cells are refined
@@ -61,8 +61,8 @@ void RefinementOnGpu::take_blocks(const std::uint32_t* off) {
     spread_blocks(off, shape_, memory(), executor_->stream());
 }
 
-void RefinementOnGpu::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference,
-                              const RefinementTurn& turn, SharperStep& step) {
+void RefinementOnGpu::refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference,
+                             const RefinementTurn& turn, RefinementDelta& step) {
     if (!step.on_gpu_) fail(ErrorCode::usage, "a step on the host, of a picture on the GPU");
     auto& to = *step.on_gpu_;
     const auto& stream = executor_->stream();
@@ -81,10 +81,10 @@ void RefinementOnGpu::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<
 
 void Refiner::take_step(const ChangesView<MemorySpace::device>& changes) { state_->on_gpu->take_step(changes); }
 void Refiner::take_blocks(const std::uint32_t* off) { state_->on_gpu->take_blocks(off); }
-void Refiner::sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const Moment& moment,
-                      SharperStep& step) {
+void Refiner::refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const Moment& moment,
+                     RefinementDelta& step) {
     const auto turn = state_->begin(camera, reference, moment, step);
-    state_->on_gpu->sharpen(camera, reference, turn, step);
+    state_->on_gpu->refine(camera, reference, turn, step);
 }
 
 }  // namespace framewire::codec

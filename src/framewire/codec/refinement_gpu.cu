@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(threads) choose_kernel(Job job) {
     }
     __syncthreads();
     if (shared.account.may_send(job.turn)) {
-        // The order of stages is that of RefinementOnHost::sharpen().
+        // The order of stages is that of RefinementOnHost::refine().
         const int first = shared.account.next_stage;
         int next = 0;
         for (int i = 0; i < rest_stages; ++i) {

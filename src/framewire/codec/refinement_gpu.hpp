@@ -65,8 +65,8 @@ public:
     /// See Refiner::take_blocks().
     void take_blocks(const std::uint32_t* off);
     /// Refines R and starts the download of the result to `step`. Throws Error{usage} if `step` was made for the CPU.
-    void sharpen(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const RefinementTurn& turn,
-                 SharperStep& step);
+    void refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const RefinementTurn& turn,
+                RefinementDelta& step);
 
 private:
     RefinementMemory memory() const;

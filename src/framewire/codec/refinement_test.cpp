@@ -26,7 +26,7 @@
 namespace framewire::codec {
 namespace rest_backends_test {
 
-using kit::DeviceTwin;
+using kit::DeviceMirror;
 using kit::GuardedImage;
 
 // A noisy scene with motion, blinking cells, specks and slowly changing light. In the end the scene is new and calm,
@@ -71,65 +71,65 @@ public:
           encoder_({}, shape, executor),
           changes_(shape),
           off_(static_cast<std::size_t>(BlockGrid(shape).count()) * sizeof(std::uint32_t), executor),
-          sharpener_(shape, seconds, 20, executor),
+          refiner_(shape, seconds, 20, executor),
           step_(shape, executor) {
         reference_.reset(0x40);
         if constexpr (space == MemorySpace::device) {
-            camera_twin_.emplace(camera_);
-            reference_twin_.emplace(reference_);
-            reference_twin_->upload(executor.stream());
+            camera_mirror_.emplace(camera_);
+            reference_mirror_.emplace(reference_);
+            reference_mirror_->upload(executor.stream());
         }
     }
 
     // If `blocks` is given, changes are reported per block instead of one by one.
     void next(HostView<const std::uint8_t> frame, const Refiner::Moment& moment, const std::vector<Summary>* blocks) {
         copy(frame, camera_.view());
-        if constexpr (space == MemorySpace::device) camera_twin_->upload(executor_->stream());
-        const View<const std::uint8_t, space> camera = in_space(camera_, camera_twin_);
-        const View<std::uint8_t, space> reference = in_space(reference_, reference_twin_);
+        if constexpr (space == MemorySpace::device) camera_mirror_->upload(executor_->stream());
+        const View<const std::uint8_t, space> camera = in_space(camera_, camera_mirror_);
+        const View<std::uint8_t, space> reference = in_space(reference_, reference_mirror_);
         encoder_.encode(camera, reference, changes_.view(), moment.within);
         if (!blocks)
-            sharpener_.take_step(changes_.view());
+            refiner_.take_step(changes_.view());
         else if constexpr (space == MemorySpace::host)
-            sharpener_.take_step(*blocks);
+            refiner_.take_step(*blocks);
         else
             take_blocks(*blocks);
-        sharpener_.sharpen(camera, reference, moment, step_);
+        refiner_.refine(camera, reference, moment, step_);
         step_.wait();
-        if (!step_.empty()) sharpener_.took(step_, 40 + step_.count() * 4 / 5);
-        if constexpr (space == MemorySpace::device) reference_twin_->download(executor_->stream());
+        if (!step_.empty()) refiner_.took(step_, 40 + step_.count() * 4 / 5);
+        if constexpr (space == MemorySpace::device) reference_mirror_->download(executor_->stream());
         EXPECT_FALSE(reference_.broken_guard());
     }
-    void begin_again() { sharpener_.begin_again(); }
+    void begin_again() { refiner_.begin_again(); }
 
-    const SharperStep& step() const { return step_; }
+    const RefinementDelta& step() const { return step_; }
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
-    static View<std::uint8_t, space> in_space(GuardedImage& image, std::optional<DeviceTwin>& twin) {
+    static View<std::uint8_t, space> in_space(GuardedImage& image, std::optional<DeviceMirror>& mirror) {
         if constexpr (space == MemorySpace::host)
             return image.view();
         else
-            return twin->view();
+            return mirror->view();
     }
     void take_blocks(const std::vector<Summary>& blocks) {
         std::vector<std::uint32_t> off;
         for (const auto& of : blocks) off.push_back(of.count);
         off_.put(off.data(), off.size() * sizeof(std::uint32_t));
-        sharpener_.take_blocks(off_.template as<std::uint32_t>());
+        refiner_.take_blocks(off_.template as<std::uint32_t>());
     }
 
     Executor* executor_;
     GuardedImage camera_, reference_;
-    std::optional<DeviceTwin> camera_twin_, reference_twin_;
+    std::optional<DeviceMirror> camera_mirror_, reference_mirror_;
     Encoder encoder_;
     ChangesBuffer<space> changes_;
     BackendBuffer off_;
-    Refiner sharpener_;
-    SharperStep step_;
+    Refiner refiner_;
+    RefinementDelta step_;
 };
 
-void expect_equal(const SharperStep& got, const SharperStep& want) {
+void expect_equal(const RefinementDelta& got, const RefinementDelta& want) {
     ASSERT_EQ(got.count(), want.count());
     if (want.empty()) return;
     EXPECT_EQ(got.threshold(), want.threshold());
@@ -216,7 +216,7 @@ TEST_P(RefinementBackendsTest, RefinesLikeTheCpuInAnyLayout) {
 
 }  // namespace rest_backends_test
 
-namespace rest_sharpener_test {
+namespace rest_refiner_test {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int threshold = 20;
@@ -233,7 +233,7 @@ public:
           viewer(shape),
           changes(shape),
           step(shape, executor),
-          sharpener(shape, refresh, threshold, executor),
+          refiner(shape, refresh, threshold, executor),
           packer_(shape),
           unpacker_(shape),
           noise_(100003) {
@@ -258,15 +258,15 @@ public:
         film();
         encode_reference(within, std::as_const(camera).view(), reference.view(), changes.view());
         apply(changes.view(), within);
-        sharpener.take_step(changes.view());
+        refiner.take_step(changes.view());
         seconds += frame_seconds;
         auto errors = changes.view().summaries[0];
-        sharpener.sharpen(std::as_const(camera).view(), reference.view(), {seconds, within, room, stream_bytes}, step);
+        refiner.refine(std::as_const(camera).view(), reference.view(), {seconds, within, room, stream_bytes}, step);
         step.add_errors_to(errors);
         sent = 0;
         if (!step.empty()) {
             sent = apply(step.changes(), step.threshold());
-            sharpener.took(step, sent);
+            refiner.took(step, sent);
             total += sent;
         }
         EXPECT_EQ(kit::first_difference(std::as_const(viewer).view(), std::as_const(reference).view()), std::nullopt);
@@ -289,8 +289,8 @@ public:
 
     HostImage clean, camera, reference, viewer;
     HostChanges changes;
-    SharperStep step;
-    Refiner sharpener;
+    RefinementDelta step;
+    Refiner refiner;
     double seconds = 0;
     double stream_bytes = infinite;    // bytes of the stream without refinement
     std::int64_t sent = 0, total = 0;  // bytes of refinement: of the last frame, and in all
@@ -464,7 +464,7 @@ TEST(Refiner, StartsOverOnRequest) {
     Stream stream({1, 64, 64, 3}, 4);
     for (int frame = 0; frame < 200; ++frame) {
         stream.next();
-        if (frame % 25 == 24) stream.sharpener.begin_again();
+        if (frame % 25 == 24) stream.refiner.begin_again();
     }
     EXPECT_EQ(stream.total, 0);
 }
@@ -493,15 +493,15 @@ TEST(Refiner, RefinesTheReferenceOfABoundedPacker) {
         stream.film();
         packed.clear();
         auto errors = packer.pack_step(std::as_const(stream.camera).view(), stream.reference.view(), threshold, packed);
-        stream.sharpener.take_step(packer.blocks());
-        stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
-                                 {frame * 0.1, threshold, infinite}, stream.step);
+        stream.refiner.take_step(packer.blocks());
+        stream.refiner.refine(std::as_const(stream.camera).view(), stream.reference.view(),
+                              {frame * 0.1, threshold, infinite}, stream.step);
         stream.step.add_errors_to(errors);
         EXPECT_LE(errors.max_error, static_cast<std::uint32_t>(threshold));
         EXPECT_EQ(kit::first_difference(std::as_const(stream.camera).view(), std::as_const(stream.reference).view(),
                                         threshold),
                   std::nullopt);
-        if (!stream.step.empty()) stream.sharpener.took(stream.step, stream.step.count());
+        if (!stream.step.empty()) stream.refiner.took(stream.step, stream.step.count());
     }
     EXPECT_LT(stream.error(), before / 8);
 }
@@ -512,10 +512,10 @@ TEST(Refiner, AllocatesNothing) {
     stream.run(3);
     const auto before = kit::allocations();
     for (int frame = 0; frame < 60; ++frame) {
-        stream.sharpener.take_step(stream.changes.view());
-        stream.sharpener.sharpen(std::as_const(stream.camera).view(), stream.reference.view(),
-                                 {stream.seconds += frame_seconds, threshold, infinite}, stream.step);
-        if (!stream.step.empty()) stream.sharpener.took(stream.step, 100);
+        stream.refiner.take_step(stream.changes.view());
+        stream.refiner.refine(std::as_const(stream.camera).view(), stream.reference.view(),
+                              {stream.seconds += frame_seconds, threshold, infinite}, stream.step);
+        if (!stream.step.empty()) stream.refiner.took(stream.step, 100);
     }
     EXPECT_EQ(kit::allocations(), before);
 }
@@ -529,5 +529,5 @@ TEST(Refiner, RejectsInvalidArguments) {
     EXPECT_THROW(Refiner({2, 64, 64, 3}, 1, 20, executor), Error);
 }
 
-}  // namespace rest_sharpener_test
+}  // namespace rest_refiner_test
 }  // namespace framewire::codec

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Sections "Changes" and "Prediction" of format.md.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 // Section "Changes".
 
@@ -181,10 +181,10 @@ inline void read_prediction(Symbols& symbols, const StepModels& models, const Ar
     }
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 // Section "Changes in runs" of format.md.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Kind and edge of a row of a sub-block, as the row below it needs them.
 struct Row {
@@ -290,12 +290,12 @@ void read_magnitudes(Runs& runs, std::vector<From>& symbols, int threshold, Pict
         }
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 /// Reference decoder: codec/format.md as code, section by section, with no regard for speed. Tests compare the Unpacker
 /// with it. The two share only the trained tables, so a mistake in either of them or in the specification shows up as a
 /// difference.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Reads the initial values of the 32 states of a residual section, one after the other.
 inline std::vector<State> read_lanes(Reader& reader) {
@@ -348,7 +348,7 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
     check(reader.left.empty(), "a block of a picture has bytes left");
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference
 
 namespace framewire::codec {
 
@@ -356,12 +356,12 @@ namespace framewire::codec {
 /// and 3 do not read it. Returns the new picture in the same layout. Throws Error{source_lost} on broken bytes.
 inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<const std::uint8_t> packed,
                                                   const std::vector<std::uint8_t>& before) {
-    using namespace plain;
+    using namespace reference;
     Reader reader{packed};
     const int kind = reader.byte(), threshold = reader.byte();
     check(kind <= 4, "invalid kind");
     check(threshold <= 254, "the threshold is 255");
-    const auto blocks = cut(shape.width, shape.height, plain::block_side);
+    const auto blocks = cut(shape.width, shape.height, reference::block_side);
     const auto bytes = read_directory(reader, blocks.size());
     const Picture was{shape, before};
     Picture picture = was;
@@ -382,7 +382,7 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
 
 // Random streams that no encoder writes: a decoder that draws the symbols it should read, and records them. They reach
 // what format.md allows and encoders do not use, and slightly beyond.
-namespace framewire::codec::plain {
+namespace framewire::codec::reference {
 
 /// Source of randomness: returns a number from 0 to `below` - 1.
 using Choose = std::function<int(int below)>;
@@ -572,4 +572,4 @@ inline Invention invent(const Shape& shape, const std::vector<std::uint8_t>& bef
     return invention;
 }
 
-}  // namespace framewire::codec::plain
+}  // namespace framewire::codec::reference

@@ -14,7 +14,7 @@
 namespace framewire::codec {
 namespace {
 
-using namespace plain;
+using namespace reference;
 
 class Random {
 public:
@@ -125,9 +125,9 @@ TEST(UnpackReference, AgreesWithTheUnpackerOnDamagedStreams) {
 
 // Source of symbols in which every magnitude is the largest that can be signalled: 512, and 256 more with each pixel to
 // the right or below.
-struct LargestSteps final : plain::Symbols {
+struct LargestSteps final : reference::Symbols {
     std::vector<Said> said;
-    const plain::StepModels& models = plain::step_models(0);
+    const reference::StepModels& models = reference::step_models(0);
 
     int symbol(const Model& model) override {
         const auto is_one_of = [&](const std::vector<Model>& group) {

@@ -21,7 +21,7 @@ void convert(Executor& executor, const kit::GuardedImage& image, const GuardedYu
     ImageToYuv to_yuv(info, image.view().shape().channels, executor);
     if (executor.backend() == Backend::cpu) return to_yuv.run(image.view(), picture.host());
     if constexpr (cuda::compiled) {
-        const kit::DeviceTwin device_image(image);
+        const kit::DeviceMirror device_image(image);
         device_image.upload(executor.stream());
         picture.upload(executor.stream());
         to_yuv.run(device_image.view(), picture.device());

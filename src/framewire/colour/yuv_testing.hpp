@@ -34,7 +34,7 @@ public:
             planes_.emplace_back(
                 Shape{info.frames, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1}, layout);
         if (backend == Backend::cuda)
-            for (const auto& plane : planes_) twins_.emplace_back(plane);
+            for (const auto& plane : planes_) mirrors_.emplace_back(plane);
     }
 
     HostYuv<std::uint8_t> host() const {
@@ -49,8 +49,8 @@ public:
     DeviceYuv<std::uint8_t> device() const {
         DeviceYuv<std::uint8_t> picture;
         picture.info = info_;
-        for (std::size_t plane = 0; plane < twins_.size(); ++plane) {
-            const auto view = twins_[plane].view();
+        for (std::size_t plane = 0; plane < mirrors_.size(); ++plane) {
+            const auto view = mirrors_[plane].view();
             picture.planes[plane] = {view.data(), view.row_stride_bytes(), view.frame_stride_bytes()};
         }
         return picture;
@@ -71,10 +71,10 @@ public:
         for (auto& plane : planes_) plane.reset(byte);
     }
     void upload(const cuda::Stream& stream) const {
-        for (const auto& twin : twins_) twin.upload(stream);
+        for (const auto& mirror : mirrors_) mirror.upload(stream);
     }
     void download(const cuda::Stream& stream) const {
-        for (const auto& twin : twins_) twin.download(stream);
+        for (const auto& mirror : mirrors_) mirror.download(stream);
     }
     /// Returns which byte outside of the picture changed, if any.
     std::optional<std::string> broken_guard() const {
@@ -93,7 +93,7 @@ public:
 private:
     YuvInfo info_;
     std::vector<kit::GuardedImage> planes_;
-    std::vector<kit::DeviceTwin> twins_;
+    std::vector<kit::DeviceMirror> mirrors_;
 };
 
 /// Weights of red, green and blue in luma: ITU-R BT.601-7, BT.709-6, BT.2020-2.

@@ -20,7 +20,7 @@ void convert(Executor& executor, const GuardedYuv& picture, const kit::GuardedIm
     YuvToImage to_image(info, image.view().shape().channels, executor);
     if (executor.backend() == Backend::cpu) return to_image.run(picture.host(), image.view());
     if constexpr (cuda::compiled) {
-        const kit::DeviceTwin device_image(image);
+        const kit::DeviceMirror device_image(image);
         picture.upload(executor.stream());
         device_image.upload(executor.stream());
         to_image.run(picture.device(), device_image.view());

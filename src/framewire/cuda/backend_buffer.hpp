@@ -104,9 +104,9 @@ public:
     template <class... Arguments>
     static MirroredBuffer on_gpu(const Executor& executor, Arguments... arguments) {
         executor.require_space<MemorySpace::device>("a mirrored buffer without its host memory");
-        MirroredBuffer twin;
-        twin.device_ = Of<MemorySpace::device>(arguments...);
-        return twin;
+        MirroredBuffer mirror;
+        mirror.device_ = Of<MemorySpace::device>(arguments...);
+        return mirror;
     }
 
     /// Returns the object in `space`. On the CPU backend the one on the GPU is empty.

@@ -110,11 +110,11 @@ TEST_P(BackendMemoryTest, CopiesImagesWithGaps) {
 
 TEST_P(BackendMemoryTest, MirroredBufferHasOneObjectPerSpace) {
     auto& executor = kit::executor(GetParam());
-    cuda::MirroredBuffer<BufferIn> twin(executor, std::size_t{64});
-    EXPECT_EQ(twin.host().bytes(), 64u);
-    EXPECT_EQ(twin.device().bytes(), GetParam() == Backend::cuda ? 64u : 0u);
-    EXPECT_EQ(twin.in<MemorySpace::host>().data(), twin.host().data());
-    EXPECT_EQ(std::as_const(twin).in<MemorySpace::device>().data(), twin.device().data());
+    cuda::MirroredBuffer<BufferIn> mirror(executor, std::size_t{64});
+    EXPECT_EQ(mirror.host().bytes(), 64u);
+    EXPECT_EQ(mirror.device().bytes(), GetParam() == Backend::cuda ? 64u : 0u);
+    EXPECT_EQ(mirror.in<MemorySpace::host>().data(), mirror.host().data());
+    EXPECT_EQ(std::as_const(mirror).in<MemorySpace::device>().data(), mirror.device().data());
 }
 
 TEST_P(BackendMemoryTest, RejectsMemoryOfTheOtherSpace) {

@@ -109,7 +109,7 @@ void run(MeanBackground& mean, Backend backend, const kit::GuardedImage& frames,
         in_batches(frames.view(), backgrounds.view());
     } else if constexpr (cuda::compiled) {
         const auto& stream = kit::executor(backend).stream();
-        const kit::DeviceTwin device_frames(frames), device_backgrounds(backgrounds);
+        const kit::DeviceMirror device_frames(frames), device_backgrounds(backgrounds);
         device_frames.upload(stream);
         device_backgrounds.upload(stream);
         in_batches(device_frames.view(), device_backgrounds.view());
@@ -219,9 +219,9 @@ struct Images {
                                keep_blurred ? blurred.view() : HostView<std::uint8_t>{});
             return;
         }
-        const kit::DeviceTwin on_frames(frames), on_background(background), on_blurred(blurred);
+        const kit::DeviceMirror on_frames(frames), on_background(background), on_blurred(blurred);
         DeviceBitMask on_mask(mask.shape());
-        for (const auto* twin : {&on_frames, &on_background, &on_blurred}) twin->upload(executor.stream());
+        for (const auto* mirror : {&on_frames, &on_background, &on_blurred}) mirror->upload(executor.stream());
         cuda::upload(mask.view().data(), on_mask.view().data(), bit_mask_bytes(mask.shape()), executor.stream());
         if constexpr (cuda::compiled) {
             if (only_blur)

@@ -56,7 +56,7 @@ void run_overlay(const BoxStyle& style, Executor& executor, const kit::GuardedIm
         cuda::DeviceBuffer device_places(places.size() * sizeof(Component)), device_found(found.size() * 4);
         cuda::upload(places.data(), device_places.data(), device_places.bytes(), stream);
         cuda::upload(found.data(), device_found.data(), device_found.bytes(), stream);
-        kit::DeviceTwin device_in(in), device_out(out);
+        kit::DeviceMirror device_in(in), device_out(out);
         device_in.upload(stream);
         device_out.upload(stream);
         overlay.run(device_in.view(),

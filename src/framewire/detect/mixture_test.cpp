@@ -82,7 +82,7 @@ private:
                        HostBitMask& shadows, Results& results) {
         const auto shape = frames.view().shape();
         const auto& stream = executor_.stream();
-        const kit::DeviceTwin device_frames(frames);
+        const kit::DeviceMirror device_frames(frames);
         device_frames.upload(stream);
         DeviceBitMask device_foreground(shape), device_shadows(shape);
         cuda::upload(foreground.view().data(), device_foreground.view().data(), bit_mask_bytes(shape), stream);

@@ -67,7 +67,7 @@ TEST_P(AdjustTest, ReachesTheLimitsOfEverySetting) {
             if (executor.backend() == Backend::cpu) {
                 adjust.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
             } else if constexpr (cuda::compiled) {
-                kit::DeviceTwin device_in(in), device_out(out);
+                kit::DeviceMirror device_in(in), device_out(out);
                 device_in.upload(executor.stream());
                 device_out.upload(executor.stream());
                 adjust.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});

@@ -239,7 +239,7 @@ TEST_P(BinarizeTest, SauvolaEqualsTheFormula) {
 void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const kit::GuardedImage& out) {
     if (backend == Backend::cpu) return filter.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
     auto& executor = kit::executor(backend);
-    kit::DeviceTwin device_in(in), device_out(out);
+    kit::DeviceMirror device_in(in), device_out(out);
     device_in.upload(executor.stream());
     device_out.upload(executor.stream());
     filter.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});

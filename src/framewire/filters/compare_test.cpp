@@ -52,8 +52,9 @@ TEST_P(CompareTest, CombinesDifferentSizesAndChannels) {
                     if (executor.backend() == Backend::cpu) {
                         compare.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view(), original.view()});
                     } else if constexpr (cuda::compiled) {
-                        kit::DeviceTwin device_in(in), device_original(original), device_out(out);
-                        for (auto* twin : {&device_in, &device_original, &device_out}) twin->upload(executor.stream());
+                        kit::DeviceMirror device_in(in), device_original(original), device_out(out);
+                        for (auto* mirror : {&device_in, &device_original, &device_out})
+                            mirror->upload(executor.stream());
                         compare.run(FilterImages<MemorySpace::device>{
                             device_in.view(), {}, device_out.view(), device_original.view()});
                         device_out.download(executor.stream());

@@ -1,3 +1,4 @@
+#include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/kernel.cuh"
 #include "framewire/filters/median.cuh"
 #include "framewire/filters/median.hpp"

@@ -46,7 +46,7 @@ void check(Backend backend, const MosaicParameters& parameters, const Shape& sha
         if (backend == Backend::cpu) {
             mosaic.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
         } else if constexpr (cuda::compiled) {
-            kit::DeviceTwin device_in(in), device_out(out);
+            kit::DeviceMirror device_in(in), device_out(out);
             device_in.upload(executor.stream());
             device_out.upload(executor.stream());
             mosaic.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});

@@ -58,7 +58,7 @@ TEST_P(NoiseTest, MatchesOnEveryDifference) {
         if (executor.backend() == Backend::cpu) {
             noise.run(FilterImages<MemorySpace::host>{in.view(), previous.view(), out.view()});
         } else if constexpr (cuda::compiled) {
-            kit::DeviceTwin device_in(in), device_previous(previous), device_out(out);
+            kit::DeviceMirror device_in(in), device_previous(previous), device_out(out);
             device_in.upload(executor.stream());
             device_previous.upload(executor.stream());
             device_out.upload(executor.stream());
@@ -102,7 +102,7 @@ void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const C
         cuda::DeviceBuffer positions(changes.positions.size() * 4), counts(changes.counts.size() * 4);
         cuda::upload(changes.positions.data(), positions.data(), positions.bytes(), stream);
         cuda::upload(changes.counts.data(), counts.data(), counts.bytes(), stream);
-        kit::DeviceTwin device_in(in), device_out(out);
+        kit::DeviceMirror device_in(in), device_out(out);
         device_in.upload(stream);
         device_out.upload(stream);
         noise.run({positions.as<std::uint32_t>(), nullptr, counts.as<std::uint32_t>(), 1, changes.capacity},

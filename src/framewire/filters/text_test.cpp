@@ -59,7 +59,7 @@ HostImage run_on(Text& text, const Shape& shape, Executor& executor, std::uint64
     if (executor.backend() == Backend::cpu) {
         text.run(FilterImages<MemorySpace::host>{in.view(), {}, out.view()});
     } else if constexpr (cuda::compiled) {
-        kit::DeviceTwin device_in(in), device_out(out);
+        kit::DeviceMirror device_in(in), device_out(out);
         device_in.upload(executor.stream());
         device_out.upload(executor.stream());
         text.run(FilterImages<MemorySpace::device>{device_in.view(), {}, device_out.view()});
@@ -156,7 +156,7 @@ TEST_P(TextTest, FillsInEachFrame) {
         }
         EXPECT_EQ(kit::allocations(), before);
     } else if constexpr (cuda::compiled) {
-        kit::DeviceTwin device_in(in);
+        kit::DeviceMirror device_in(in);
         device_in.upload(executor.stream());
         cuda::DeviceImage out(shape.with_frames(frames));
         for (int frame = 0; frame < frames; ++frame) {

@@ -45,7 +45,7 @@ public:
           hog_(parameters, frames.view().shape(), executor_),
           memory_(static_cast<std::size_t>(hog_.output_shape().count()) + guards) {
         if (backend == Backend::cpu) return;
-        twin_.emplace(frames);
+        mirror_.emplace(frames);
         device_memory_ = cuda::DeviceBuffer(memory_.size() * sizeof(float));
     }
 
@@ -57,9 +57,9 @@ public:
             hog_.run(frames_.view(), HogView<float, MemorySpace::host>(memory_.data(), shape()));
         } else if constexpr (cuda::compiled) {
             const auto& stream = executor_.stream();
-            twin_->upload(stream);
+            mirror_->upload(stream);
             cuda::fill(device_memory_.data(), 0xFF, device_memory_.bytes(), stream);
-            hog_.run(twin_->view(), HogView<float, MemorySpace::device>(device_memory_.as<float>(), shape()));
+            hog_.run(mirror_->view(), HogView<float, MemorySpace::device>(device_memory_.as<float>(), shape()));
             cuda::download(device_memory_.data(), memory_.data(), device_memory_.bytes(), stream);
             stream.synchronize();
         }
@@ -74,7 +74,7 @@ private:
     kit::GuardedImage& frames_;
     Hog hog_;
     std::vector<float> memory_;  // the descriptors, followed by NaNs
-    std::optional<kit::DeviceTwin> twin_;
+    std::optional<kit::DeviceMirror> mirror_;
     cuda::DeviceBuffer device_memory_;
 };
 

@@ -41,15 +41,15 @@ public:
           frame_(frame),
           detector_(model, parameters, frame.view().shape(), executor_),
           people_(detector_.make_people()) {
-        if (backend == Backend::cuda) twin_.emplace(frame);
+        if (backend == Backend::cuda) mirror_.emplace(frame);
     }
 
     std::vector<Detection> operator()() {
         if (executor_.backend() == Backend::cpu) {
             detector_.run(frame_.view(), people_);
         } else if constexpr (cuda::compiled) {
-            twin_->upload(executor_.stream());
-            detector_.run(twin_->view(), people_);
+            mirror_->upload(executor_.stream());
+            detector_.run(mirror_->view(), people_);
         }
         people_.download();
         people_.wait();
@@ -64,7 +64,7 @@ private:
     kit::GuardedImage& frame_;
     PeopleDetector detector_;
     DetectedPeople people_;
-    std::optional<kit::DeviceTwin> twin_;
+    std::optional<kit::DeviceMirror> mirror_;
 };
 
 struct Candidate {
@@ -474,8 +474,8 @@ TEST(Suppression, DroppedDetectionsSuppressNothing) {
 TEST(Suppression, KeepsOverlapsEqualToTheLimit) {
     const Detection a{0, 0, 10, 10, 3}, b{5, 0, 10, 10, 2};
     EXPECT_EQ(suppressed({a, b}, 50 / 150.0), (std::vector{a, b}));
-    const Detection twin{0, 0, 10, 10, 2};
-    EXPECT_EQ(suppressed({a, twin}, 1), (std::vector{a, twin})) << "nothing overlaps by more than 1";
+    const Detection same{0, 0, 10, 10, 2};
+    EXPECT_EQ(suppressed({a, same}, 1), (std::vector{a, same})) << "nothing overlaps by more than 1";
     EXPECT_EQ(suppressed({a, {10, 0, 10, 10, 2}}, 0).size(), 2u) << "what only touches does not overlap";
     EXPECT_EQ(suppressed({a, {9, 9, 10, 10, 2}}, 0), (std::vector{a}));
 }

@@ -32,9 +32,9 @@ std::vector<HostImage> levels_of(Backend backend, const std::vector<double>& at_
         for (int level = 0; level < pyramid.levels(); ++level)
             copy(pyramid.level<MemorySpace::host>(level), levels[static_cast<std::size_t>(level)].view());
     } else if constexpr (cuda::compiled) {
-        kit::DeviceTwin twin(frame);
-        twin.upload(executor.stream());
-        pyramid.run(twin.view());
+        kit::DeviceMirror mirror(frame);
+        mirror.upload(executor.stream());
+        pyramid.run(mirror.view());
         for (int level = 0; level < pyramid.levels(); ++level)
             cuda::download(pyramid.level<MemorySpace::device>(level), levels[static_cast<std::size_t>(level)].view(),
                            executor.stream());

@@ -128,7 +128,7 @@ class ParameterFields;
 const ParameterFields<TrainingParameters>& training_fields();
 
 /// Results of a model on the samples that it was trained on.
-struct TrainingFigures {
+struct TrainingStatistics {
     std::int64_t positives = 0;                ///< samples: each positive image and its mirror image
     std::int64_t negatives = 0;                ///< samples, including hard ones
     std::vector<std::int64_t> hard_negatives;  ///< number added in each round
@@ -141,11 +141,11 @@ struct TrainingFigures {
 /// A model with the statistics of its training.
 struct TrainedModel {
     WindowModel model;
-    TrainingFigures figures;
+    TrainingStatistics figures;
 };
 
 /// Called after each training, the first one and one per round, with the statistics so far.
-using TrainingProgress = std::function<void(const TrainingFigures& figures)>;
+using TrainingProgress = std::function<void(const TrainingStatistics& figures)>;
 
 /// Trains the model of a window on images (Dalal and Triggs 2005, section 4). Positive samples are the middle
 /// of each positive image and of its mirror image. Negative samples are random windows of each negative image

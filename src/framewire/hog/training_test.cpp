@@ -398,7 +398,7 @@ TEST_F(WindowTrainer, AddsFalseAlarmsAsNegatives) {
     const TrainingParameters p{.svm = {.c = 1}, .rounds = 5, .windows = 1, .hard_windows = 2};
     const auto trained =
         train_window_model(small_window(), images_of(positives), images_of(negatives), p, executor(),
-                           [&](const TrainingFigures& f) { negatives_reported.push_back(f.negatives); });
+                           [&](const TrainingStatistics& f) { negatives_reported.push_back(f.negatives); });
     const auto& added = trained->figures.hard_negatives;
     ASSERT_GE(added.size(), 1u);
     EXPECT_EQ(added.front(), 4) << "two of each at most";

@@ -39,26 +39,26 @@
 #include <variant>
 #include <vector>
 
-// Workers take tasks in order from a shared counter. A split piece's parts come before the task that joins them; the
+// Workers take tasks in order from a shared counter. A split item's parts come before the task that joins them; the
 // worker that ends the last part does that task.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using PieceEnd = PieceOutcome::End;
-using PieceIs = PieceState::Is;
+using ItemEnd = ItemOutcome::End;
+using ItemIs = ItemState::Is;
 
-// Throws Error{usage} if two pieces have the same outputs, or one writes what another reads.
-void require_different(const std::vector<Piece>& pieces, const std::string& statistics_path) {
-    std::map<std::string, const Piece*> named;
+// Throws Error{usage} if two items have the same outputs, or one writes what another reads.
+void require_different(const std::vector<BatchItem>& items, const std::string& statistics_path) {
+    std::map<std::string, const BatchItem*> named;
     JobFiles files;
     files.statistics(statistics_path);
-    for (const auto& piece : pieces) {
-        const auto [other, is_new] = named.emplace(piece.name, &piece);
+    for (const auto& item : items) {
+        const auto [other, is_new] = named.emplace(item.name, &item);
         if (!is_new)
-            fail(ErrorCode::usage, "{} and {} would both become {}", other->second->input, piece.input, piece.name);
-        files.add(piece.files);
+            fail(ErrorCode::usage, "{} and {} would both become {}", other->second->input, item.input, item.name);
+        files.add(item.files);
     }
     files.require_different();
 }
@@ -70,9 +70,9 @@ std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     return paths;
 }
 
-// Returns the first input of a piece that does not exist; null if all exist.
-const RunFile* missing_input(const Piece& piece) {
-    const auto& inputs = piece.files.inputs();
+// Returns the first input of an item that does not exist; null if all exist.
+const RunFile* missing_input(const BatchItem& item) {
+    const auto& inputs = item.files.inputs();
     const auto found = std::ranges::find_if(inputs, [](const RunFile& input) {
         std::error_code unknown;
         return input.path != "-" && fs::status(input.path, unknown).type() == fs::file_type::not_found;
@@ -80,7 +80,7 @@ const RunFile* missing_input(const Piece& piece) {
     return found == inputs.end() ? nullptr : &*found;
 }
 
-// Removes the parts of a piece that was joined, and the folders above them that became empty.
+// Removes the parts of an item that was joined, and the folders above them that became empty.
 void remove_parts(const std::string& folder) {
     std::error_code stays;
     fs::remove_all(folder, stays);
@@ -90,9 +90,9 @@ void remove_parts(const std::string& folder) {
 }
 
 // Returns the size of the first input; 0 if it is unknown, in which case the job will report why.
-std::int64_t bytes_of(const Piece& piece) {
+std::int64_t bytes_of(const BatchItem& item) {
     std::error_code unknown;
-    const auto bytes = piece.files.inputs().empty() ? 0 : fs::file_size(piece.files.inputs().front().path, unknown);
+    const auto bytes = item.files.inputs().empty() ? 0 : fs::file_size(item.files.inputs().front().path, unknown);
     return unknown ? 0 : static_cast<std::int64_t>(bytes);
 }
 
@@ -104,59 +104,59 @@ int threads_of_each(int threads, int jobs) {
 
 }  // namespace
 
-std::string marks_folder(const std::string& folder) { return fs::path(folder) / ".framewire"; }
+std::string markers_folder(const std::string& folder) { return fs::path(folder) / ".framewire"; }
 
 std::string parts_folder(const std::string& folder, const std::string& name) {
-    return fs::path(marks_folder(folder)) / ".parts" / name;
+    return fs::path(markers_folder(folder)) / ".parts" / name;
 }
 
 int BatchResult::size(bool parts) const {
-    return static_cast<int>(std::ranges::count(pieces, parts, &PieceOutcome::part));
+    return static_cast<int>(std::ranges::count(items, parts, &ItemOutcome::part));
 }
 
-int BatchResult::count(PieceEnd end, bool parts) const {
+int BatchResult::count(ItemEnd end, bool parts) const {
     return static_cast<int>(
-        std::ranges::count_if(pieces, [&](const auto& piece) { return piece.end == end && piece.part == parts; }));
+        std::ranges::count_if(items, [&](const auto& item) { return item.end == end && item.part == parts; }));
 }
 
-std::vector<const PieceOutcome*> BatchResult::failures() const {
-    std::vector<const PieceOutcome*> failed;
-    for (const auto& piece : pieces)
-        if (piece.end == PieceEnd::failed && piece.reported) failed.push_back(&piece);
+std::vector<const ItemOutcome*> BatchResult::failures() const {
+    std::vector<const ItemOutcome*> failed;
+    for (const auto& item : items)
+        if (item.end == ItemEnd::failed && item.reported) failed.push_back(&item);
     return failed;
 }
 
 struct BatchJob::State {
-    // A piece of this shard, with its state before the run.
+    // An item of this shard, with its state before the run.
     struct Task {
-        Piece piece;
-        PieceMarks marks;
-        PieceState found;
+        BatchItem item;
+        DoneMarkers markers;
+        ItemState found;
         std::int64_t bytes = 0;
         // for a part: index of the task that joins it, which starts when all parts have ended
         std::optional<std::size_t> whole{};
         // this task joins parts
         bool joins = false;
         bool is_part = false;
-        // for a part: an output of its piece is in the way
+        // for a part: an output of its item is in the way
         bool in_the_way = false;
         std::function<void(const JobOptions&)> join{};
     };
 
-    State(const BatchOptions& asked, std::vector<Piece> pieces);
+    State(const BatchOptions& asked, std::vector<BatchItem> items);
 
-    // Returns everything that determines the outputs of a piece.
-    Making making_of(const Piece& piece) const {
-        return {options.version, options.made_with, paths_of(piece.files.inputs()), paths_of(piece.files.outputs())};
+    // Returns everything that determines the outputs of an item.
+    Making making_of(const BatchItem& item) const {
+        return {options.version, options.made_with, paths_of(item.files.inputs()), paths_of(item.files.outputs())};
     }
-    // Compares a piece with its markers; `missing` if an input does not exist.
-    PieceState look_at(const Piece& piece, const PieceMarks& marks) const;
+    // Compares an item with its markers; `missing` if an input does not exist.
+    ItemState look_at(const BatchItem& item, const DoneMarkers& markers) const;
     // Adds a task. `share_of_input` divides the input's size among the parts, for the progress.
-    Task& add(Piece piece, std::int64_t share_of_input = 1);
-    // Adds the parts of a piece; `index` is its number among all pieces, which decides about the shards.
-    bool add_parts(Piece& piece, std::size_t index);
-    // Splits a piece; empty if that fails.
-    CutPiece cut(const Piece& piece) const;
+    Task& add(BatchItem item, std::int64_t share_of_input = 1);
+    // Adds the parts of an item; `index` is its number among all items, which decides about the shards.
+    bool add_parts(BatchItem& item, std::size_t index);
+    // Splits an item; empty if that fails.
+    CutItem cut(const BatchItem& item) const;
     // Joins the parts of task `index`.
     bool join(const Task& task, std::size_t index, const JobOptions& job);
     void run(InTheWay in_the_way);
@@ -185,53 +185,53 @@ struct BatchJob::State {
     std::vector<std::atomic<int>> parts_left;
 };
 
-// The parts of a piece are followed by the task that joins them; work() and join() rely on this order.
-BatchJob::State::State(const BatchOptions& asked, std::vector<Piece> pieces)
+// The parts of an item are followed by the task that joins them; work() and join() rely on this order.
+BatchJob::State::State(const BatchOptions& asked, std::vector<BatchItem> items)
     : options(asked),
-      statistics((require_different(pieces, options.job.statistics_path), options.job.statistics_path),
+      statistics((require_different(items, options.job.statistics_path), options.job.statistics_path),
                  options.job.replace) {
     if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
         fail(ErrorCode::usage, "{} jobs at once; allowed: 1 to {}", options.jobs, BatchOptions::most_jobs);
-    for (std::size_t index = 0; index < pieces.size(); ++index)
-        if (!add_parts(pieces[index], index) && (options.shard.has(index) || pieces[index].in_every_share))
-            add(std::move(pieces[index]));
+    for (std::size_t index = 0; index < items.size(); ++index)
+        if (!add_parts(items[index], index) && (options.shard.has(index) || items[index].in_every_share))
+            add(std::move(items[index]));
     // A shard without work must not succeed if inputs do not exist.
     if (tasks.empty())
-        for (auto& piece : pieces)
-            if (missing_input(piece)) add(std::move(piece));
+        for (auto& item : items)
+            if (missing_input(item)) add(std::move(item));
     parts_left = std::vector<std::atomic<int>>(tasks.size());
     for (const auto& task : tasks)
         if (task.whole) ++parts_left[*task.whole];
 }
 
-BatchJob::State::Task& BatchJob::State::add(Piece piece, std::int64_t share_of_input) {
-    PieceMarks marks(options.folder, piece.name);
-    auto found = look_at(piece, marks);
-    if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
-    const auto bytes = share_of_input > 0 ? bytes_of(piece) / share_of_input : 0;
-    return tasks.emplace_back(Task{std::move(piece), std::move(marks), std::move(found), bytes});
+BatchJob::State::Task& BatchJob::State::add(BatchItem item, std::int64_t share_of_input) {
+    DoneMarkers markers(options.folder, item.name);
+    auto found = look_at(item, markers);
+    if (found.is == ItemIs::in_the_way) in_the_way.push_back(found.what);
+    const auto bytes = share_of_input > 0 ? bytes_of(item) / share_of_input : 0;
+    return tasks.emplace_back(Task{std::move(item), std::move(markers), std::move(found), bytes});
 }
 
-CutPiece BatchJob::State::cut(const Piece& piece) const {
+CutItem BatchJob::State::cut(const BatchItem& item) const {
     try {
-        return piece.cut();
+        return item.cut();
         // the job will report the error
     } catch (const Error&) {
         return {};
     }
 }
 
-// Adds the parts of this shard and, for a single shard, the task that joins them. Returns false if the piece is done or
+// Adds the parts of this shard and, for a single shard, the task that joins them. Returns false if the item is done or
 // not split.
-bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
-    if (!piece.cut) return false;
-    const auto found = look_at(piece, PieceMarks(options.folder, piece.name));
-    if (found.is == PieceIs::done) {
+bool BatchJob::State::add_parts(BatchItem& item, std::size_t index) {
+    if (!item.cut) return false;
+    const auto found = look_at(item, DoneMarkers(options.folder, item.name));
+    if (found.is == ItemIs::done) {
         // an earlier run was killed before it could
-        remove_parts(parts_folder(options.folder, piece.name));
+        remove_parts(parts_folder(options.folder, item.name));
         return false;
     }
-    auto cut_up = cut(piece);
+    auto cut_up = cut(item);
     const auto count = cut_up.parts.size();
     if (count < 2) return false;
     const bool joins = options.shard.count == 1;
@@ -239,22 +239,22 @@ bool BatchJob::State::add_parts(Piece& piece, std::size_t index) {
         if (!options.shard.has(index + part)) continue;
         auto& task = add(std::move(cut_up.parts[part]), static_cast<std::int64_t>(count));
         task.is_part = true;
-        task.in_the_way = found.is == PieceIs::in_the_way;
+        task.in_the_way = found.is == ItemIs::in_the_way;
         if (joins) task.whole = tasks.size() - part - 1 + count;
     }
     if (!joins) {
-        if (found.is == PieceIs::in_the_way) in_the_way.push_back(found.what);
+        if (found.is == ItemIs::in_the_way) in_the_way.push_back(found.what);
         return true;
     }
-    auto& task = add(std::move(piece), 0);
+    auto& task = add(std::move(item), 0);
     task.joins = true;
     task.join = std::move(cut_up.join);
     return true;
 }
 
-PieceState BatchJob::State::look_at(const Piece& piece, const PieceMarks& marks) const {
+ItemState BatchJob::State::look_at(const BatchItem& item, const DoneMarkers& markers) const {
     try {
-        return marks.state(making_of(piece));
+        return markers.state(making_of(item));
         // the input does not exist: the job will report it
     } catch (const Error&) {
         return {};
@@ -266,9 +266,9 @@ void BatchJob::State::run(InTheWay what) {
     what_of_others = what;
     std::int64_t bytes = 0;
     for (const auto& task : tasks)
-        if (task.found.is != PieceIs::done) bytes += task.bytes;
+        if (task.found.is != ItemIs::done) bytes += task.bytes;
     for (const auto& task : tasks)
-        result.pieces.push_back({.input = task.piece.input, .part = task.is_part, .reported = !task.whole});
+        result.items.push_back({.input = task.item.input, .part = task.is_part, .reported = !task.whole});
     tally.emplace(static_cast<int>(tasks.size()), bytes, result.size(true) > 0);
     {
         const Progress progress(options.job.progress, progress_lines(*tally));
@@ -297,11 +297,11 @@ void BatchJob::State::work() {
 // Processes one task; an exception becomes its outcome.
 void BatchJob::State::attempt(std::size_t index) {
     const auto& task = tasks[index];
-    auto& outcome = result.pieces[index];
+    auto& outcome = result.items[index];
     const auto failed = [&](ErrorCode code, const std::string& why) {
-        outcome.end = stopped() ? PieceEnd::stopped : PieceEnd::failed;
+        outcome.end = stopped() ? ItemEnd::stopped : ItemEnd::failed;
         outcome.code = code;
-        outcome.why = why.find(task.piece.input) == why.npos ? fmt::format("{}: {}", task.piece.input, why) : why;
+        outcome.why = why.find(task.item.input) == why.npos ? fmt::format("{}: {}", task.item.input, why) : why;
     };
     try {
         make(task, index);
@@ -312,64 +312,64 @@ void BatchJob::State::attempt(std::size_t index) {
     } catch (const std::exception& error) {
         failed(ErrorCode::internal, error.what());
     }
-    tally->count(task.found.is == PieceIs::done ? 0 : task.bytes, outcome.end == PieceEnd::failed && outcome.reported);
+    tally->count(task.found.is == ItemIs::done ? 0 : task.bytes, outcome.end == ItemEnd::failed && outcome.reported);
 }
 
 // Decides from the markers whether the task has to be done, and does it.
 void BatchJob::State::make(const Task& task, std::size_t index) {
-    auto& outcome = result.pieces[index];
+    auto& outcome = result.items[index];
     if (task.in_the_way && what_of_others != InTheWay::replace) {
         // the parts would be useless
-        if (what_of_others == InTheWay::keep) outcome.end = PieceEnd::kept;
+        if (what_of_others == InTheWay::keep) outcome.end = ItemEnd::kept;
         return;
     }
-    if (task.found.is == PieceIs::done) {
-        outcome.end = PieceEnd::was_done;
+    if (task.found.is == ItemIs::done) {
+        outcome.end = ItemEnd::was_done;
         // remove the marker of a run that was killed after it wrote NAME.done
-        if (task.marks.begun()) PieceInTheMaking(task.marks);
+        if (task.markers.begun()) ItemInTheMaking(task.markers);
         return;
     }
-    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::keep) {
-        outcome.end = PieceEnd::kept;
+    if (task.found.is == ItemIs::in_the_way && what_of_others == InTheWay::keep) {
+        outcome.end = ItemEnd::kept;
         return;
     }
-    // Checked before the piece is marked as begun, because other shards may fail at the same input.
-    if (const auto* missing = missing_input(task.piece)) fail(ErrorCode::no_input, "{}: no such file", missing->path);
-    PieceInTheMaking marked(task.marks);
-    const auto making = making_of(task.piece);
+    // Checked before the item is marked as begun, because other shards may fail at the same input.
+    if (const auto* missing = missing_input(task.item)) fail(ErrorCode::no_input, "{}: no such file", missing->path);
+    ItemInTheMaking marked(task.markers);
+    const auto making = making_of(task.item);
     // Another run may have finished it meanwhile. If it was killed, this run takes over.
-    if (task.found.is != PieceIs::in_the_way && look_at(task.piece, task.marks).is == PieceIs::done) {
-        outcome.end = PieceEnd::was_done;
+    if (task.found.is != ItemIs::in_the_way && look_at(task.item, task.markers).is == ItemIs::done) {
+        outcome.end = ItemEnd::was_done;
         return;
     }
-    if (task.found.is == PieceIs::in_the_way && what_of_others == InTheWay::refuse)
+    if (task.found.is == ItemIs::in_the_way && what_of_others == InTheWay::refuse)
         fail(ErrorCode::io, "{} already exists; use -y to replace it, -n to keep it", task.found.what);
-    if (task.found.is == PieceIs::changed)
-        log_info("{} is processed again: {} changed", task.piece.input, task.found.what);
+    if (task.found.is == ItemIs::changed)
+        log_info("{} is processed again: {} changed", task.item.input, task.found.what);
     try {
         marked.begin(making);
         // the input does not exist: the job will report it
     } catch (const Error&) {
     }
     run_job(task, index);
-    if (outcome.end != PieceEnd::made) return;
+    if (outcome.end != ItemEnd::made) return;
     marked.finish(making);
     // Also removes parts that an earlier run with --segment left behind.
-    if (!task.is_part) remove_parts(parts_folder(options.folder, task.piece.name));
+    if (!task.is_part) remove_parts(parts_folder(options.folder, task.item.name));
 }
 
-// Joins a piece from its parts. Returns false if the source cannot be split or is damaged; then the piece is made as a
+// Joins an item from its parts. Returns false if the source cannot be split or is damaged; then the item is made as a
 // whole, with the same result as a run without splitting.
 bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
     const auto is_of_source = [](ErrorCode code) {
         return code == ErrorCode::config || code == ErrorCode::source_lost;
     };
-    const PieceOutcome* failed = nullptr;
+    const ItemOutcome* failed = nullptr;
     for (std::size_t part = 0; part < index; ++part) {
         if (tasks[part].whole != index) continue;
-        const auto& outcome = result.pieces[part];
-        if (outcome.end == PieceEnd::stopped) return true;
-        if (outcome.end != PieceEnd::failed) continue;
+        const auto& outcome = result.items[part];
+        if (outcome.end == ItemEnd::stopped) return true;
+        if (outcome.end != ItemEnd::failed) continue;
         if (!failed || (is_of_source(failed->code) && !is_of_source(outcome.code))) failed = &outcome;
     }
     if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
@@ -378,14 +378,14 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
         return false;
     }
     task.join(job);
-    result.pieces[index].end = stopped() ? PieceEnd::stopped : PieceEnd::made;
+    result.items[index].end = stopped() ? ItemEnd::stopped : ItemEnd::made;
     return true;
 }
 
 // Runs the job of a task, or joins its parts.
 void BatchJob::State::run_job(const Task& task, std::size_t index) {
-    auto& outcome = result.pieces[index];
-    const auto outputs = paths_of(task.piece.files.outputs());
+    auto& outcome = result.items[index];
+    const auto outputs = paths_of(task.item.files.outputs());
     std::vector<std::string> new_ones;
     for (const auto& output : outputs) {
         if (const auto folder = split_path(output).first; !folder.empty()) make_folder(folder);
@@ -408,22 +408,22 @@ void BatchJob::State::run_job(const Task& task, std::size_t index) {
     job.progress = ProgressMode::none;
     try {
         if (task.joins && join(task, index, job)) {
-            if (outcome.end != PieceEnd::made) withdraw();
+            if (outcome.end != ItemEnd::made) withdraw();
             return;
         }
-        const auto done = task.piece.work(job, {[this](const Statistics& running) { tally->watch(running); },
-                                                [this](const Statistics& running) { tally->unwatch(running); }});
+        const auto done = task.item.work(job, {[this](const Statistics& running) { tally->watch(running); },
+                                               [this](const Statistics& running) { tally->unwatch(running); }});
         outcome.frames = done.figures.frames;
-        outcome.end = done.ending == Ending::complete ? PieceEnd::made : PieceEnd::stopped;
+        outcome.end = done.ending == Ending::complete ? ItemEnd::made : ItemEnd::stopped;
     } catch (...) {
         withdraw();
         throw;
     }
-    if (outcome.end != PieceEnd::made) withdraw();
+    if (outcome.end != ItemEnd::made) withdraw();
 }
 
-BatchJob::BatchJob(const BatchOptions& options, std::vector<Piece> pieces)
-    : state_(std::make_unique<State>(options, std::move(pieces))) {}
+BatchJob::BatchJob(const BatchOptions& options, std::vector<BatchItem> items)
+    : state_(std::make_unique<State>(options, std::move(items))) {}
 BatchJob::~BatchJob() = default;
 
 const std::vector<std::string>& BatchJob::in_the_way() const { return state_->in_the_way; }
@@ -584,10 +584,10 @@ std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts) {
 
 std::string to_json(const BatchResult& result, const Shard& shard) {
     using Json = nlohmann::ordered_json;
-    using End = PieceOutcome::End;
+    using End = ItemOutcome::End;
     auto failures = Json::array();
-    for (const auto* piece : result.failures())
-        failures.push_back({{"file", piece->input}, {"code", static_cast<int>(piece->code)}, {"why", piece->why}});
+    for (const auto* item : result.failures())
+        failures.push_back({{"file", item->input}, {"code", static_cast<int>(item->code)}, {"why", item->why}});
     const auto add_counts = [&](Json& json, bool parts) {
         json["made"] = result.count(End::made, parts);
         json["were_done"] = result.count(End::was_done, parts);
@@ -609,19 +609,19 @@ std::string to_json(const BatchResult& result, const Shard& shard) {
 namespace {
 
 // Fraction that is done, by input bytes. Files of unknown size count as nothing until everything ended.
-double share_of(const BatchFigures& figures) {
+double share_of(const BatchStatistics& figures) {
     if (figures.files == figures.ended) return 1;
     return figures.bytes > 0 ? static_cast<double>(figures.ended_bytes) / static_cast<double>(figures.bytes) : 0;
 }
 
 // Remaining time if the speed stays the same; empty before the first file ended.
-std::optional<double> seconds_left(const BatchFigures& figures) {
+std::optional<double> seconds_left(const BatchStatistics& figures) {
     const auto share = share_of(figures);
     if (share <= 0) return {};
     return figures.seconds * (1 - share) / share;
 }
 
-double rate_of(const BatchFigures& figures) {
+double rate_of(const BatchStatistics& figures) {
     return figures.seconds > 0 ? static_cast<double>(figures.frames) / figures.seconds : 0;
 }
 
@@ -651,7 +651,7 @@ void BatchTally::count(std::int64_t bytes, bool failed) {
     ended_.ended_bytes += bytes;
 }
 
-BatchFigures BatchTally::figures() const {
+BatchStatistics BatchTally::figures() const {
     const std::lock_guard lock(mutex_);
     auto figures = ended_;
     for (const auto* statistics : running_) figures.frames += statistics->snapshot().frames;
@@ -664,14 +664,14 @@ ProgressLines progress_lines(const BatchTally& tally) {
             [&tally] { return batch_json(tally.figures()); }};
 }
 
-std::string batch_bar(const BatchFigures& figures, int columns) {
+std::string batch_bar(const BatchStatistics& figures, int columns) {
     auto line = fmt::format("{}/{} {}", figures.ended, figures.files, figures.cut ? "segments" : "files");
     if (figures.failed > 0) line += fmt::format("  {} failed", figures.failed);
     line += fmt::format("  {} frames  {:.1f} fps", figures.frames, rate_of(figures));
     return with_bar(line, share_of(figures), seconds_left(figures), columns);
 }
 
-std::string batch_json(const BatchFigures& figures) {
+std::string batch_json(const BatchStatistics& figures) {
     nlohmann::ordered_json json{{"files", figures.files},   {"ended", figures.ended},  {"failed", figures.failed},
                                 {"frames", figures.frames}, {"fps", rate_of(figures)}, {"seconds", figures.seconds}};
     if (const auto left = seconds_left(figures)) json["seconds_left"] = *left;
@@ -680,15 +680,15 @@ std::string batch_json(const BatchFigures& figures) {
 
 namespace {
 
-// An output of the whole piece, and the parts that it is joined from.
+// An output of the whole item, and the parts that it is joined from.
 struct CutOutput {
     std::string path;
     std::vector<FilePart> parts;
     bool is_film;
 };
 
-// Lists the outputs of the whole piece, still without parts.
-std::vector<CutOutput> outputs_to_join(const Piece& whole) {
+// Lists the outputs of the whole item, still without parts.
+std::vector<CutOutput> outputs_to_join(const BatchItem& whole) {
     std::vector<CutOutput> outputs;
     for (const auto& output : whole.files.outputs())
         outputs.push_back({output.path, {}, !whole.film.empty() && output.option == whole.film});
@@ -706,16 +706,16 @@ void require_can_be_joined(const JobFiles& files) {
                  output.path);
 }
 
-CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
-                   const std::stop_token& stop, const StretchPiece& piece) {
+CutItem cut_video(const BatchItem& whole, const InputOptions& input, const Cutting& cutting, bool audio,
+                  const std::stop_token& stop, const SegmentItem& item) {
     const auto times = frame_times_of(input.source, {.stop = stop});
     if (!times.unknown.empty()) log_info("{} is not split: {}", input.source, times.unknown);
-    CutPiece cut;
+    CutItem cut;
     auto outputs = outputs_to_join(whole);
     auto part_input = input;
-    for (const auto& stretch : stretches_of(times, input, cutting)) {
-        auto part = piece(stretch, fmt::format("{:05}", cut.parts.size()));
-        part_input.stretch = stretch;
+    for (const auto& segment : segments_of(times, input, cutting)) {
+        auto part = item(segment, fmt::format("{:05}", cut.parts.size()));
+        part_input.segment = segment;
         const auto begin_seconds = whole_seconds_before(part_input);
         for (std::size_t output = 0; output < outputs.size(); ++output)
             outputs[output].parts.push_back({part.files.outputs().at(output).path, begin_seconds});
@@ -730,12 +730,12 @@ CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting&
     return cut;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Splitting at key frames. Each range also decodes some frames before it (its lead), so that its results equal those of
 // a run over the whole source.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Adds the dependencies of a background model: none for a picture, the first frame, or all frames.
@@ -760,7 +760,7 @@ int add_calls(LookBack& back, const Chain& chain) {
 // had seen all frames.
 std::size_t lead_of(const FrameTimes& times, std::size_t begin, const InputOptions& input, const Cutting& cutting) {
     const auto& seconds = times.seconds;
-    // one more, see stretches_of()
+    // one more, see segments_of()
     const auto frames = static_cast<std::size_t>(cutting.look_back.frames) + 1;
     auto lead = begin;
     if (const auto rate = split_at_rate(parse_chain(input.filters)).rate) {
@@ -802,32 +802,32 @@ void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
              learns);
 }
 
-std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting) {
+std::vector<FileSegment> segments_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting) {
     const auto& seconds = times.seconds;
     std::vector<std::size_t> begins{0};
     for (const auto entry : times.entries)
         if (entry < seconds.size() && seconds[entry] >= seconds[begins.back()] + cutting.seconds)
             begins.push_back(entry);
-    std::vector<Stretch> stretches;
+    std::vector<FileSegment> segments;
     for (std::size_t number = 0; number < begins.size(); ++number) {
         const auto begin = begins[number];
         const bool last = number + 1 == begins.size();
         const auto end = last ? seconds.size() : begins[number + 1];
-        Stretch stretch{.begin_frame = static_cast<std::int64_t>(begin),
-                        .frames = static_cast<std::int64_t>(end - begin)};
-        if (!last) stretch.end_seconds = seconds[end];
+        FileSegment segment{.begin_frame = static_cast<std::int64_t>(begin),
+                            .frames = static_cast<std::int64_t>(end - begin)};
+        if (!last) segment.end_seconds = seconds[end];
         if (begin > 0) {
             // The lead starts at the previous frame at least. Decoding then begins one key frame earlier, because the
             // frames after some key frames depend on earlier frames too (recovery points).
             const auto lead = lead_of(times, begin, input, cutting);
-            stretch.begin_seconds = seconds[begin];
-            stretch.lead_frame = static_cast<std::int64_t>(lead);
-            stretch.lead_seconds = seconds[lead];
-            stretch.first_frame = cutting.look_back.first_frame && lead > 0;
+            segment.begin_seconds = seconds[begin];
+            segment.lead_frame = static_cast<std::int64_t>(lead);
+            segment.lead_seconds = seconds[lead];
+            segment.first_frame = cutting.look_back.first_frame && lead > 0;
         }
-        stretches.push_back(stretch);
+        segments.push_back(segment);
     }
-    return stretches;
+    return segments;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

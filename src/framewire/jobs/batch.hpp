@@ -20,17 +20,17 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
-/// Callbacks around the job of a piece: `began` before it runs, `ended` after it. `statistics` is valid in between.
-struct PieceWatch {
+/// Callbacks around the job of an item: `began` before it runs, `ended` after it. `statistics` is valid in between.
+struct ItemWatch {
     std::function<void(const Statistics&statistics)> began, ended;
 };
 
-struct CutPiece;
+struct CutItem;
 
-/// A piece of batch work: one input file and the job that processes it.
-struct Piece {
+/// An item of batch work: one input file and the job that processes it.
+struct BatchItem {
     /// Input as shown to people.
     std::string input;
     /// Path of its first output, relative to the output folder.
@@ -41,43 +41,43 @@ struct Piece {
     /// none.
     std::string film;
     /// Makes and runs the job with these options. Throws as jobs do.
-    std::function<JobResult(const JobOptions& job, const PieceWatch& watch)> work;
-    /// Optional. Splits the piece into parts, if possible. Throws as `work` does.
-    std::function<CutPiece()> cut{};
+    std::function<JobResult(const JobOptions& job, const ItemWatch& watch)> work;
+    /// Optional. Splits the item into parts, if possible. Throws as `work` does.
+    std::function<CutItem()> cut{};
     /// True for an input that the command line names and that does not exist: every shard reports it, so that none
     /// succeeds.
     bool in_every_share = false;
 };
 
-/// A piece that was split into parts. Parts are pieces of their own; if they fail because of the source, the piece's
+/// An item that was split into parts. Parts are items of their own; if they fail because of the source, the item's
 /// own `work` is done instead.
-struct CutPiece {
-    /// Fewer than two: the piece is not split.
-    std::vector<Piece> parts{};
-    /// Joins the outputs of the parts to those of the piece. Throws Error.
+struct CutItem {
+    /// Fewer than two: the item is not split.
+    std::vector<BatchItem> parts{};
+    /// Joins the outputs of the parts to those of the item. Throws Error.
     std::function<void(const JobOptions& job)> join{};
 };
 
 /// Returns the folder of the done markers in an output folder.
-std::string marks_folder(const std::string& folder);
-/// Returns the folder in it for the parts of the piece `name`.
+std::string markers_folder(const std::string& folder);
+/// Returns the folder in it for the parts of the item `name`.
 std::string parts_folder(const std::string& folder, const std::string& name);
 
-/// Returns a Piece::work that runs an `AnyJob`, such as RunJob, with the given options besides JobOptions.
+/// Returns a BatchItem::work that runs an `AnyJob`, such as RunJob, with the given options besides JobOptions.
 template <class AnyJob, class Options>
-auto piece_work(Options options) {
-    return [options = std::move(options)](const JobOptions& job_options, const PieceWatch& watch) -> JobResult {
+auto item_work(Options options) {
+    return [options = std::move(options)](const JobOptions& job_options, const ItemWatch& watch) -> JobResult {
         auto own = options;
         own.job = job_options;
         AnyJob job(own);
         struct Watched {
-            Watched(const PieceWatch& who, const Statistics& what) : watch(who), statistics(what) {
+            Watched(const ItemWatch& who, const Statistics& what) : watch(who), statistics(what) {
                 watch.began(statistics);
             }
             ~Watched() { watch.ended(statistics); }
             Watched(const Watched&) = delete;
             Watched& operator=(const Watched&) = delete;
-            const PieceWatch& watch;
+            const ItemWatch& watch;
             const Statistics& statistics;
         } const watched(watch, job.statistics());
         return job.run();
@@ -89,7 +89,7 @@ enum class InTheWay { refuse, replace, keep };
 
 /// Options of a BatchJob.
 struct BatchOptions {
-    /// Options of all pieces together: threads are divided among them; statistics and progress are totals.
+    /// Options of all items together: threads are divided among them; statistics and progress are totals.
     JobOptions job{};
     /// Output folder, which also holds the done markers.
     std::string folder{};
@@ -97,18 +97,18 @@ struct BatchOptions {
     std::string version{};
     /// Options that outputs depend on, see Making.
     std::vector<std::string> made_with{};
-    /// Number of pieces processed at a time, 1 to most_jobs.
+    /// Number of items processed at a time, 1 to most_jobs.
     int jobs = 1;
-    /// Shard of the pieces that this process takes.
+    /// Shard of the items that this process takes.
     Shard shard{};
 
     /// Limit for `jobs`.
     static constexpr int most_jobs = 256;
 };
 
-/// Outcome of one piece.
-struct PieceOutcome {
-    /// How the piece ended.
+/// Outcome of one item.
+struct ItemOutcome {
+    /// How the item ended.
     enum class End {
         made,
         /// Done before, with the same inputs and options.
@@ -120,9 +120,9 @@ struct PieceOutcome {
         stopped
     };
     std::string input{};
-    /// True for a part of a split piece.
+    /// True for a part of a split item.
     bool part = false;
-    /// True if a failure is reported for this outcome itself; false if the split piece reports it.
+    /// True if a failure is reported for this outcome itself; false if the split item reports it.
     bool reported = true;
     End end = End::stopped;
     /// Error code, if it failed.
@@ -135,17 +135,17 @@ struct PieceOutcome {
 
 /// Outcome of a BatchJob.
 struct BatchResult {
-    /// Pieces of this shard, in order; parts precede the piece they belong to.
-    std::vector<PieceOutcome> pieces{};
+    /// Items of this shard, in order; parts precede the item they belong to.
+    std::vector<ItemOutcome> items{};
     double seconds = 0;
     std::int64_t frames = 0;
 
-    /// Number of pieces, or of parts, in total.
+    /// Number of items, or of parts, in total.
     int size(bool parts = false) const;
-    /// Number of pieces, or of parts, that ended in this way.
-    int count(PieceOutcome::End end, bool parts = false) const;
-    /// Failed pieces, in order, and failed parts that no piece reports.
-    std::vector<const PieceOutcome*> failures() const;
+    /// Number of items, or of parts, that ended in this way.
+    int count(ItemOutcome::End end, bool parts = false) const;
+    /// Failed items, in order, and failed parts that no item reports.
+    std::vector<const ItemOutcome*> failures() const;
 };
 
 /// Returns the result as JSON: `files`, `made`, `were_done`, `kept`, `failed`, `stopped`, the same counts for `parts`
@@ -153,23 +153,23 @@ struct BatchResult {
 /// `why`.
 std::string to_json(const BatchResult& result, const Shard& shard);
 
-/// Processes many pieces of work, several at a time. Pieces that are done and unchanged since an earlier run are
-/// skipped; each finished piece gets a done marker (PieceMarks). A failed piece does not stop the others; what it wrote
-/// is left as NAME.part. A stopped piece leaves nothing.
+/// Processes many items of work, several at a time. Items that are done and unchanged since an earlier run are
+/// skipped; each finished item gets a done marker (DoneMarkers). A failed item does not stop the others; what it wrote
+/// is left as NAME.part. A stopped item leaves nothing.
 ///
-/// Split pieces are processed part by part, and shards divide the parts too: part p of piece n belongs to shard (n + p)
+/// Split items are processed part by part, and shards divide the parts too: part p of item n belongs to shard (n + p)
 /// modulo the number of shards. Parts are joined only if there is a single shard. A job runs once.
 class BatchJob {
 public:
-    /// Determines what has to be done. Throws Error{usage} if an output of one piece is an output or input of another
+    /// Determines what has to be done. Throws Error{usage} if an output of one item is an output or input of another
     /// one, or if options are out of range, and Error{io} if the statistics file cannot be written.
-    BatchJob(const BatchOptions& options, std::vector<Piece> pieces);
+    BatchJob(const BatchOptions& options, std::vector<BatchItem> items);
     ~BatchJob();
 
     /// Outputs of this shard that no batch run made, or that were changed since.
     const std::vector<std::string>& in_the_way() const;
 
-    /// Processes the pieces; may be called once. Failures of pieces are part of the result. Throws Error{io} if the
+    /// Processes the items; may be called once. Failures of items are part of the result. Throws Error{io} if the
     /// statistics cannot be written.
     const BatchResult& run(InTheWay in_the_way);
 
@@ -204,8 +204,8 @@ bool names_many(const std::string& text);
 std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts);
 
 /// Progress of a batch. A plain value.
-struct BatchFigures {
-    /// Number of files, or of pieces if some files are split.
+struct BatchStatistics {
+    /// Number of files, or of items if some files are split.
     int files = 0;
     /// Number that ended: made, skipped or failed.
     int ended = 0;
@@ -215,14 +215,14 @@ struct BatchFigures {
     double seconds = 0;
     /// Input bytes of files with work to do, and of those whose work ended.
     std::int64_t bytes = 0, ended_bytes = 0;
-    /// True if some files are split into pieces.
+    /// True if some files are split into items.
     bool cut = false;
 };
 
-/// Collects the progress of pieces that are processed in parallel. Thread-safe.
+/// Collects the progress of items that are processed in parallel. Thread-safe.
 class BatchTally {
 public:
-    /// `files` is the total number, of pieces if some are `cut`; `bytes` is the size of the inputs that have work to
+    /// `files` is the total number, of items if some are `cut`; `bytes` is the size of the inputs that have work to
     /// do.
     BatchTally(int files, std::int64_t bytes, bool cut = false);
 
@@ -230,15 +230,15 @@ public:
     void watch(const Statistics& statistics);
     /// Adds the job's frames to the total, when it has ended.
     void unwatch(const Statistics& statistics);
-    /// Counts a piece that ended, with its input bytes.
+    /// Counts an item that ended, with its input bytes.
     void count(std::int64_t bytes, bool failed);
 
     /// Returns the progress so far.
-    BatchFigures figures() const;
+    BatchStatistics figures() const;
 
 private:
     mutable std::mutex mutex_;
-    BatchFigures ended_;
+    BatchStatistics ended_;
     std::set<const Statistics*> running_;
     Clock::time_point start_ = Clock::now();
 };
@@ -248,9 +248,9 @@ private:
 ProgressLines progress_lines(const BatchTally& tally);
 
 /// Returns the progress as a line of at most `columns` characters.
-std::string batch_bar(const BatchFigures& figures, int columns);
+std::string batch_bar(const BatchStatistics& figures, int columns);
 /// Returns the progress as a line of JSON.
-std::string batch_json(const BatchFigures& figures);
+std::string batch_json(const BatchStatistics& figures);
 
 /// How much of the earlier frames a job's filters and detector depend on.
 struct LookBack {
@@ -284,11 +284,11 @@ void require_can_be_cut(const InputOptions& input, const Cutting& cutting);
 /// Returns the time ranges into which a source with these frames is split. Each begins with the first key frame that is
 /// at least Cutting::seconds after the begin of the previous range. Returns one range with everything if there is no
 /// such key frame.
-std::vector<Stretch> stretches_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting);
+std::vector<FileSegment> segments_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting);
 
-/// Makes the piece of work for one time range. Its outputs correspond to those of the whole piece, in the same order;
+/// Makes the item of work for one time range. Its outputs correspond to those of the whole item, in the same order;
 /// `name` makes their paths unique.
-using StretchPiece = std::function<Piece(const Stretch& stretch, const std::string& name)>;
+using SegmentItem = std::function<BatchItem(const FileSegment& segment, const std::string& name)>;
 
 /// Throws Error{usage} if an output has a format that cannot be joined from parts.
 void require_can_be_joined(const JobFiles& files);
@@ -297,7 +297,7 @@ void require_can_be_joined(const JobFiles& files);
 /// The joined outputs equal those of a run without splitting; the video that replaces the source gets the other
 /// contents of its file, and its sound if `audio`. Returns a single part if the source cannot be split or is too short.
 /// Throws as frame_times_of() does.
-CutPiece cut_video(const Piece& whole, const InputOptions& input, const Cutting& cutting, bool audio,
-                   const std::stop_token& stop, const StretchPiece& piece);
+CutItem cut_video(const BatchItem& whole, const InputOptions& input, const Cutting& cutting, bool audio,
+                  const std::stop_token& stop, const SegmentItem& item);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

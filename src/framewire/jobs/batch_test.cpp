@@ -9,21 +9,21 @@
 
 #include <filesystem>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
-using End = PieceOutcome::End;
+using End = ItemOutcome::End;
 
 class Batch : public JobTest {
 protected:
-    // Returns a piece that converts a clip of this many frames to NAME.bgr.
-    Piece piece(const std::string& name, int length) {
+    // Returns an item that converts a clip of this many frames to NAME.bgr.
+    BatchItem item(const std::string& name, int length) {
         const auto clip = folder_ / (name + ".y4m");
         RunJob(
             {.job = job(), .input = {.source = endless_camera() + fmt::format(":frames={}", length)}, .output = clip})
             .run();
         const RunOptions options{.job = job(), .input = {.source = clip}, .output = folder_ / ("out/" + name + ".bgr")};
-        return {clip, name + ".bgr", files_of(options), "-o", piece_work<RunJob>(options)};
+        return {clip, name + ".bgr", files_of(options), "-o", item_work<RunJob>(options)};
     }
     BatchOptions options(int jobs) const {
         return {.job = job(), .folder = folder_ / "out", .version = "1", .jobs = jobs};
@@ -32,11 +32,11 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Batch);
 
-TEST_P(Batch, SkipsFinishedPiecesInASecondRun) {
-    const std::vector<Piece> pieces{piece("a", 3), piece("b", 1), piece("c", 2)};
-    BatchJob first(options(2), pieces);
+TEST_P(Batch, SkipsFinishedItemsInASecondRun) {
+    const std::vector<BatchItem> items{item("a", 3), item("b", 1), item("c", 2)};
+    BatchJob first(options(2), items);
     EXPECT_EQ(first.run(InTheWay::refuse).count(End::made), 3);
-    BatchJob second(options(2), pieces);
+    BatchJob second(options(2), items);
     const auto& result = second.run(InTheWay::refuse);
     EXPECT_EQ(result.count(End::was_done), 3);
     EXPECT_EQ(result.frames, 0);
@@ -44,10 +44,10 @@ TEST_P(Batch, SkipsFinishedPiecesInASecondRun) {
     EXPECT_EQ(raw_frames(folder_ / "out/c.bgr").size(), 2u);
 }
 
-TEST_P(Batch, ContinuesAfterAFailedPiece) {
-    const std::vector<Piece> pieces{piece("a", 3), piece("b", 3), piece("c", 2)};
+TEST_P(Batch, ContinuesAfterAFailedItem) {
+    const std::vector<BatchItem> items{item("a", 3), item("b", 3), item("c", 2)};
     std::filesystem::resize_file(folder_ / "b.y4m", frame_bytes * 2);
-    BatchJob batch(options(1), pieces);
+    BatchJob batch(options(1), items);
     const auto& result = batch.run(InTheWay::refuse);
     EXPECT_EQ(result.count(End::made), 2);
     ASSERT_EQ(result.failures().size(), 1u);
@@ -65,20 +65,20 @@ TEST_P(Batch, StopsOnRequest) {
     auto stopped = options(1);
     stopped.job.stop = stop.get_token();
     stop.request_stop();
-    BatchJob batch(stopped, {piece("a", 3)});
+    BatchJob batch(stopped, {item("a", 3)});
     EXPECT_EQ(batch.run(InTheWay::refuse).count(End::stopped), 1);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a.bgr"));
 }
 
-TEST_P(Batch, RejectsPiecesWithTheSameOutput) {
-    const auto one = piece("a", 1);
+TEST_P(Batch, RejectsItemsWithTheSameOutput) {
+    const auto one = item("a", 1);
     EXPECT_EQ(error_of([&] { BatchJob(options(1), {one, one}); }), ErrorCode::usage);
     EXPECT_EQ(error_of([&] { BatchJob(options(0), {one}); }), ErrorCode::usage);
     EXPECT_EQ(error_of([&] { BatchJob(options(BatchOptions::most_jobs + 1), {one}); }), ErrorCode::usage);
 }
 
 TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
-    const BatchFigures figures{
+    const BatchStatistics figures{
         .files = 40, .ended = 12, .failed = 1, .frames = 600, .seconds = 20, .bytes = 1000, .ended_bytes = 250};
     EXPECT_EQ(batch_bar(figures, 80),
               "[====              ] 12/40 files  1 failed  600 frames  30.0 fps  1:00 left  25%");
@@ -95,7 +95,7 @@ TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
 
 namespace {
 
-using End = PieceOutcome::End;
+using End = ItemOutcome::End;
 
 class SegmentedVideo : public JobTest {
 protected:
@@ -103,17 +103,18 @@ protected:
     InputOptions room() const { return {.source = endless_camera() + ":frames=24", .filters = "noise"}; }
 
     // The synthetic room as a video in this folder; output files of a time range have its name in front.
-    Piece piece(const std::string& folder, const InputOptions& input, const std::string& name = "") {
+    BatchItem item(const std::string& folder, const InputOptions& input, const std::string& name = "") {
         const RunOptions options{.job = job(), .input = input, .output = folder_ / (folder + "/" + name + "room.y4m")};
-        return {"room", name + "room.y4m", files_of(options), "-o", piece_work<RunJob>(options)};
+        return {"room", name + "room.y4m", files_of(options), "-o", item_work<RunJob>(options)};
     }
-    CutPiece cut(const Piece& whole, const InputOptions& input, double seconds) {
+    CutItem cut(const BatchItem& whole, const InputOptions& input, double seconds) {
         const Cutting cutting{seconds, {}, look_back_of(input.filters, nullptr)};
-        return cut_video(whole, input, cutting, true, {}, [=, this](const Stretch& stretch, const std::string& name) {
-            auto part = input;
-            part.stretch = stretch;
-            return piece("parts", part, name + "-");
-        });
+        return cut_video(whole, input, cutting, true, {},
+                         [=, this](const FileSegment& segment, const std::string& name) {
+                             auto part = input;
+                             part.segment = segment;
+                             return item("parts", part, name + "-");
+                         });
     }
     std::vector<std::uint8_t> uncut() {
         RunJob({.job = job(), .input = room(), .output = folder_ / "uncut.y4m"}).run();
@@ -125,7 +126,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(SegmentedVideo);
 
 TEST_P(SegmentedVideo, EqualsAnUnsplitRunWhenJoined) {
     for (const auto* folder : {"out", "parts"}) std::filesystem::create_directory(folder_ / folder);
-    const auto whole = piece("out", room());
+    const auto whole = item("out", room());
     const auto of_room = cut(whole, room(), 2);
     ASSERT_EQ(of_room.parts.size(), 4u);
     EXPECT_EQ(of_room.parts.back().name, "00003-room.y4m");
@@ -138,7 +139,7 @@ TEST_P(SegmentedVideo, EqualsAnUnsplitRunWhenJoined) {
 }
 
 TEST_P(SegmentedVideo, RunsAsPartOfABatch) {
-    auto whole = piece("out", room());
+    auto whole = item("out", room());
     whole.cut = [=, this] { return cut(whole, room(), 3); };
     const BatchOptions options{.job = job(), .folder = folder_ / "out", .version = "1", .jobs = 2};
     BatchJob batch(options, {whole});
@@ -152,7 +153,7 @@ TEST_P(SegmentedVideo, RunsAsPartOfABatch) {
 
 TEST_P(SegmentedVideo, IsNotSplitIfItsFramesAreUnknown) {
     for (const auto& input : {InputOptions{.source = endless_camera()}, room()})
-        EXPECT_EQ(cut(piece("out", input), input, 60).parts.size(), 1u) << input.source;
+        EXPECT_EQ(cut(item("out", input), input, 60).parts.size(), 1u) << input.source;
 }
 
 TEST_P(SegmentedVideo, RejectsOutputsThatCannotBeJoined) {
@@ -181,32 +182,32 @@ FrameTimes ten_a_second(std::size_t frames) {
 
 TEST(SegmentRanges, BeginWithKeyFramesAndCoverTheSource) {
     const InputOptions input{.source = "a.mp4"};
-    const auto stretches = stretches_of(ten_a_second(43), input, {.seconds = 1.2});
-    ASSERT_EQ(stretches.size(), 3u);
+    const auto segments = segments_of(ten_a_second(43), input, {.seconds = 1.2});
+    ASSERT_EQ(segments.size(), 3u);
     std::int64_t next = 0;
-    for (std::size_t number = 0; number < stretches.size(); ++number) {
-        const auto& stretch = stretches[number];
-        EXPECT_EQ(stretch.begin_frame, next);
-        EXPECT_EQ(stretch.begin_frame, static_cast<std::int64_t>(15 * number));
-        EXPECT_DOUBLE_EQ(stretch.begin_seconds, 1.5 * static_cast<double>(number));
-        EXPECT_EQ(stretch.end_seconds.has_value(), number < 2);
-        EXPECT_EQ(stretch.lead_frame, std::max<std::int64_t>(0, next - 1));
-        EXPECT_FALSE(stretch.first_frame);
-        next += stretch.frames;
+    for (std::size_t number = 0; number < segments.size(); ++number) {
+        const auto& segment = segments[number];
+        EXPECT_EQ(segment.begin_frame, next);
+        EXPECT_EQ(segment.begin_frame, static_cast<std::int64_t>(15 * number));
+        EXPECT_DOUBLE_EQ(segment.begin_seconds, 1.5 * static_cast<double>(number));
+        EXPECT_EQ(segment.end_seconds.has_value(), number < 2);
+        EXPECT_EQ(segment.lead_frame, std::max<std::int64_t>(0, next - 1));
+        EXPECT_FALSE(segment.first_frame);
+        next += segment.frames;
     }
     EXPECT_EQ(next, 43);
-    EXPECT_EQ(stretches_of(ten_a_second(43), input, {.seconds = 5}).size(), 1u);
-    EXPECT_EQ(stretches_of({.unknown = "it is live"}, input, {.seconds = 5}).size(), 1u);
+    EXPECT_EQ(segments_of(ten_a_second(43), input, {.seconds = 5}).size(), 1u);
+    EXPECT_EQ(segments_of({.unknown = "it is live"}, input, {.seconds = 5}).size(), 1u);
     FrameTimes one_key = ten_a_second(43);
     one_key.entries = {0};
-    EXPECT_EQ(stretches_of(one_key, input, {.seconds = 1}).size(), 1u);
+    EXPECT_EQ(segments_of(one_key, input, {.seconds = 1}).size(), 1u);
 }
 
 TEST(SegmentRanges, StartWithTheFramesThatFiltersNeed) {
     const auto lead_of_last = [](const std::string& filters, std::optional<double> warm_up = {},
                                  const BackgroundModel* background = nullptr) {
         const InputOptions input{.source = "a.mp4", .filters = filters};
-        return stretches_of(ten_a_second(40), input, {2, warm_up, look_back_of(filters, background)}).back();
+        return segments_of(ten_a_second(40), input, {2, warm_up, look_back_of(filters, background)}).back();
     };
     EXPECT_EQ(lead_of_last("gray").lead_frame, 19);
     EXPECT_EQ(lead_of_last("noise").lead_frame, 18);
@@ -244,11 +245,11 @@ protected:
 
     // Runs a job on time ranges of 2 s and joins its outputs to `name`.
     template <class AnyJob, class Options>
-    void run_in_stretches(Options options, const std::string& name) {
+    void run_in_segments(Options options, const std::string& name) {
         const Cutting cutting{2, {}, look_back_of(options.input.filters, nullptr)};
         std::vector<FilePart> parts;
-        for (const auto& stretch : stretches_of(frame_times_of(room(), {}), options.input, cutting)) {
-            options.input.stretch = stretch;
+        for (const auto& segment : segments_of(frame_times_of(room(), {}), options.input, cutting)) {
+            options.input.segment = segment;
             options.output = folder_ / fmt::format("{}-{}", parts.size(), name);
             AnyJob job(options);
             EXPECT_LE(job.run().figures.frames, 12);
@@ -270,7 +271,7 @@ TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
             auto uncut = options;
             uncut.output = folder_ / ("uncut-" + name);
             RunJob(uncut).run();
-            run_in_stretches<RunJob>(options, name);
+            run_in_segments<RunJob>(options, name);
             EXPECT_TRUE(read_file(folder_ / name) == read_file(uncut.output)) << filters << " " << name;
             std::filesystem::remove(folder_ / name);
         }
@@ -279,21 +280,21 @@ TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
 
 TEST_P(SegmentedJobs, ComputeTheDescriptorsOfAnUnsplitJob) {
     DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
-    run_in_stretches<DescribeJob>(options, "out.npy");
+    run_in_segments<DescribeJob>(options, "out.npy");
     options.output = folder_ / "uncut.npy";
     DescribeJob(options).run();
     EXPECT_TRUE(read_file(folder_ / "out.npy") == read_file(folder_ / "uncut.npy"));
 }
 
 TEST_P(SegmentedJobs, RejectASourceThatDiffersFromThePlan) {
-    const auto failure = [&](const Stretch& stretch) {
+    const auto failure = [&](const FileSegment& segment) {
         const auto out = folder_ / "out.bgr";
         auto options = job();
         options.replace = true;
         return error_of(
-            [&] { RunJob({.job = options, .input = {.source = room(), .stretch = stretch}, .output = out}).run(); });
+            [&] { RunJob({.job = options, .input = {.source = room(), .segment = segment}, .output = out}).run(); });
     };
-    const Stretch right{2, 6, 6, 4.0, 5.0 / 3, 5};
+    const FileSegment right{2, 6, 6, 4.0, 5.0 / 3, 5};
     EXPECT_EQ(failure(right), std::nullopt);
     auto wrong = right;
     wrong.frames = 7;
@@ -305,4 +306,4 @@ TEST_P(SegmentedJobs, RejectASourceThatDiffersFromThePlan) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

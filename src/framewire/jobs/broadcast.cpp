@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Packing takes longer than finding the changes, so several frames are packed in parallel.
@@ -39,14 +39,14 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options), files_of(options)),
       parameters(options.encoder),
-      refresh_seconds(refresh_seconds_of(options.refresh_seconds, parameters, !options.record.empty())),
+      refine_seconds(refine_seconds_of(options.refine_seconds, parameters, !options.record.empty())),
       threshold(parameters, options.rate),
       shape(job.input().shape()),
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
       seen(options.seen),
-      keep_orders(options.keep_orders),
+      persist_settings(options.persist_settings),
       stream(stream_info(), job.input().executor()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
@@ -56,16 +56,17 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         bounded.emplace(parameters, shape, executor);
     else
         encoder.emplace(parameters, shape, executor);
-    if (refresh_seconds) {
-        sharpener.emplace(shape, *refresh_seconds, parameters.threshold, executor);
-        if (bounded) bounded_sharper.emplace(BoundedSharper{PackedSharper(shape, executor), codec::Packer(shape)});
+    if (refine_seconds) {
+        refiner.emplace(shape, *refine_seconds, parameters.threshold, executor);
+        if (bounded)
+            bounded_refinement.emplace(BoundedRefinement{PackedRefinement(shape, executor), codec::Packer(shape)});
     }
     threshold.set_frame_rate(stream.info().rate.value());
     if (detector) {
         counted.reserve(net::max_objects);
         moved.reserve(net::max_objects);
     }
-    set_zones(zones_on(options.zones, job.input().info().shape));
+    set_zones(service::zones_on(options.zones, job.input().info().shape));
 }
 
 net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
@@ -76,7 +77,7 @@ net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
 }
 
 net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& options) {
-    if (!options.input.panel) return nullptr;
+    if (!options.input.accepts_control) return nullptr;
     return [this](const std::string& control_request) {
         if (!control_request.empty()) obey_viewer(control_request);
         return to_json(job.input().controls());
@@ -85,15 +86,15 @@ net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& op
 
 // Carries out a viewer's control request. Returns when a frame made with it was sent or the stream ended.
 void BroadcastJob::State::obey_viewer(const std::string& control_request) {
-    job.input().control(parse_control(control_request));
+    job.input().control(service::parse_control(control_request));
     // If the job ends first, the next job starts with the request in force, so that is no error.
-    if (ticket().wait() == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}", late_order_text);
-    if (keep_orders) keep_orders();
+    if (ticket().wait() == RequestsInForce::Outcome::late) fail(ErrorCode::config, "{}", late_request_text);
+    if (persist_settings) persist_settings();
 }
 
-OrderTicket BroadcastJob::State::ticket() const {
-    const auto orders = job.input().orders_to_await();
-    return orders ? OrderTicket{in_force, *orders} : OrderTicket{};
+RequestTicket BroadcastJob::State::ticket() const {
+    const auto requests = job.input().requests_to_await();
+    return requests ? RequestTicket{in_force, *requests} : RequestTicket{};
 }
 
 // The wire format holds rates with terms of 1 to net::max_rate_term; other rates are announced as 30 frames/s.
@@ -143,8 +144,8 @@ void BroadcastJob::State::start_recording(const std::string& path) {
     });
 }
 
-void BroadcastJob::State::set_zones(const std::vector<LiveZone>& zones) {
-    check_zones(zones, job.input().info().shape);
+void BroadcastJob::State::set_zones(const std::vector<service::LiveZone>& zones) {
+    service::check_zones(zones, job.input().info().shape);
     job.input().hide(zones);
     parts.take_zones(zones);
 }
@@ -167,9 +168,9 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     parts.note_end();
     in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
-    result.ended_for_orders = job.input().ended_here() && !job.stopped() && !failure;
+    result.ended_for_requests = job.input().ended_here() && !job.stopped() && !failure;
     if (own_listener) own_listener->close("the stream has ended");
-    if (!result.ended_at_new_size && !result.ended_for_orders)
+    if (!result.ended_at_new_size && !result.ended_for_requests)
         result.viewers_left =
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
@@ -177,7 +178,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
         FirstFailure recording;
         recording.attempt([&] { recorder->finish(ending); });
         // A full disk ends the recording, not the camera, if another job continues the stream.
-        if (result.ended_at_new_size || result.ended_for_orders)
+        if (result.ended_at_new_size || result.ended_for_requests)
             result.recording_failure = recording.what();
         else
             failure.attempt([&] { recording.rethrow(); });
@@ -201,9 +202,9 @@ BroadcastJob::~BroadcastJob() = default;
 const net::StreamAddress& BroadcastJob::address() const { return state_->served.address(); }
 const SourceInfo& BroadcastJob::source() const { return state_->job.input().info(); }
 std::shared_ptr<OpenedSource> BroadcastJob::opened() const { return state_->job.input().opened(); }
-CameraPanel& BroadcastJob::panel() { return state_->job.input().panel(); }
-Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
-void BroadcastJob::control(const ControlOrder& order) { state_->job.input().control(order); }
+CameraControls& BroadcastJob::camera_controls() { return state_->job.input().camera_controls(); }
+service::Controls BroadcastJob::controls() const { return state_->job.input().controls(); }
+void BroadcastJob::control(const service::ControlRequest& request) { state_->job.input().control(request); }
 BroadcastStanding BroadcastJob::standing() const { return state_->standing(); }
 net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics(); }
 std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
@@ -212,17 +213,17 @@ std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { retu
 bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
 bool BroadcastJob::set_threshold(int threshold) {
     if (!state_->threshold.set_least(threshold)) return false;
-    state_->job.input().count_order();
+    state_->job.input().count_request();
     return true;
 }
-OrderTicket BroadcastJob::ticket() const { return state_->ticket(); }
-OrderTicket BroadcastJob::first_frame() const { return {state_->in_force, 0}; }
-OrderTicket BroadcastJob::next_job() const { return {state_->in_force, std::numeric_limits<std::uint64_t>::max()}; }
-void BroadcastJob::set_zones(const std::vector<LiveZone>& zones) { state_->set_zones(zones); }
+RequestTicket BroadcastJob::ticket() const { return state_->ticket(); }
+RequestTicket BroadcastJob::first_frame() const { return {state_->in_force, 0}; }
+RequestTicket BroadcastJob::next_job() const { return {state_->in_force, std::numeric_limits<std::uint64_t>::max()}; }
+void BroadcastJob::set_zones(const std::vector<service::LiveZone>& zones) { state_->set_zones(zones); }
 void BroadcastJob::end_here() { state_->job.input().end_here(); }
 void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }
 void BroadcastJob::stop_recording() { state_->parts.stop_recording(); }
-std::optional<LiveRecordingState> BroadcastJob::recording() const {
+std::optional<service::LiveRecordingState> BroadcastJob::recording() const {
     const auto recording = state_->parts.recording();
     return recording ? std::optional(recording->state()) : std::nullopt;
 }
@@ -230,11 +231,11 @@ const BroadcastResult& BroadcastJob::run() { return state_->run(), state_->resul
 const BroadcastResult& BroadcastJob::result() const { return state_->result; }
 const Statistics& BroadcastJob::statistics() const { return state_->job.statistics(); }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Per-frame work of a broadcast: what changed, packing, sending, refining and recording.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 // Packs only if somebody takes the result: a viewer, the recorder or a live recording.
 void BroadcastFound::wait() {
@@ -243,7 +244,7 @@ void BroadcastFound::wait() {
         packed.clear();
         if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on()) || live))
             packer->pack_changes(changes.changes(), threshold, packed);
-        if (sharper) sharper->pack(*packer);
+        if (refinement) refinement->pack(*packer);
     }
     if (has_objects) objects.wait();
 }
@@ -259,7 +260,7 @@ BroadcastFound BroadcastJob::State::make_found() {
                          std::nullopt,
                          std::nullopt};
     if (encoder) found.packer.emplace(shape);
-    if (encoder && sharpener) found.sharper.emplace(shape, job.input().executor());
+    if (encoder && refiner) found.refinement.emplace(shape, job.input().executor());
     return found;
 }
 
@@ -270,14 +271,14 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
     if (!encoder) return;
     found.threshold = threshold_of(frame, time);
     // A stream that is being recorded live is not refined: a file holds one state per frame.
-    const bool sharpens = sharpener && stream.watched() && !found.live && !frame.replaces;
+    const bool refines = refiner && stream.watched() && !found.live && !frame.replaces;
     encoder->start(frame.result(), found.changes, found.threshold);
-    if (!sharpener) return;
-    found.sharper->step.clear();
-    if (sharpens)
-        encoder->sharpen(frame.result(), found.changes, *sharpener, moment(time, found.threshold), found.sharper->step);
+    if (!refiner) return;
+    found.refinement->step.clear();
+    if (refines)
+        encoder->refine(frame.result(), found.changes, *refiner, moment(time, found.threshold), found.refinement->step);
     else
-        sharpener->begin_again();
+        refiner->begin_again();
 }
 
 // Objects are found in frames as captured and sent at the positions to which the filters move them.
@@ -296,7 +297,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     const bool first = stream.counts().version == 0;
     parts.note_frame(frame.signal, first);
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
-    const auto bytes_before = stream.counts().step_bytes;
+    const auto bytes_before = stream.counts().delta_frame_bytes;
     int within = found.threshold;
     if (frame.replaces) stream.withdraw_before_next();
     if (bounded)
@@ -304,11 +305,11 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     else
         send_changes(time, found, objects);
     served.publish();
-    in_force->note_sent(frame.orders);
+    in_force->note_sent(frame.requests);
     // The viewers that the first frame waited for must start with it, however long encoding and sending takes.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
     if (seen && found.has_objects) seen->seen({time, shape, objects});
-    threshold.took(time.seconds, within, stream.counts().step_bytes - bytes_before, job.statistics());
+    threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
@@ -329,18 +330,18 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFou
     stream.advance(changes, time, objects, found.packed, found.threshold);
     if (records()) record(found.packed, time, found.threshold);
     record_live(found, found.packed, time, found.threshold);
-    if (found.sharper) send_sharper(*found.sharper, time, objects, found.threshold);
+    if (found.refinement) send_refinement(*found.refinement, time, objects, found.threshold);
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
 // Sends a refinement as one more version of the same frame.
-void BroadcastJob::State::send_sharper(const PackedSharper& sharper, const FrameTime& time,
-                                       std::span<const Component> objects, int within) {
-    if (sharper.step.empty()) return;
+void BroadcastJob::State::send_refinement(const PackedRefinement& refinement, const FrameTime& time,
+                                          std::span<const Component> objects, int within) {
+    if (refinement.step.empty()) return;
     const auto before = stream.counts().up_to_date_bytes;
-    stream.advance(sharper.step.changes(), time, objects, sharper.packed, within);
-    sharpened_bytes += stream.counts().up_to_date_bytes - before;
-    sharpener->took(sharper.step, std::ssize(sharper.packed));
+    stream.advance(refinement.step.changes(), time, objects, refinement.packed, within);
+    refined_bytes += stream.counts().up_to_date_bytes - before;
+    refiner->took(refinement.step, std::ssize(refinement.packed));
 }
 
 // Decides the form in which a bounded frame is packed. While there is no viewer that would have to receive it too, a
@@ -373,13 +374,13 @@ int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, 
         stream.advance(bounded->reference(), outcome.packed, time, objects, within);
     if (records()) record(outcome.packed, time, within);
     record_live(found, outcome.packed, time, within);
-    if (sharpener && stream.watched() && !found.live && !frame.replaces) {
-        auto& [sharper, packer] = *bounded_sharper;
-        bounded->sharpen(camera, outcome, *sharpener, moment(time, within), sharper.step);
-        sharper.pack(packer);
-        send_sharper(sharper, time, objects, within);
-    } else if (sharpener) {
-        sharpener->begin_again();
+    if (refiner && stream.watched() && !found.live && !frame.replaces) {
+        auto& [refinement, packer] = *bounded_refinement;
+        bounded->refine(camera, outcome, *refiner, moment(time, within), refinement.step);
+        refinement.pack(packer);
+        send_refinement(refinement, time, objects, within);
+    } else if (refiner) {
+        refiner->begin_again();
     }
     if (first)
         job.statistics().add_first_picture(shape.frame_bytes());
@@ -401,14 +402,14 @@ void BroadcastJob::State::record_live(const BroadcastFound& found, std::span<con
     if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });
 }
 
-std::optional<double> refresh_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
-                                         bool recorded) {
+std::optional<double> refine_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
+                                        bool recorded) {
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
     if (asked && recorded)
         fail(ErrorCode::usage, "refine {} with a recorded stream, which is not refined; use refine 0 or no record",
              *asked);
     if (recorded) return std::nullopt;
-    return asked.value_or(usual_refresh_seconds);
+    return asked.value_or(usual_refine_seconds);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

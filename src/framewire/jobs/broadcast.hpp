@@ -37,7 +37,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Options of a BroadcastJob.
 struct BroadcastOptions {
@@ -50,8 +50,8 @@ struct BroadcastOptions {
     /// behind, are not counted. Default: no limit.
     std::optional<codec::RateLimits> rate{};
     /// Static regions are refined (codec::Refiner) once they have not changed for this many seconds; 0 turns
-    /// refinement off. Default: usual_refresh_seconds, but 0 if the stream is recorded to `record`.
-    std::optional<double> refresh_seconds{};
+    /// refinement off. Default: usual_refine_seconds, but 0 if the stream is recorded to `record`.
+    std::optional<double> refine_seconds{};
     net::ServerOptions server{};
     /// Optional. If set, the stream is added to this listener under the name in `server`, and no listener is created.
     /// It must outlive the job.
@@ -70,11 +70,11 @@ struct BroadcastOptions {
     /// Optional. Finds objects in frames as captured; viewers draw them where the filters have moved them.
     std::optional<DetectorOptions> detector{};
     /// Optional. Receives the objects that the detector found in each frame that is sent. It must outlive the job.
-    SeenObjects* seen = nullptr;
+    service::SeenObjects* seen = nullptr;
     /// Optional. Called when a viewer's control request is in force and before the viewer is answered, to persist it.
-    std::function<void()> keep_orders{};
+    std::function<void()> persist_settings{};
     /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). Scaled if frames have another size.
-    LiveZones zones{};
+    service::LiveZones zones{};
 };
 
 /// Returns the files that these options read and write.
@@ -90,7 +90,7 @@ struct BroadcastResult : JobResult {
     /// next job, which takes the source over through `BroadcastJob::opened()`.
     bool ended_at_new_size = false;
     /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected as for a new size.
-    bool ended_for_orders = false;
+    bool ended_for_requests = false;
     /// If the stream continues in another job, holds the error that ended the recording; null if writing succeeded.
     std::exception_ptr recording_failure{};
 };
@@ -108,7 +108,7 @@ struct BroadcastStanding {
     codec::Mode mode = codec::Mode::exact;
     /// Least threshold in force, and the bound that was signalled to viewers.
     int threshold = 0, threshold_max = 0;
-    Controls controls{};
+    service::Controls controls{};
 };
 
 /// Sends one source through filters to any number of viewers as a difference stream.
@@ -119,7 +119,7 @@ struct BroadcastStanding {
 class BroadcastJob {
 public:
     /// Opens the source, then everything else, cheap checks first, and listens from then on. Throws as FrameJob,
-    /// StreamEncoder, codec::RateControl, make_detector(), fwd::Recorder, net::Server and refresh_seconds_of() do, and
+    /// StreamEncoder, codec::RateControl, make_detector(), fwd::Recorder, net::Server and refine_seconds_of() do, and
     /// Error{usage} if a rate limit is combined with the lossless mode.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
@@ -131,13 +131,13 @@ public:
     /// Returns the source for InputOptions::opened of a job that continues where this one ended.
     std::shared_ptr<OpenedSource> opened() const;
     /// Returns the picture controls (brightness, contrast, saturation, gain). From any thread.
-    CameraPanel& panel();
+    CameraControls& camera_controls();
     /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
     /// thread.
-    Controls controls() const;
+    service::Controls controls() const;
     /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
     /// parse_control(). From any thread.
-    void control(const ControlOrder& order);
+    void control(const service::ControlRequest& request);
 
     // Queries and control requests while the job runs; from any thread.
 
@@ -158,13 +158,13 @@ public:
     bool set_threshold(int threshold);
     /// Sets privacy masks and detection areas from the next frame on. Masks are applied before filters, detection and
     /// encoding. Throws as check_zones() does.
-    void set_zones(const std::vector<LiveZone>& zones);
+    void set_zones(const std::vector<service::LiveZone>& zones);
     /// Returns a ticket that is completed when all requests taken so far are in force in what viewers see.
-    OrderTicket ticket() const;
+    RequestTicket ticket() const;
     /// Returns a ticket that is completed when the first frame of this job was sent.
-    OrderTicket first_frame() const;
+    RequestTicket first_frame() const;
     /// Returns a ticket that is completed when this job has ended.
-    OrderTicket next_job() const;
+    RequestTicket next_job() const;
     /// Ends the stream after the frames in flight, so that another job can continue with other options.
     void end_here();
     /// Starts a recording with the next frame, stored as a keyframe. Throws Error{usage} if a recording that was
@@ -173,7 +173,7 @@ public:
     /// Completes that recording. Throws Error{usage} if there is none, and the error if writing failed.
     void stop_recording();
     /// Returns the state of that recording. Empty if there is none or if writing failed.
-    std::optional<LiveRecordingState> recording() const;
+    std::optional<service::LiveRecordingState> recording() const;
 
     /// Runs the job; may be called once. If anything fails, viewers are informed and outputs completed before the first
     /// error is thrown; a failed recording is reported only at the end. Throws Error{no_input} if the source has no
@@ -259,15 +259,15 @@ private:
 };
 
 /// Default time in seconds after which static regions of a broadcast are refined.
-inline constexpr double usual_refresh_seconds = 1;
+inline constexpr double usual_refine_seconds = 1;
 
 /// Packed refinement of one frame: a second delta frame that brings static regions closer to the camera.
-struct PackedSharper {
+struct PackedRefinement {
     /// Allocates for frames of this shape on the executor's backend.
-    PackedSharper(const Shape& shape, const Executor& executor) : step(shape, executor) {}
+    PackedRefinement(const Shape& shape, const Executor& executor) : step(shape, executor) {}
 
     /// The refinement.
-    codec::SharperStep step;
+    codec::RefinementDelta step;
     /// Its packed form; empty if `step` is.
     std::vector<std::uint8_t> packed{};
 
@@ -280,10 +280,10 @@ struct PackedSharper {
 
 /// Returns the time in seconds after which static regions of a stream are refined; empty: never. `asked` is the option;
 /// 0 turns refinement off. Default: recorded streams are not refined, because a file holds one state per frame; others
-/// use usual_refresh_seconds. Lossless streams have nothing to refine. Throws Error{usage} if refinement of a recorded
+/// use usual_refine_seconds. Lossless streams have nothing to refine. Throws Error{usage} if refinement of a recorded
 /// stream is requested.
-std::optional<double> refresh_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
-                                         bool recorded);
+std::optional<double> refine_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
+                                        bool recorded);
 
 /// Per-frame results of a broadcast: what changed, and which objects move. One object per slot of the frame ring,
 /// reused; it belongs to one stage at a time.
@@ -305,7 +305,7 @@ struct BroadcastFound {
     /// Packs `changes`; empty in bounded mode, which packs frames in their order.
     std::optional<codec::Packer> packer;
     /// Refinement of the frame; empty if nothing is refined or the mode is bounded.
-    std::optional<PackedSharper> sharper;
+    std::optional<PackedRefinement> refinement;
     /// The packed changes; empty unless a viewer or a recording takes them.
     std::vector<std::uint8_t> packed{};
 
@@ -341,15 +341,15 @@ struct BroadcastJob::State {
     BroadcastFound make_found();
     // Processing thread: starts the detector and, in exact and lossless mode, the comparison with R and the refinement.
     void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
-    // Describes the present moment to the sharpener: time, threshold, bytes left by rate control and bytes of the
+    // Describes the present moment to the refiner: time, threshold, bytes left by rate control and bytes of the
     // stream without refinements.
     codec::Refiner::Moment moment(const FrameTime& time, int within) {
         return {time.seconds, within, threshold.room_bytes(),
-                static_cast<double>(stream.counts().up_to_date_bytes - sharpened_bytes)};
+                static_cast<double>(stream.counts().up_to_date_bytes - refined_bytes)};
     }
     // Sends a refinement, if there is one, as one more version of the same frame.
-    void send_sharper(const PackedSharper& sharper, const FrameTime& time, std::span<const Component> objects,
-                      int within);
+    void send_refinement(const PackedRefinement& refinement, const FrameTime& time, std::span<const Component> objects,
+                         int within);
     // Sending thread: sends one frame to the stream, the recordings and `seen`, and reports its bytes to rate control.
     void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
     // Exact and lossless mode: sends the keyframe or delta frame that start() found.
@@ -362,7 +362,7 @@ struct BroadcastJob::State {
     // Returns the threshold for a frame; 0 if it must replace R exactly.
     int threshold_of(const InputFrame& frame, const FrameTime& time);
     // Returns a ticket for the requests taken so far.
-    OrderTicket ticket() const;
+    RequestTicket ticket() const;
     // Carries out a viewer's control request and waits until it is in force.
     void obey_viewer(const std::string& control_request);
     // Adds a frame to the recording of the whole broadcast.
@@ -381,7 +381,7 @@ struct BroadcastJob::State {
     // Snapshot of the state, for queries.
     BroadcastStanding standing() const;
     // Applies privacy masks and detection areas from the next frame on.
-    void set_zones(const std::vector<LiveZone>& zones);
+    void set_zones(const std::vector<service::LiveZone>& zones);
     // Starts a recording with the next frame.
     void start_recording(const std::string& path);
     // Completes stream, recordings and statistics, and ends the wait of pending requests.
@@ -391,32 +391,32 @@ struct BroadcastJob::State {
     bool hurries;
     FrameJob<FilteredInput> job;
     codec::EncoderParameters parameters;
-    std::optional<double> refresh_seconds;
+    std::optional<double> refine_seconds;
     ThresholdInForce threshold;
     // shape of the frames that are sent
     Shape shape;
     std::optional<StreamEncoder> encoder;
     // exactly one of `encoder` and `bounded` is set
     std::optional<BoundedEncoder> bounded;
-    std::optional<codec::Refiner> sharpener;
+    std::optional<codec::Refiner> refiner;
     // Refinement of a bounded stream runs on the sending thread, so one packer is enough.
-    struct BoundedSharper {
-        PackedSharper sharper;
+    struct BoundedRefinement {
+        PackedRefinement refinement;
         codec::Packer packer;
     };
     // set if a bounded stream is refined
-    std::optional<BoundedSharper> bounded_sharper;
+    std::optional<BoundedRefinement> bounded_refinement;
     std::unique_ptr<FrameDetector> detector;
-    SeenObjects* seen;
-    std::function<void()> keep_orders;
+    service::SeenObjects* seen;
+    std::function<void()> persist_settings;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     // bytes of refinements on the wire
-    std::atomic<std::int64_t> sharpened_bytes = 0;
+    std::atomic<std::int64_t> refined_bytes = 0;
     // objects of one frame: those that count, and those at the positions to which filters move them
     std::vector<Component> counted, moved;
     LiveParts parts;
-    std::shared_ptr<OrdersInForce> in_force = std::make_shared<OrdersInForce>();
+    std::shared_ptr<RequestsInForce> in_force = std::make_shared<RequestsInForce>();
     std::optional<net::Listener> own_listener;
     net::ServedStream served;
     // bytes sent by earlier jobs that share these statistics
@@ -428,4 +428,4 @@ struct BroadcastJob::State {
 /// stops the program.
 inline constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <stop_token>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 constexpr int threshold = 10;
@@ -156,11 +156,11 @@ TEST_P(Broadcast, RefinesStaticRegions) {
     };
     const double noise = error(camera.front(), 0);
     for (const auto mode : {codec::Mode::exact, codec::Mode::bounded})
-        for (const bool sharpened : {true, false}) {
-            SCOPED_TRACE(fmt::format("{}, {}", to_string(mode), sharpened));
+        for (const bool refined : {true, false}) {
+            SCOPED_TRACE(fmt::format("{}, {}", to_string(mode), refined));
             auto resting = options(scene + "3");
             resting.encoder.mode = mode;
-            resting.refresh_seconds = sharpened ? 40 : 0;
+            resting.refine_seconds = refined ? 40 : 0;
             BroadcastJob broadcast(resting);
             auto viewer = std::async(std::launch::async, [&] {
                 auto client = patient_viewer(broadcast);
@@ -172,7 +172,7 @@ TEST_P(Broadcast, RefinesStaticRegions) {
             ASSERT_FALSE(all.empty());
             const double last = error(all.back().picture, all.back().frame);
             EXPECT_EQ(result.figures.frames, 160);
-            if (sharpened)
+            if (refined)
                 EXPECT_LT(last, noise / 2) << "3 dB";
             else
                 EXPECT_GT(last, noise / 2);
@@ -191,7 +191,7 @@ TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
         auto resting = options(fmt::format("synth:size={}:fps=10:objects=2:seed=4:frames=200:noise=3",
                                            kit::brief() ? "80x60" : "320x240"));
         resting.encoder.mode = codec::Mode::bounded;
-        resting.refresh_seconds = refresh;
+        resting.refine_seconds = refresh;
         BroadcastJob broadcast(resting);
         auto viewer = std::async(std::launch::async, [&] {
             auto client = patient_viewer(broadcast);
@@ -212,7 +212,7 @@ TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
 TEST_P(Broadcast, CountsARefinedFrameOnce) {
     auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
     served.hurries = false;
-    served.refresh_seconds = 0.1;
+    served.refine_seconds = 0.1;
     BroadcastJob broadcast(served);
     auto running = std::async(std::launch::async, [&] { broadcast.run(); });
     std::size_t shown = 0;
@@ -231,7 +231,7 @@ TEST_P(Broadcast, CountsARefinedFrameOnce) {
 TEST_P(Broadcast, DoesNotRefineARecordedStream) {
     auto recorded = options(camera());
     recorded.record = folder_ / "a.fwd";
-    recorded.refresh_seconds = 1;
+    recorded.refine_seconds = 1;
     EXPECT_EQ(error_of([&] { BroadcastJob broadcast(recorded); }), ErrorCode::usage);
     EXPECT_TRUE(folder_.names().empty());
 }
@@ -239,13 +239,13 @@ TEST_P(Broadcast, DoesNotRefineARecordedStream) {
 TEST_P(Broadcast, AcceptsControlRequestsWhileItRuns) {
     auto options = this->options("synth:size=64x48:fps=100:seed=1");
     options.hurries = false;
-    options.input.panel = true;
+    options.input.accepts_control = true;
     options.input.filters = "gray,scale=32:24";
     std::stop_source stop;
     options.job.stop = stop.get_token();
     BroadcastJob broadcast(options);
     EXPECT_EQ(broadcast.controls().filters.size(), 2U);
-    EXPECT_EQ(error_of([&] { broadcast.control(parse_control("filter 2 off")); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { broadcast.control(service::parse_control("filter 2 off")); }), ErrorCode::usage);
     auto viewer = std::async(std::launch::async, [&] {
         auto client = patient_viewer(broadcast);
         // Waits for a picture that satisfies the condition; returns true if there is one.
@@ -262,9 +262,9 @@ TEST_P(Broadcast, AcceptsControlRequestsWhileItRuns) {
             return true;
         };
         EXPECT_TRUE(comes(is_gray));
-        broadcast.control(parse_control("filter 1 off"));
+        broadcast.control(service::parse_control("filter 1 off"));
         EXPECT_TRUE(comes([&](auto bytes) { return !is_gray(bytes); }));
-        broadcast.control(parse_control("adjust brightness=-255"));
+        broadcast.control(service::parse_control("adjust brightness=-255"));
         EXPECT_TRUE(
             comes([](auto bytes) { return std::ranges::all_of(bytes, [](int byte) { return byte <= threshold; }); }));
         stop.request_stop();
@@ -410,7 +410,7 @@ protected:
         if (IsSkipped()) return;
         auto served = options(camera());
         served.job.stop = stop_.get_token();
-        served.refresh_seconds = 0;
+        served.refine_seconds = 0;
         broadcast_.emplace(served);
         running_ = std::async(std::launch::async, [this] { broadcast_->run(); });
     }
@@ -472,4 +472,4 @@ TEST_P(Receive, LeavesNoFileIfTheStreamIsRefused) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -32,7 +32,7 @@
 
 // The life of a served camera: open, run a job, and make the next job if the size changed or requests need a restart.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Waits for `pause`. Returns false if a stop was requested.
@@ -57,15 +57,16 @@ std::string recording_part(const std::string& text, int number) {
     return part.string() + text.substr(std::min(path.size(), text.size()));
 }
 
-Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live, LiveSettings ordered)
+Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const service::LiveOptions& live,
+               LiveSettings requested)
     : options_(options),
       record_(options.record),
-      live_(std::make_shared<ServedCamera>(options, live, std::move(ordered), statistics_)) {
+      live_(std::make_shared<ServedCamera>(options, live, std::move(requested), statistics_)) {
     options_.listener = &listener;
     options_.input.follows_size = true;
     options_.job.statistics = statistics_;
     options_.job.statistics_path.clear();
-    options_.keep_orders = [live = live_.get()] { live->keep(); };
+    options_.persist_settings = [live = live_.get()] { live->keep(); };
 }
 
 Camera::~Camera() { live_->detach(); }
@@ -77,7 +78,7 @@ void Camera::make_job() {
         relay_ = std::make_unique<RelayJob>(options_);
         live_->attach(*relay_);
     } else {
-        job_ = job_as_ordered();
+        job_ = job_as_requested();
         live_->attach(*job_);
     }
     // only for the first job
@@ -85,14 +86,14 @@ void Camera::make_job() {
 }
 
 // Ordered or persisted settings may not fit, for example after a change of the frame size; then they are dropped.
-std::unique_ptr<BroadcastJob> Camera::job_as_ordered() {
+std::unique_ptr<BroadcastJob> Camera::job_as_requested() {
     for (;;) {
         try {
             return std::make_unique<BroadcastJob>(live_->options(options_));
         } catch (const Error& error) {
             const bool is_ours = error.code() == ErrorCode::usage || error.code() == ErrorCode::config;
             const std::string why = error.what();
-            if (!is_ours || !live_->give_up_orders(why.substr(0, why.find('\n')))) throw;
+            if (!is_ours || !live_->give_up_requests(why.substr(0, why.find('\n')))) throw;
         }
     }
 }
@@ -184,7 +185,7 @@ void Camera::run_relay() {
 
 // Makes the next job if the last one ended for a new size or for requests. Returns false if the camera has ended.
 bool Camera::go_on() {
-    if (!result_.ended_at_new_size && !result_.ended_for_orders) return false;
+    if (!result_.ended_at_new_size && !result_.ended_for_requests) return false;
     options_.input.opened = job_->opened();
     const auto before = job_->source().shape;
     live_->detach();
@@ -258,11 +259,11 @@ std::string with_camera_name(std::string_view text, std::string_view name) {
     return filled.append(text);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Opens and runs several cameras, each on a thread of its own, behind one listener.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Adds the camera's name to errors of `body`, if there are several cameras.
@@ -338,7 +339,7 @@ struct CamerasJob::State {
           events(options.events, watched(options), make_outputs(options)) {
         const auto& live = options.live;
         require_folder(live.record_folder);
-        auto ordered = live.state_path.empty() ? OrderedOfCameras() : read_state(live.state_path);
+        auto requested = live.state_path.empty() ? PersistedSettings() : read_state(live.state_path);
         const auto seen = watched(options);
         if (!seen.empty()) result.events.emplace();
         for (auto camera : options.cameras) {
@@ -349,22 +350,22 @@ struct CamerasJob::State {
             camera.job.replace = options.job.replace;
             if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
             cameras.push_back(
-                std::make_unique<Camera>(camera, listener, live, fitting(camera, ordered[camera.server.stream])));
+                std::make_unique<Camera>(camera, listener, live, fitting(camera, requested[camera.server.stream])));
             result.cameras.push_back({.name = camera.server.stream});
         }
         open();
-        if (!live.state_path.empty()) keep_orders(live.state_path, std::move(ordered));
+        if (!live.state_path.empty()) persist_settings(live.state_path, std::move(requested));
         if (options.web) serve_web(options);
     }
     ~State() { listener.set_site(nullptr); }
 
     // Persists settings after each control request, and periodically. Requests may outlive the keeper.
-    void keep_orders(const std::string& path, OrderedOfCameras ordered) {
+    void persist_settings(const std::string& path, PersistedSettings requested) {
         std::vector<std::shared_ptr<ServedCamera>> served;
         for (const auto& camera : cameras) served.push_back(camera->live());
-        keeper = std::make_shared<StateKeeper>(path, std::move(ordered), std::move(served));
+        keeper = std::make_shared<StateKeeper>(path, std::move(requested), std::move(served));
         for (const auto& camera : cameras)
-            camera->live()->keep_orders_by([name = camera->name(), kept_by = std::weak_ptr(keeper)] {
+            camera->live()->persist_settings_by([name = camera->name(), kept_by = std::weak_ptr(keeper)] {
                 const auto there = kept_by.lock();
                 if (!there) return;
                 try {
@@ -377,28 +378,28 @@ struct CamerasJob::State {
 
     // Adds the HTTP routes to the listener.
     void serve_web(const CamerasOptions& options) {
-        listener.set_site(web::make_site({.cameras = live(),
-                                          .viewers = [this] { return listener.metrics(); },
-                                          .events = &events.feeds(),
-                                          .has_token = !options.listener.token.empty(),
-                                          .has_tls = options.listener.tls.has_value(),
-                                          .takes_recordings = !options.live.record_folder.empty(),
-                                          .base_path = options.listener.base_path}));
+        listener.set_site(service::web::make_site({.cameras = live(),
+                                                   .viewers = [this] { return listener.metrics(); },
+                                                   .events = &events.feeds(),
+                                                   .has_token = !options.listener.token.empty(),
+                                                   .has_tls = options.listener.tls.has_value(),
+                                                   .takes_recordings = !options.live.record_folder.empty(),
+                                                   .base_path = options.listener.base_path}));
         log_info("in a browser: {}://{}{}/", options.listener.tls ? "https" : "http", to_string(listener.address()),
                  options.listener.base_path);
     }
 
-    std::vector<std::shared_ptr<LiveCamera>> live() const {
-        std::vector<std::shared_ptr<LiveCamera>> all;
+    std::vector<std::shared_ptr<service::LiveCamera>> live() const {
+        std::vector<std::shared_ptr<service::LiveCamera>> all;
         for (const auto& camera : cameras) all.push_back(camera->live());
         return all;
     }
 
     // Makes the publisher, if there is a broker. `publisher` refers to it for statistics; the hub owns it.
-    std::vector<std::unique_ptr<EventOutput>> make_outputs(const CamerasOptions& options) {
-        std::vector<std::unique_ptr<EventOutput>> outputs;
+    std::vector<std::unique_ptr<service::EventOutput>> make_outputs(const CamerasOptions& options) {
+        std::vector<std::unique_ptr<service::EventOutput>> outputs;
         if (options.events.mqtt.broker.host.empty()) return outputs;
-        auto made = std::make_unique<MqttPublisher>(options.events.mqtt, watched(options));
+        auto made = std::make_unique<service::MqttPublisher>(options.events.mqtt, watched(options));
         publisher = made.get();
         outputs.push_back(std::move(made));
         return outputs;
@@ -463,8 +464,8 @@ struct CamerasJob::State {
     net::Listener listener;
     bool several;
     // owned by `events`
-    MqttPublisher* publisher = nullptr;
-    EventHub events;
+    service::MqttPublisher* publisher = nullptr;
+    service::EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
     // last member: it refers to the cameras
@@ -484,13 +485,13 @@ CamerasJob::CamerasJob(const CamerasOptions& options) : state_(std::make_unique<
 CamerasJob::~CamerasJob() = default;
 
 const net::Address& CamerasJob::address() const { return state_->listener.address(); }
-const EventHub& CamerasJob::events() const { return state_->events; }
+const service::EventHub& CamerasJob::events() const { return state_->events; }
 
-std::optional<MqttFigures> CamerasJob::mqtt() const {
+std::optional<service::MqttStatistics> CamerasJob::mqtt() const {
     return state_->publisher ? std::optional(state_->publisher->figures()) : std::nullopt;
 }
 
-std::vector<std::shared_ptr<LiveCamera>> CamerasJob::live() const { return state_->live(); }
+std::vector<std::shared_ptr<service::LiveCamera>> CamerasJob::live() const { return state_->live(); }
 
 const CamerasResult& CamerasJob::run() { return state_->run(), state_->result; }
 const CamerasResult& CamerasJob::result() const { return state_->result; }
@@ -565,4 +566,4 @@ std::string to_json(const CamerasResult& result) {
     return text(add_events(json));
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -20,16 +20,16 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// One of the cameras that a listener serves. It runs a BroadcastJob, and a new one each time the size of the frames
 /// changes or control requests need a restart; or it runs a RelayJob if the source is a stream of another server.
 class Camera {
 public:
-    /// Does not open anything yet. `options` name the stream; the files of their job are not written. `ordered` are
+    /// Does not open anything yet. `options` name the stream; the files of their job are not written. `requested` are
     /// persisted settings. The listener must outlive the camera.
-    Camera(const BroadcastOptions& options, net::Listener& listener, const LiveOptions& live = {},
-           LiveSettings ordered = {});
+    Camera(const BroadcastOptions& options, net::Listener& listener, const service::LiveOptions& live = {},
+           LiveSettings requested = {});
     ~Camera();
 
     /// Name of the stream.
@@ -54,8 +54,8 @@ public:
 private:
     bool open_with_patience();
     void make_job();
-    // Makes a BroadcastJob with the ordered settings, or without those that do not fit.
-    std::unique_ptr<BroadcastJob> job_as_ordered();
+    // Makes a BroadcastJob with the requested settings, or without those that do not fit.
+    std::unique_ptr<BroadcastJob> job_as_requested();
     // Makes the next job if the last one ended for a new size or for requests.
     bool go_on();
     // Makes the next job; a recording file that cannot be written does not prevent it.
@@ -118,11 +118,11 @@ struct CamerasOptions {
     /// progress and stop token of its job, are ignored.
     std::vector<BroadcastOptions> cameras{};
     /// Files for control requests. Persisted settings are applied from the first frame on, as far as they fit.
-    LiveOptions live{};
+    service::LiveOptions live{};
     /// If true, the page, the API and other HTTP routes are served at the same address.
     bool web = true;
     /// Events of cameras with a detector. Relayed streams have none.
-    EventOptions events{};
+    service::EventOptions events{};
 };
 
 /// Returns the files that these options read and write.
@@ -152,9 +152,9 @@ struct CamerasResult {
     CamerasTotal total{};
     net::ServerMetrics viewers{};
     /// Set if a camera has a detector.
-    std::optional<EventFigures> events{};
+    std::optional<service::EventStatistics> events{};
     /// Set if a broker receives events.
-    std::optional<MqttFigures> mqtt{};
+    std::optional<service::MqttStatistics> mqtt{};
 };
 
 /// Returns the result as JSON: the total's fields and fps, viewers_total, and in `cameras` one object per camera name,
@@ -181,12 +181,12 @@ public:
     const net::Address& address() const;
 
     /// Events of the cameras. Valid as long as the job.
-    const EventHub& events() const;
+    const service::EventHub& events() const;
     /// Counters of the broker's publisher; empty if there is none.
-    std::optional<MqttFigures> mqtt() const;
+    std::optional<service::MqttStatistics> mqtt() const;
 
     /// All cameras, for queries and control requests. Requests fail after the job was destroyed.
-    std::vector<std::shared_ptr<LiveCamera>> live() const;
+    std::vector<std::shared_ptr<service::LiveCamera>> live() const;
 
     /// Serves until all cameras have ended; may be called once. Throws the error of the first camera that failed.
     const CamerasResult& run();
@@ -205,4 +205,4 @@ CamerasTotal total_of(const std::vector<std::unique_ptr<Camera>>& cameras);
 /// `cameras`. Refers to `cameras`.
 ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

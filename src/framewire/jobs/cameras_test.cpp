@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 TEST(CameraText, SplitsAtTheFirstEqualsSign) {
@@ -203,4 +203,4 @@ TEST(CameraRecordings, NumberFurtherParts) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -33,7 +33,7 @@
 
 // Collects all errors instead of stopping at the first one, so that `framewire check` reports everything at once.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using Kind = DocumentNode::Kind;
@@ -444,7 +444,7 @@ constexpr std::string_view no_discovery = "none";
 // Returns what is wrong with a broker's address; the message never contains the text.
 std::string problem_with_broker(const std::string& text) {
     try {
-        parse_mqtt_address(text);
+        service::parse_mqtt_address(text);
     } catch (const Error& error) {
         return error.what();
     }
@@ -459,7 +459,7 @@ std::string problem_with_discovery(const std::string& text) {
 }
 
 // Settings of the MQTT broker.
-std::vector<Setting<EventOptions>> mqtt_settings() {
+std::vector<Setting<service::EventOptions>> mqtt_settings() {
     return {
         {{.name = "mqtt",
           .help = "send the events of detectors to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
@@ -467,36 +467,38 @@ std::vector<Setting<EventOptions>> mqtt_settings() {
           .type = Type::text,
           .optional = true,
           .unit = "URL"},
-         [](EventOptions& events, const std::string& text) { events.mqtt.broker = parse_mqtt_address(text); },
+         [](service::EventOptions& events, const std::string& text) {
+             events.mqtt.broker = service::parse_mqtt_address(text);
+         },
          problem_with_broker},
         {{.name = "mqtt-password-file",
           .help = "file with the password of the MQTT user, one line",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
-         [](EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
         {{.name = "mqtt-ca",
           .help = "for mqtts://: trust only these certificate authorities, PEM; default: the system's",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
-         [](EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
         {{.name = "mqtt-discovery",
           .help = "topic prefix of Home Assistant's discovery; none: no discovery",
           .type = Type::text,
-          .default_value = MqttOptions{}.discovery,
+          .default_value = service::MqttOptions{}.discovery,
           .unit = "PREFIX|none"},
-         [](EventOptions& events, const std::string& text) {
+         [](service::EventOptions& events, const std::string& text) {
              events.mqtt.discovery = text == no_discovery ? std::string() : text;
          },
          problem_with_discovery},
         {{.name = "mqtt-spool",
           .help = "how many events to keep while the broker is unreachable; beyond that, the oldest are dropped",
-          .default_value = fmt::to_string(MqttOptions{}.spool_limit),
-          .minimum = static_cast<double>(least_spool_limit),
-          .maximum = static_cast<double>(most_spool_limit),
+          .default_value = fmt::to_string(service::MqttOptions{}.spool_limit),
+          .minimum = static_cast<double>(service::least_spool_limit),
+          .maximum = static_cast<double>(service::most_spool_limit),
           .unit = "N"},
-         [](EventOptions& events, const std::string& text) {
+         [](service::EventOptions& events, const std::string& text) {
              events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
          }},
         {{.name = "mqtt-spool-file",
@@ -504,13 +506,13 @@ std::vector<Setting<EventOptions>> mqtt_settings() {
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
-         [](EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
 }
 
 // Settings of events and motion, followed by those of the broker.
-std::vector<Setting<EventOptions>> make_event_settings() {
+std::vector<Setting<service::EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
-    std::vector<Setting<EventOptions>> settings = {
+    std::vector<Setting<service::EventOptions>> settings = {
         {{.name = "events-rate",
           .help = "largest number of object events per second and camera; default: one per frame with objects",
           .type = Type::real,
@@ -518,24 +520,25 @@ std::vector<Setting<EventOptions>> make_event_settings() {
           .maximum = 1000,
           .optional = true,
           .unit = "N"},
-         [](EventOptions& events, const std::string& text) { events.objects_rate = number_in<double>(text); }},
+         [](service::EventOptions& events, const std::string& text) { events.objects_rate = number_in<double>(text); }},
         {{.name = "motion-after",
           .help = "motion turns ON after this many consecutive frames with objects",
-          .default_value = fmt::to_string(MotionRules{}.after_frames),
+          .default_value = fmt::to_string(service::MotionRules{}.after_frames),
           .minimum = 1,
           .maximum = 1000,
           .unit = "FRAMES"},
-         [](EventOptions& events, const std::string& text) {
+         [](service::EventOptions& events, const std::string& text) {
              events.motion.after_frames = number_in<int>(text).value_or(events.motion.after_frames);
          }},
         {{.name = "motion-hold",
           .help = "motion turns OFF after this time without objects",
           .type = Type::real,
-          .default_value = fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(MotionRules{}.hold).count()),
+          .default_value =
+              fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(service::MotionRules{}.hold).count()),
           .minimum = 0,
           .maximum = most_hold_seconds,
           .unit = "SECONDS"},
-         [](EventOptions& events, const std::string& text) {
+         [](service::EventOptions& events, const std::string& text) {
              events.motion.hold = std::chrono::duration_cast<Clock::duration>(
                  std::chrono::duration<double>(number_in<double>(text).value_or(0)));
          }}};
@@ -545,12 +548,12 @@ std::vector<Setting<EventOptions>> make_event_settings() {
 
 }  // namespace
 
-const std::vector<Setting<EventOptions>>& event_settings() {
+const std::vector<Setting<service::EventOptions>>& event_settings() {
     static const auto settings = make_event_settings();
     return settings;
 }
 
-void check_events(const EventOptions& options) {
+void check_events(const service::EventOptions& options) {
     const auto& mqtt = options.mqtt;
     const bool more = !mqtt.password_file.empty() || !mqtt.authority_file.empty() || !mqtt.spool_file.empty();
     if (mqtt.broker.host.empty() && more)
@@ -671,7 +674,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .maximum = codec::Refiner::most_seconds,
           .optional = true,
           .unit = "SECONDS"},
-         [](CameraSettings& camera, const std::string& text) { camera.refresh_seconds = number_in<double>(text); },
+         [](CameraSettings& camera, const std::string& text) { camera.refine_seconds = number_in<double>(text); },
          problem_with_refinement,
          "refresh"});
     settings.push_back(
@@ -713,7 +716,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .help = "allow viewers to change filters, threshold, picture settings, zones and recordings",
           .type = Type::flag,
           .default_value = "0"},
-         [](CameraSettings& camera, const std::string& text) { camera.input.panel = text == "1"; },
+         [](CameraSettings& camera, const std::string& text) { camera.input.accepts_control = text == "1"; },
          {},
          "panel"});
     settings.push_back(
@@ -851,20 +854,20 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     return settings;
 }
 
-const std::vector<Setting<LiveOptions>>& live_option_settings() {
-    static const std::vector<Setting<LiveOptions>> settings = {
+const std::vector<Setting<service::LiveOptions>>& live_option_settings() {
+    static const std::vector<Setting<service::LiveOptions>> settings = {
         {{.name = "state",
           .help = "file that keeps the settings changed while cameras run, and restores them at the start",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
-         [](LiveOptions& live, const std::string& text) { live.state_path = text; }},
+         [](service::LiveOptions& live, const std::string& text) { live.state_path = text; }},
         {{.name = "record-dir",
           .help = "folder for recordings and snapshots requested while cameras are served; default: not possible",
           .type = Type::text,
           .optional = true,
           .unit = "DIR"},
-         [](LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
+         [](service::LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
     return settings;
 }
 
@@ -890,7 +893,7 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
 
     BroadcastOptions options{.job = job, .input = settings.input, .encoder = encoder};
     if (settings.max_bitrate) options.rate = {*settings.max_bitrate, settings.threshold_max};
-    options.refresh_seconds = settings.refresh_seconds;
+    options.refine_seconds = settings.refine_seconds;
     options.record = with_camera_name(settings.record, name);
     options.wait_for_viewers = settings.wait;
     options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;
@@ -913,4 +916,4 @@ void check_camera(const BroadcastOptions& camera) {
     if (!camera.record.empty()) fwd::parse_record(camera.record);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Position in a text. Line and column are counted from 1.
 struct TextPlace {
@@ -99,7 +99,7 @@ struct CameraSettings {
     ParameterValues encoder{};
     std::optional<double> max_bitrate{};
     std::optional<int> threshold_max{};
-    std::optional<double> refresh_seconds{};
+    std::optional<double> refine_seconds{};
     /// {name} in it is replaced by the camera's name.
     std::string record{};
     std::string rate = "own";
@@ -118,7 +118,7 @@ const std::vector<Setting<CameraSettings>>& camera_settings();
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 
 /// Settings of control requests: state, record-dir.
-const std::vector<Setting<LiveOptions>>& live_option_settings();
+const std::vector<Setting<service::LiveOptions>>& live_option_settings();
 
 /// Returns the setting of this name. Throws Error{internal} if there is none.
 template <class Target>
@@ -155,8 +155,8 @@ struct Configuration {
     /// Name of its file, for messages.
     std::string name;
     net::ListenerOptions listener{};
-    LiveOptions live{};
-    EventOptions events{};
+    service::LiveOptions live{};
+    service::EventOptions events{};
     std::vector<BroadcastOptions> cameras{};
     /// Errors, ordered by position. If there are none, the configuration can be served.
     std::vector<ConfigurationProblem> problems{};
@@ -179,9 +179,9 @@ Configuration read_configuration(const std::string& path, const JobOptions& job 
 
 /// Settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca, mqtt-discovery,
 /// mqtt-spool, mqtt-spool-file.
-const std::vector<Setting<EventOptions>>& event_settings();
+const std::vector<Setting<service::EventOptions>>& event_settings();
 
 /// Throws Error{usage} if options do not fit together.
-void check_events(const EventOptions& options);
+void check_events(const service::EventOptions& options);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

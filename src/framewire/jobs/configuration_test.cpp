@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using testing::error_of;
@@ -86,8 +86,8 @@ cameras:
     EXPECT_EQ(door.input.filters, "gray,gaussian=5:sigma=1");
     EXPECT_EQ(door.encoder.threshold, 8);
     EXPECT_EQ(door.encoder.mode, codec::Mode::bounded);
-    EXPECT_EQ(door.refresh_seconds, 0);
-    EXPECT_TRUE(door.input.panel);
+    EXPECT_EQ(door.refine_seconds, 0);
+    EXPECT_TRUE(door.input.accepts_control);
     EXPECT_EQ(door.record, "door.fwd");
     EXPECT_TRUE(door.input.loop);
     EXPECT_TRUE(door.hurries);
@@ -130,10 +130,10 @@ cameras:
                             "x:10:5: panel is deprecated and will go in the next release: use controls",
                         }));
     ASSERT_EQ(configuration.cameras.size(), 2u);
-    EXPECT_EQ(configuration.cameras[0].refresh_seconds, 5);
-    EXPECT_TRUE(configuration.cameras[0].input.panel);
-    EXPECT_EQ(configuration.cameras[1].refresh_seconds, 0);
-    EXPECT_FALSE(configuration.cameras[1].input.panel);
+    EXPECT_EQ(configuration.cameras[0].refine_seconds, 5);
+    EXPECT_TRUE(configuration.cameras[0].input.accepts_control);
+    EXPECT_EQ(configuration.cameras[1].refine_seconds, 0);
+    EXPECT_FALSE(configuration.cameras[1].input.accepts_control);
 }
 
 // A camera's own setting replaces the default, whichever of its names each of them has.
@@ -143,7 +143,7 @@ TEST(Configuration, ReplacesDefaultsByEitherName) {
         const auto configuration = parse_configuration(
             "cameras:\n  door:\n    source: synth\n    " + first + ": 0\ndefaults:\n  " + second + ": 5\n", "x");
         ASSERT_EQ(configuration.cameras.size(), 1u) << names;
-        EXPECT_EQ(configuration.cameras[0].refresh_seconds, 0) << names;
+        EXPECT_EQ(configuration.cameras[0].refine_seconds, 0) << names;
     }
 }
 
@@ -229,4 +229,4 @@ TEST(Configuration, ReadsAFile) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

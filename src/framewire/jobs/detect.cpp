@@ -22,7 +22,7 @@
 // Objects are found per frame by a FrameDetector, and records, masks, label images and annotated frames are written in
 // frame order.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 namespace {
 
@@ -272,4 +272,4 @@ void add_step_files(JobFiles& files, const DetectStepsOptions& options, const De
     for (const auto name : detector_step_names(detector)) files.sink("--steps", path_of_step(options, name));
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

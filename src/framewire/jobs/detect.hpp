@@ -20,7 +20,7 @@
 #include <variant>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Region in which objects are detected: the whole frame, the union of some rectangles, or the pixels that are not
 /// black in a picture, given as a path that open_source() takes.
@@ -138,4 +138,4 @@ private:
     std::vector<VideoOutput> videos_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 class Detect : public JobTest {
@@ -160,4 +160,4 @@ TEST_P(Detect, RejectsTwoOutputsOnStandardOutput) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

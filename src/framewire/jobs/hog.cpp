@@ -29,7 +29,7 @@
 #include <optional>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 namespace {
 
@@ -385,11 +385,11 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
     auto plain = parameters;
     plain.norm = HogNorm::none;
     FrameHog hog(plain, frame.shape(), executor);
-    Frame twin(frame.shape(), executor);
-    copy(frame, twin.host());
-    twin.upload();
+    Frame mirror(frame.shape(), executor);
+    copy(frame, mirror.host());
+    mirror.upload();
     FrameDescriptors cells(hog.output_shape(), executor);
-    hog.start(twin, cells);
+    hog.start(mirror, cells);
     cells.wait();
     auto strokes = hog_strokes({cells.values().data(), hog.output_shape()}, plain);
     write_png(path_of(folder, hog_step_names.back()), strokes.view(), files);
@@ -489,4 +489,4 @@ const TrainingImages& TrainJob::negatives() const { return state_->negatives; }
 std::optional<TrainedModel> TrainJob::run() { return state_->run(); }
 const std::optional<DetectionCurve>& TrainJob::curve() const { return state_->curve; }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Largest value and mean of all descriptors of a run.
 class DescriptorSummary {
@@ -70,14 +70,14 @@ private:
     std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 namespace framewire {
 template <class Aggregate>
 class ParameterFields;
 }
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Options of a DescribeJob or DescribeFolderJob.
 struct DescribeOptions {
@@ -170,14 +170,14 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
 /// Adds these pictures to the outputs. Does nothing if `folder` is empty.
 void add_step_pictures(JobFiles& files, const std::string& folder);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 namespace framewire {
 template <class Aggregate>
 class ParameterFields;
 }
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Options of a TrainJob, which runs on the CPU.
 struct TrainOptions {
@@ -238,4 +238,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 class Describe : public JobTest {
@@ -190,4 +190,4 @@ TEST(StepFrames, RejectsInvalidTexts) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 // Conflicts between files are reported before the statistics file is opened.
 Job::Job(const JobOptions& options, const JobFiles& files)
@@ -157,4 +157,4 @@ std::optional<Rational> aspect_after(const PlaneMap& placement, Rational aspect)
     return is_about(value, before.value()) ? before : nearest_ratio(value);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Runs several attempts and keeps the first exception, so that later outputs are still completed after an earlier one
 /// failed. For one thread.
@@ -240,7 +240,7 @@ public:
     SinkOptions sink_options() const {
         auto options = Job::sink_options(input_.info());
         options.facts.pixel_aspect = pixel_aspect_;
-        if (input_.stretch_begin_seconds()) options.begin_seconds = input_.stretch_begin_seconds();
+        if (input_.segment_begin_seconds()) options.begin_seconds = input_.segment_begin_seconds();
         return options;
     }
 
@@ -249,7 +249,7 @@ public:
     SinkOptions film_options(const InputOptions& input, bool audio) const {
         auto film = sink_options();
         // Retimed frames no longer match the sound's times, and parts made of time ranges get their sound when joined.
-        if (input.fps <= 0 && !input.stretch) film.medium = input_.info().medium;
+        if (input.fps <= 0 && !input.segment) film.medium = input_.info().medium;
         film.source_threshold = input_.info().threshold;
         film.audio = audio;
         film.start_seconds = input.start_seconds;
@@ -311,22 +311,22 @@ private:
         std::vector<Slot<Found>> slots;
         for (int slot = 0; slot < frame_ring.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
-        run_circle({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
-                    .sends = [&](int slot) { return at(slot).frame.sent; },
-                    .failed = [&](int slot) { return !at(slot).frame.sent; },
-                    .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
-                    .wait =
-                        [&](int slot) {
-                            auto& [frame, found] = at(slot);
-                            if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
-                            frame.wait();
-                        },
-                    .send =
-                        [&](int slot, const FrameTime& time) {
-                            stages.send(at(slot).frame, time, at(slot).found);
-                            input_.count_sent(at(slot).frame, statistics());
-                        }},
-                   frame_ring, statistics());
+        run_frame_ring({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+                        .sends = [&](int slot) { return at(slot).frame.sent; },
+                        .failed = [&](int slot) { return !at(slot).frame.sent; },
+                        .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
+                        .wait =
+                            [&](int slot) {
+                                auto& [frame, found] = at(slot);
+                                if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
+                                frame.wait();
+                            },
+                        .send =
+                            [&](int slot, const FrameTime& time) {
+                                stages.send(at(slot).frame, time, at(slot).found);
+                                input_.count_sent(at(slot).frame, statistics());
+                            }},
+                       frame_ring, statistics());
     }
 
     // Filters the frame and starts the job's own work on it, on the processing thread.
@@ -347,4 +347,4 @@ private:
     double patience_seconds_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

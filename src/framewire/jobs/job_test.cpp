@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Returns the aspect as "16:15", or "none".
@@ -42,4 +42,4 @@ TEST(PixelAspect, IsEmptyForOtherAngles) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

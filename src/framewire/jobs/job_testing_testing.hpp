@@ -15,7 +15,7 @@
 
 // Fixtures shared by the tests of jobs.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 using testing::Bytes;
 using testing::error_of;
@@ -71,4 +71,4 @@ inline int lines_in(const std::string& path) {
     return static_cast<int>(std::count(bytes.begin(), bytes.end(), '\n'));
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -8,19 +8,19 @@
 #include <system_error>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
-void LiveParts::take_zones(std::span<const LiveZone> zones) {
+void LiveParts::take_zones(std::span<const service::LiveZone> zones) {
     std::vector<Zone> counting;
     for (const auto& zone : zones)
-        if (zone.kind == LiveZone::Kind::detect) counting.push_back(zone.area);
+        if (zone.kind == service::LiveZone::Kind::detect) counting.push_back(zone.area);
     const std::lock_guard lock(mutex_);
     counting_ = std::move(counting);
 }
 
 void LiveParts::count(std::span<const Component> objects, std::vector<Component>& counted) const {
     const std::lock_guard lock(mutex_);
-    count_in(counting_, objects, counted);
+    service::count_in(counting_, objects, counted);
 }
 
 void LiveParts::note_frame(bool signal, bool first) {
@@ -81,7 +81,7 @@ void LiveRecording::add(std::span<const std::uint8_t> packed, const FrameTime& t
         recorder_.add_picture(time, threshold, draw);
 }
 
-LiveRecordingState LiveRecording::state() const {
+service::LiveRecordingState LiveRecording::state() const {
     std::error_code unknown;
     const auto bytes = std::filesystem::file_size(path_ + ".part", unknown);
     const std::lock_guard lock(mutex_);
@@ -98,16 +98,16 @@ void LiveRecording::finish(Ending ending) {
     recorder_.finish(ending);
 }
 
-void OrdersInForce::note_sent(std::uint64_t orders) {
+void RequestsInForce::note_sent(std::uint64_t requests) {
     {
         const std::lock_guard lock(mutex_);
         any_sent_ = true;
-        sent_ = std::max(sent_, orders);
+        sent_ = std::max(sent_, requests);
     }
     changed_.notify_all();
 }
 
-void OrdersInForce::end() {
+void RequestsInForce::end() {
     {
         const std::lock_guard lock(mutex_);
         ended_ = true;
@@ -116,11 +116,11 @@ void OrdersInForce::end() {
 }
 
 // A request that came into force counts even if the stream ended afterwards.
-OrdersInForce::Outcome OrdersInForce::wait_for(std::uint64_t orders) const {
+RequestsInForce::Outcome RequestsInForce::wait_for(std::uint64_t requests) const {
     std::unique_lock lock(mutex_);
-    const auto is_sent = [&] { return any_sent_ && sent_ >= orders; };
+    const auto is_sent = [&] { return any_sent_ && sent_ >= requests; };
     changed_.wait_for(lock, patience, [&] { return ended_ || is_sent(); });
     return is_sent() ? Outcome::in_force : ended_ ? Outcome::ended : Outcome::late;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// A recording that is started and ended while a stream is sent. One thread adds frames, another may end it.
 class LiveRecording {
@@ -37,7 +37,7 @@ public:
              const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
     /// File, duration and size so far; from any thread.
-    LiveRecordingState state() const;
+    service::LiveRecordingState state() const;
 
     /// Waits until everything is written and makes the file appear under its name; only the first call has an effect.
     /// Throws the error if writing failed, and Error{config} if no frame was added; then there is no file.
@@ -58,7 +58,7 @@ private:
 class LiveParts {
 public:
     /// Sets the detection areas to the zones of kind `detect`.
-    void take_zones(std::span<const LiveZone> zones);
+    void take_zones(std::span<const service::LiveZone> zones);
     /// Filters objects by the detection areas, as count_in() does.
     void count(std::span<const Component> objects, std::vector<Component>& counted) const;
 
@@ -93,7 +93,7 @@ private:
 /// Tracks how many control requests are in force in the newest state of a stream. Requests are counted when they are
 /// accepted, and each frame carries the count with which it was made. May outlive its job, so that waiting threads can
 /// finish. Thread-safe.
-class OrdersInForce {
+class RequestsInForce {
 public:
     /// Maximum time that wait_for() waits for a frame.
     static constexpr std::chrono::seconds patience{10};
@@ -102,11 +102,11 @@ public:
     enum class Outcome { in_force, ended, late };
 
     /// Notes that a frame made with this many requests was sent.
-    void note_sent(std::uint64_t orders);
+    void note_sent(std::uint64_t requests);
     /// Notes that no further frames are sent.
     void end();
     /// Returns when a frame made with this many requests was sent, when the stream ended, or after `patience`.
-    Outcome wait_for(std::uint64_t orders) const;
+    Outcome wait_for(std::uint64_t requests) const;
 
 private:
     mutable std::mutex mutex_;
@@ -116,18 +116,20 @@ private:
 };
 
 /// Answer to a request if no frame was sent within `patience`.
-inline constexpr const char* late_order_text =
+inline constexpr const char* late_request_text =
     "no frame has arrived since this request; it applies from the next frame on";
 
 /// Identifies requests whose effect a caller can wait for. Before the first frame of a stream there is nothing to wait
 /// for, because that frame is made with them.
-struct OrderTicket {
-    std::shared_ptr<const OrdersInForce> stream{};  ///< null: nothing to wait for
+struct RequestTicket {
+    std::shared_ptr<const RequestsInForce> stream{};  ///< null: nothing to wait for
     /// Number of requests that must be in force.
-    std::uint64_t orders = 0;
+    std::uint64_t requests = 0;
 
-    /// Waits as OrdersInForce::wait_for() does.
-    OrdersInForce::Outcome wait() const { return stream ? stream->wait_for(orders) : OrdersInForce::Outcome::in_force; }
+    /// Waits as RequestsInForce::wait_for() does.
+    RequestsInForce::Outcome wait() const {
+        return stream ? stream->wait_for(requests) : RequestsInForce::Outcome::in_force;
+    }
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -14,7 +14,7 @@
 
 // Fixtures shared by the tests of served cameras and their control requests.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Serves cameras on a thread until the end of the test.
 class Serving {
@@ -33,7 +33,7 @@ public:
           }) {}
     ~Serving() { stop_.request_stop(); }
 
-    LiveCamera& camera() const { return *job_.live().front(); }
+    service::LiveCamera& camera() const { return *job_.live().front(); }
     net::StreamAddress address() const { return {job_.address(), camera().name()}; }
     /// Waits until a condition holds.
     static void until(const std::function<bool()>& there) { ASSERT_TRUE(kit::eventually(there)); }
@@ -57,7 +57,7 @@ protected:
     CamerasOptions options(codec::Mode mode = codec::Mode::lossless, int threshold = 20) const {
         CamerasOptions options{.job = job()};
         options.listener.listen = {"127.0.0.1", 0};
-        BroadcastOptions camera{.job = job(), .input = {.source = source(), .panel = true}};
+        BroadcastOptions camera{.job = job(), .input = {.source = source(), .accepts_control = true}};
         camera.encoder = {.mode = mode, .threshold = threshold};
         camera.server.stream = "door";
         options.cameras.push_back(camera);
@@ -69,11 +69,11 @@ protected:
         return {picture.data(), picture.data() + picture.shape().bytes()};
     }
     /// Returns the message with which `order` is refused.
-    static std::string refusal(const std::function<void()>& order, ErrorCode code = ErrorCode::usage) {
+    static std::string refusal(const std::function<void()>& request, ErrorCode code = ErrorCode::usage) {
         std::string words;
-        EXPECT_EQ(testing::error_of(order, &words), code) << words;
+        EXPECT_EQ(testing::error_of(request, &words), code) << words;
         return words;
     }
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -10,11 +10,11 @@
 #include <stop_token>
 #include <string>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// A time range of a source. A job on it writes exactly those frames that a job on the whole source would write in this
-/// range. Times and numbers are those of the source. See stretches_of().
-struct Stretch {
+/// range. Times and numbers are those of the source. See segments_of().
+struct FileSegment {
     /// Time of its first frame.
     double begin_seconds = 0;
     /// Number of its first frame.
@@ -77,7 +77,7 @@ struct InputOptions {
     std::optional<double> duration_seconds{};  ///< see SourceOptions
     bool seekable = false;                     ///< see SourceOptions
     /// Optional. Time range of the source to process, instead of a start and a duration.
-    std::optional<Stretch> stretch{};
+    std::optional<FileSegment> segment{};
     /// If above 0: the frame rate requested from the source; frames of a source that is not live get times by this
     /// rate.
     double fps = 0;
@@ -103,9 +103,9 @@ struct InputOptions {
     bool shows_loss = false;
     /// If true, brightness, contrast, saturation and gain can be set even if the chain has no `adjust`, and filters can
     /// be switched on and off while frames flow.
-    bool panel = false;
+    bool accepts_control = false;
     /// If true, filters display the source's public_name().
     bool public_name = false;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

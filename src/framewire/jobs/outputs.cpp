@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 bool is_output_folder(const std::string& output) { return output.ends_with('/') || is_folder(output); }
 
@@ -137,4 +137,4 @@ void StatisticsFile::write(const std::string& json) {
     file_->finish();
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

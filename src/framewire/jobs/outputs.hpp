@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Returns true if the text names an output folder: an existing folder, or a name that ends in a slash.
 bool is_output_folder(const std::string& output);
@@ -195,4 +195,4 @@ private:
     Written written_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

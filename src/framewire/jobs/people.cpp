@@ -22,7 +22,7 @@
 #include <filesystem>
 #include <iterator>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Makes an object for the records from a detection, of which only the box is known: area and centroid are those of the
@@ -347,4 +347,4 @@ void ScoreLabels::draw(float score, int x, int y, HostView<std::uint8_t> picture
     }
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Draws scores into pictures. If this machine has no font, a warning is logged and nothing is drawn.
 class ScoreLabels {
@@ -164,4 +164,4 @@ private:
     PeopleResult* result_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

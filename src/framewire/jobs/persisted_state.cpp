@@ -28,7 +28,7 @@
 // The persisted state as JSON. Reading is strict: unknown keys and values out of range are errors that name their
 // place.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using StateJson = nlohmann::json;
@@ -114,7 +114,7 @@ private:
     std::string path_;
 };
 
-StateJson to_json(const LiveZones& zones) {
+StateJson to_json(const service::LiveZones& zones) {
     StateJson all = StateJson::array();
     for (const auto& [kind, area] : zones.zones)
         all.push_back(
@@ -146,21 +146,22 @@ codec::Mode mode_of(const Place& place) {
 }
 
 // Zones must lie inside the frame on which they were drawn.
-LiveZones zones_of(const Place& place) {
+service::LiveZones zones_of(const Place& place) {
     constexpr int most = std::numeric_limits<int>::max();
     place.require_keys({"size", "zones"});
-    LiveZones zones;
+    service::LiveZones zones;
     std::vector<int> sides;
     place.at("size").for_each(2, [&](const Place& side) { sides.push_back(side.number(1, max_side_px)); });
     if (sides.size() != 2) place.at("size").refuse("expected a width and a height");
     zones.drawn_on = {1, sides[1], sides[0], 3};
-    place.at("zones").for_each(max_live_zones, [&](const Place& zone) {
+    place.at("zones").for_each(service::max_live_zones, [&](const Place& zone) {
         zone.require_keys({"kind", "x", "y", "width", "height"});
         const auto side = [&](const char* key) { return zone.at(key).number(0, most); };
-        zones.zones.push_back({zone.at("kind").attempt([&] { return parse_zone_kind(zone.at("kind").text()); }),
-                               {side("x"), side("y"), side("width"), side("height")}});
+        zones.zones.push_back(
+            {zone.at("kind").attempt([&] { return service::parse_zone_kind(zone.at("kind").text()); }),
+             {side("x"), side("y"), side("width"), side("height")}});
     });
-    place.at("zones").attempt([&] { check_zones(zones.zones, zones.drawn_on); });
+    place.at("zones").attempt([&] { service::check_zones(zones.zones, zones.drawn_on); });
     return zones;
 }
 
@@ -181,7 +182,7 @@ LiveSettings settings_of(const Place& place) {
     LiveSettings settings;
     if (place.has("chain")) {
         settings.chain = place.at("chain").text();
-        place.at("chain").attempt([&] { check_ordered_chain(*settings.chain); });
+        place.at("chain").attempt([&] { check_requested_chain(*settings.chain); });
     }
     if (place.has("filters"))
         place.at("filters").for_each(max_chain_filters, [&](const Place& filter) {
@@ -197,7 +198,7 @@ LiveSettings settings_of(const Place& place) {
 
 }  // namespace
 
-std::string to_json(const OrderedOfCameras& cameras) {
+std::string to_json(const PersistedSettings& cameras) {
     StateJson all = StateJson::object();
     for (const auto& [name, settings] : cameras)
         if (auto json = to_json(settings); !json.empty()) all[name] = std::move(json);
@@ -206,7 +207,7 @@ std::string to_json(const OrderedOfCameras& cameras) {
 }
 
 // Untrusted text: its size is checked before it is parsed.
-OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
+PersistedSettings parse_state(std::string_view text, const std::string& name) {
     if (text.size() > max_state_bytes)
         fail(ErrorCode::config, "{}: more than {} bytes, so it is not a state file of cameras", name, max_state_bytes);
     StateJson json;
@@ -221,17 +222,17 @@ OrderedOfCameras parse_state(std::string_view text, const std::string& name) {
     root.at("version").number(state_version, state_version);
     const auto cameras = root.at("cameras");
     if (!cameras.value().is_object()) cameras.refuse("expected an object");
-    OrderedOfCameras ordered;
+    PersistedSettings requested;
     for (const auto& entry : cameras.value().items()) {
         const auto& camera = entry.key();
         const auto place = cameras.below(camera, entry.value());
         place.attempt([&] { net::validate_stream_name(camera); });
-        ordered.emplace(camera, settings_of(place));
+        requested.emplace(camera, settings_of(place));
     }
-    return ordered;
+    return requested;
 }
 
-OrderedOfCameras read_state(const std::string& path) {
+PersistedSettings read_state(const std::string& path) {
     const auto folder = std::filesystem::absolute(path).parent_path();
     if (!std::filesystem::is_directory(folder)) fail(ErrorCode::config, "the folder for {} does not exist", path);
     if (!std::filesystem::exists(path)) return {};
@@ -257,11 +258,11 @@ constexpr std::chrono::milliseconds between_looks{300};
 
 }  // namespace
 
-StateKeeper::StateKeeper(std::string path, OrderedOfCameras before, std::vector<std::shared_ptr<ServedCamera>> cameras)
+StateKeeper::StateKeeper(std::string path, PersistedSettings before, std::vector<std::shared_ptr<ServedCamera>> cameras)
     : path_(std::move(path)),
-      ordered_(std::move(before)),
+      requested_(std::move(before)),
       cameras_(std::move(cameras)),
-      kept_(to_json(ordered_)),
+      kept_(to_json(requested_)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 StateKeeper::~StateKeeper() {
@@ -280,8 +281,8 @@ void StateKeeper::work(const std::stop_token& stop) {
 
 void StateKeeper::keep_now() {
     const std::lock_guard lock(mutex_);
-    for (const auto& camera : cameras_) ordered_[camera->name()] = camera->settings();
-    auto json = to_json(ordered_);
+    for (const auto& camera : cameras_) requested_[camera->name()] = camera->settings();
+    auto json = to_json(requested_);
     if (json == kept_) return;
     write_state(path_, json);
     kept_ = std::move(json);
@@ -296,4 +297,4 @@ void StateKeeper::keep() {
     }
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -11,23 +11,23 @@
 #include <thread>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Settings that control requests changed, by camera name.
-using OrderedOfCameras = std::map<std::string, LiveSettings, std::less<>>;
+using PersistedSettings = std::map<std::string, LiveSettings, std::less<>>;
 
 /// Returns the persisted state as JSON. Only settings that were changed are written, for example:
 ///     {"framewire":"state","version":1,"cameras":{"door":{"chain":"gray","filters":[{"text":"gray","on":false}],
 ///     "adjust":{"brightness":10,"contrast":1.0,"saturation":1.0,"gain":1.0},"threshold":8,"mode":"bounded",
 ///     "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}}}}
-std::string to_json(const OrderedOfCameras& cameras);
+std::string to_json(const PersistedSettings& cameras);
 /// Parses the persisted state. `name` is the file's name for messages. The text is untrusted: throws Error{config} with
 /// the file and the key or position if it is anything else, or larger than 1 MiB.
-OrderedOfCameras parse_state(std::string_view json, const std::string& name);
+PersistedSettings parse_state(std::string_view json, const std::string& name);
 
 /// Reads the file at `path`; if it does not exist, no camera has changed settings. Throws as parse_state() does, and
 /// Error{config} if the folder does not exist or the file cannot be read.
-OrderedOfCameras read_state(const std::string& path);
+PersistedSettings read_state(const std::string& path);
 /// Replaces the file atomically: a reader sees either the old or the new contents. Syncs it to disk. Throws Error{io}.
 void write_state(const std::string& path, const std::string& json);
 
@@ -36,7 +36,7 @@ void write_state(const std::string& path, const std::string& json);
 class StateKeeper {
 public:
     /// `before` is the content of the file; its entries for cameras that are not served now are preserved.
-    StateKeeper(std::string path, OrderedOfCameras before, std::vector<std::shared_ptr<ServedCamera>> cameras);
+    StateKeeper(std::string path, PersistedSettings before, std::vector<std::shared_ptr<ServedCamera>> cameras);
     /// Stops the thread and writes the last changes.
     ~StateKeeper();
     StateKeeper(const StateKeeper&) = delete;
@@ -51,7 +51,7 @@ private:
     void keep();
 
     std::string path_;
-    OrderedOfCameras ordered_;
+    PersistedSettings requested_;
     std::vector<std::shared_ptr<ServedCamera>> cameras_;
     // content of the file
     std::string kept_;
@@ -62,4 +62,4 @@ private:
     std::jthread thread_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -11,7 +11,7 @@
 
 // Persisted settings are in force after a restart.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using PersistedRequests = LiveTest;
@@ -21,13 +21,13 @@ FRAMEWIRE_ON_EVERY_BACKEND(PersistedRequests);
 TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
-    const std::vector<LiveZone> zones{{LiveZone::Kind::privacy, {10, 20, 30, 16}}};
+    const std::vector<service::LiveZone> zones{{service::LiveZone::Kind::privacy, {10, 20, 30, 16}}};
     {
         const Serving serving(kept);
         auto& camera = serving.camera();
         serving.wait_for_frames(1);
         camera.set_chain("median=3,gray=channels=3");
-        camera.control(FilterOrder{2, false});
+        camera.control(service::FilterRequest{2, false});
         camera.control(Adjustment{.brightness = 40});
         camera.set_threshold(3, {});
         camera.set_zones(zones);
@@ -62,11 +62,11 @@ TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
 TEST_P(PersistedRequests, DropInvalidSettings) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
-    OrderedOfCameras before;
+    PersistedSettings before;
     before["yard"].threshold = 9;
     before["door"].chain = "crop=900:900";
     before["door"].mode = codec::Mode::lossless;
-    before["door"].zones = {{{LiveZone::Kind::privacy, {0, 0, 640, 240}}}, {1, 480, 640, 3}};
+    before["door"].zones = {{{service::LiveZone::Kind::privacy, {0, 0, 640, 240}}}, {1, 480, 640, 3}};
     write_state(kept.live.state_path, to_json(before));
     kept.cameras[0].rate = {.bits_per_second = 1e9, .threshold_max = 30};
     {
@@ -76,7 +76,7 @@ TEST_P(PersistedRequests, DropInvalidSettings) {
         const auto state = camera.state();
         EXPECT_EQ(state.chain, "");
         EXPECT_EQ(state.mode, codec::Mode::exact);
-        const std::vector<LiveZone> scaled{{LiveZone::Kind::privacy, {0, 0, 128, 48}}};
+        const std::vector<service::LiveZone> scaled{{service::LiveZone::Kind::privacy, {0, 0, 128, 48}}};
         EXPECT_EQ(state.zones, scaled) << "the upper half, whatever the size";
         EXPECT_NE(refusal([&] { camera.set_threshold(31, {}); }).find("maximum threshold"), std::string::npos);
         EXPECT_NE(refusal([&] { camera.set_threshold({}, codec::Mode::lossless); }).find("bitrate"), std::string::npos);
@@ -104,32 +104,33 @@ TEST_P(PersistedRequests, RejectAMissingFolderOrAnInvalidFile) {
 
 namespace {
 
-OrderedOfCameras some_orders() {
-    OrderedOfCameras cameras;
+PersistedSettings some_settings() {
+    PersistedSettings cameras;
     auto& door = cameras["door"];
     door.chain = "gray=channels=3,text='a, \"b\"'";
     door.filters = {{.text = "gray=channels=3", .on = false}, {.text = "text='a, \"b\"'"}};
     door.adjustment = Adjustment{.brightness = -12, .contrast = 1.25, .saturation = 0.5, .gain = 2};
     door.threshold = 7;
     door.mode = codec::Mode::bounded;
-    door.zones = {{{LiveZone::Kind::privacy, {1, 2, 3, 4}}, {LiveZone::Kind::detect, {0, 0, 64, 48}}}, {1, 48, 64, 3}};
+    door.zones = {{{service::LiveZone::Kind::privacy, {1, 2, 3, 4}}, {service::LiveZone::Kind::detect, {0, 0, 64, 48}}},
+                  {1, 48, 64, 3}};
     cameras["yard"].threshold = 0;
     return cameras;
 }
 
 TEST(StateFile, ContainsEverySetting) {
-    const auto json = to_json(some_orders());
-    EXPECT_EQ(parse_state(json, "x"), some_orders());
+    const auto json = to_json(some_settings());
+    EXPECT_EQ(parse_state(json, "x"), some_settings());
     EXPECT_EQ(to_json(parse_state(json, "x")), json);
-    EXPECT_TRUE(parse_state(to_json(OrderedOfCameras{}), "x").empty());
-    EXPECT_TRUE(parse_state(to_json(OrderedOfCameras{{"door", {}}}), "x").empty()) << "nothing was ordered of it";
+    EXPECT_TRUE(parse_state(to_json(PersistedSettings{}), "x").empty());
+    EXPECT_TRUE(parse_state(to_json(PersistedSettings{{"door", {}}}), "x").empty()) << "nothing was requested of it";
 }
 
 TEST(StateFile, ParsesItsOwnJson) {
     const testing::TemporaryFolder folder;
     EXPECT_TRUE(read_state(folder / "state.json").empty()) << "there is none yet";
-    write_state(folder / "state.json", to_json(some_orders()));
-    write_state(folder / "state.json", to_json(OrderedOfCameras{{"yard", some_orders()["yard"]}}));
+    write_state(folder / "state.json", to_json(some_settings()));
+    write_state(folder / "state.json", to_json(PersistedSettings{{"yard", some_settings()["yard"]}}));
     EXPECT_EQ(read_state(folder / "state.json").size(), 1u) << "the later one";
     EXPECT_EQ(testing::error_of([&] { read_state(folder / "no/state.json"); }), ErrorCode::config);
 }
@@ -173,4 +174,4 @@ TEST(StateFile, ReportsThePositionOfErrors) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 ChangesKind parse_changes(std::string_view text) {
     if (text == "mask") return ChangesKind::mask;
@@ -244,14 +244,14 @@ ReceiveState ReceiveJob::state() const {
     return state_->now;
 }
 
-std::optional<Controls> ReceiveJob::controls() const {
+std::optional<service::Controls> ReceiveJob::controls() const {
     const auto text = state_->remote ? state_->remote->state() : std::string();
-    return text.empty() ? std::nullopt : std::optional(parse_controls(text));
+    return text.empty() ? std::nullopt : std::optional(service::parse_controls(text));
 }
 
-void ReceiveJob::control(const ControlOrder& order) {
+void ReceiveJob::control(const service::ControlRequest& request) {
     if (!state_->remote) fail(ErrorCode::usage, "{} does not accept control requests", state_->url);
-    state_->remote->order(to_text(order));
+    state_->remote->request(service::to_text(request));
 }
 
 std::string to_json(const ReceiveResult& result) {
@@ -270,7 +270,7 @@ std::string to_json(const ReceiveResult& result) {
         {"fps", figures.fps},
         {"raw_bytes", figures.raw_bytes},
         {"received_bytes", counts.bytes},
-        {"keyframes", counts.received.pictures},
+        {"keyframes", counts.received.keyframes},
         {"delta_frames", counts.received.changes},
         {"skipped", counts.received.skipped},
         {"changed", changed_of > 0 ? static_cast<double>(counts.received.changed_bytes) / changed_of : 0.0},
@@ -281,4 +281,4 @@ std::string to_json(const ReceiveResult& result) {
     return json_text(json, 2) + "\n";
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// How changes are displayed: as a mask (red on black), as an overlay (red over the picture), or as a heatmap of their
 /// size.
@@ -95,7 +95,7 @@ struct ReceiveResult {
     /// Bound of the last picture.
     int threshold = 0;
     /// Thresholds of the delta frames; of the last picture if there was none.
-    ThresholdFigures thresholds{};
+    ThresholdStatistics thresholds{};
     Ending ending = Ending::complete;
 };
 
@@ -144,9 +144,9 @@ public:
     /// Current state of the stream; from any thread.
     ReceiveState state() const;
     /// State of the server's controls; empty if it accepts no control requests from this viewer. From any thread.
-    std::optional<Controls> controls() const;
+    std::optional<service::Controls> controls() const;
     /// Sends a control request; from any thread. Throws Error{usage} if the server accepts none.
-    void control(const ControlOrder& order);
+    void control(const service::ControlRequest& request);
 
 private:
     struct State;
@@ -180,4 +180,4 @@ private:
     std::int64_t index_ = 0;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 TEST(RecordingTime, StartsAtZeroAndFollowsTheStream) {
@@ -24,4 +24,4 @@ TEST(RecordingTime, ContinuesByOneFrameIfTheStreamJumps) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

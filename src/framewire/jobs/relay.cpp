@@ -12,7 +12,7 @@
 #include <atomic>
 #include <string_view>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Returns true if viewers of stream `a` can continue with stream `b`.
@@ -67,7 +67,7 @@ void check_relay(const BroadcastOptions& options) {
     if (!options.input.filters.empty()) refuse("a filter");
     if (options.detector) refuse("a detector");
     if (options.rate) refuse("a bitrate");
-    if (options.refresh_seconds) refuse("the refresh time");
+    if (options.refine_seconds) refuse("the refresh time");
     if (options.input.loop) refuse("a loop");
     if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a time range");
     if (!options.record.empty())
@@ -179,4 +179,4 @@ std::uint64_t RelayJob::copy_picture(HostView<std::uint8_t> to) const { return s
 const BroadcastResult& RelayJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& RelayJob::result() const { return state_->result; }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

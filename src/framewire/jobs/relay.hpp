@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Returns the address if a source's text names a stream of another server: tcp://, tls://, ws:// or wss:// without a
 /// query (with one, it is a URL for FFmpeg). Empty for any other source. Throws as net::parse_stream_address() does.
@@ -63,4 +63,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -5,7 +5,7 @@
 #include <future>
 #include <stop_token>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 class Relay : public JobTest {
@@ -85,4 +85,4 @@ TEST(RelayedStream, RecognisesFramewireAddresses) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

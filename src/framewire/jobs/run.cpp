@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Per-frame results of this job: there are none besides the frame itself.
@@ -23,7 +23,7 @@ struct RunJob::State {
                 (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
           job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {
-        job.input().give_own_pictures(video.planes());
+        job.input().give_native_frames(video.planes());
     }
 
     SinkOptions sink_options(const RunOptions& options) const {
@@ -76,4 +76,4 @@ const JobResult& RunJob::run() { return state_->run(), state_->result; }
 const JobResult& RunJob::result() const { return state_->result; }
 const Statistics& RunJob::statistics() const { return state_->job.statistics(); }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

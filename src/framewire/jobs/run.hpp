@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// When frames of a source that is not live are passed on.
 enum class Pace {
@@ -58,4 +58,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

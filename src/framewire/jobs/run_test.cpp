@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -255,4 +255,4 @@ TEST_P(Run, RejectsAnOutputThatIsAnInput) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -26,7 +26,7 @@
 
 // Rebuilds the command line of a served camera from its options, e.g. to restart it with the settings made at the page.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Builds a command line. Values are quoted for the shell; empty values and values equal to the defaults are omitted.
@@ -75,7 +75,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.number("--max-pixels", input.max_pixels);
     line.number("--max-memory", input.max_memory_bytes);
     line.flag("--loop", input.loop);
-    line.flag("--controls", input.panel);
+    line.flag("--controls", input.accepts_control);
 }
 
 // Options of the detector that differ from the defaults.
@@ -103,7 +103,7 @@ std::string adjust_text(const Adjustment& set) {
 }
 
 // Returns a shell comment that lists the zones.
-std::string zones_text(const LiveZones& zones) {
+std::string zones_text(const service::LiveZones& zones) {
     std::string text;
     for (const auto& [kind, area] : zones.zones)
         text += fmt::format("{}{} {},{},{},{}", text.empty() ? "" : "; ", to_string(kind), area.x, area.y, area.width,
@@ -156,7 +156,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
         line.option("--max-bitrate", fmt::format("{:.0f}", options.rate->bits_per_second));
         line.number("--threshold-max", options.rate->threshold_max);
     }
-    line.number("--refine", options.refresh_seconds);
+    line.number("--refine", options.refine_seconds);
     if (options.hurries)
         line.option("--rate", "max");
     else if (options.input.fps > 0)
@@ -175,10 +175,10 @@ constexpr std::string_view font_parameter = "font";
 
 }  // namespace
 
-codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveSettings& ordered) {
+codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveSettings& requested) {
     auto encoder = asked.encoder;
-    if (ordered.mode) encoder.mode = *ordered.mode;
-    if (ordered.threshold) encoder.threshold = *ordered.threshold;
+    if (requested.mode) encoder.mode = *requested.mode;
+    if (requested.threshold) encoder.threshold = *requested.threshold;
     codec::validate_packed_threshold(encoder.threshold);
     if (!asked.rate) return encoder;
     if (encoder.mode == codec::Mode::lossless)
@@ -188,27 +188,27 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
 }
 
 // Persisted settings that no longer fit are dropped; they do not prevent the server from starting.
-LiveSettings fitting(const BroadcastOptions& asked, LiveSettings ordered) {
+LiveSettings fitting(const BroadcastOptions& asked, LiveSettings requested) {
     const auto& name = asked.server.stream;
-    if (relayed_stream(asked.input.source) && ordered != LiveSettings{}) {
+    if (relayed_stream(asked.input.source) && requested != LiveSettings{}) {
         log_warning("{}: it is forwarded unchanged; its persisted settings are ignored", name);
         return {};
     }
     try {
-        encoder_with(asked, ordered);
+        encoder_with(asked, requested);
     } catch (const Error& error) {
         log_warning("{}: its persisted threshold and mode are ignored: {}", name, error.what());
-        ordered.threshold.reset();
-        ordered.mode.reset();
+        requested.threshold.reset();
+        requested.mode.reset();
     }
-    return ordered;
+    return requested;
 }
 
-BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& ordered) {
+BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings& requested) {
     auto options = asked;
-    if (ordered.chain) options.input.filters = *ordered.chain;
-    options.encoder = encoder_with(asked, ordered);
-    options.zones = ordered.zones;
+    if (requested.chain) options.input.filters = *requested.chain;
+    options.encoder = encoder_with(asked, requested);
+    options.zones = requested.zones;
     return options;
 }
 
@@ -218,7 +218,7 @@ Adjustment adjustment_of_chain(const std::string& chain) {
     return {};
 }
 
-void check_ordered_chain(const std::string& chain) {
+void check_requested_chain(const std::string& chain) {
     for (const auto& call : parse_chain(chain).calls)
         for (const auto& parameter : call.filter->parameters) {
             if (parameter.name != font_parameter || !call.values.is_given(parameter.name)) continue;
@@ -230,11 +230,11 @@ void check_ordered_chain(const std::string& chain) {
         }
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Queries of a ServedCamera, and the jobs that come and go behind it.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Viewers are shown file names without the folder.
@@ -260,55 +260,55 @@ void add(net::StreamMetrics& total, const net::StreamMetrics& part) {
     total.viewers = part.viewers;
     total.viewers_total += part.viewers_total;
     total.dropped += part.dropped;
-    total.pictures += part.pictures;
-    total.steps += part.steps;
+    total.keyframes += part.keyframes;
+    total.delta_frames += part.delta_frames;
     total.skipped += part.skipped;
-    total.picture_bytes += part.picture_bytes;
-    total.step_bytes += part.step_bytes;
+    total.keyframe_bytes += part.keyframe_bytes;
+    total.delta_frame_bytes += part.delta_frame_bytes;
     total.other_bytes += part.other_bytes;
 }
 
-ServedCamera::ServedCamera(const BroadcastOptions& asked, const LiveOptions& live, LiveSettings ordered,
+ServedCamera::ServedCamera(const BroadcastOptions& asked, const service::LiveOptions& live, LiveSettings requested,
                            std::shared_ptr<const Statistics> statistics)
     : name_(asked.server.stream),
       asked_(asked),
       live_(live),
       relays_(relayed_stream(asked.input.source)),
       statistics_(std::move(statistics)),
-      ordered_(std::move(ordered)) {}
+      requested_(std::move(requested)) {}
 
 BroadcastOptions ServedCamera::options(const BroadcastOptions& all) const {
-    const std::lock_guard lock(orders_mutex_);
-    return options_with(all, ordered_);
+    const std::lock_guard lock(requests_mutex_);
+    return options_with(all, requested_);
 }
 
 // First attempt: the settings of the last job. If those failed too: the camera's original options.
-bool ServedCamera::give_up_orders(const std::string& why) {
-    const std::lock_guard lock(orders_mutex_);
-    auto before = ordered_ == accepted_ ? LiveSettings{} : accepted_;
-    before.zones = ordered_.zones;
-    if (before == ordered_) return false;
+bool ServedCamera::give_up_requests(const std::string& why) {
+    const std::lock_guard lock(requests_mutex_);
+    auto before = requested_ == accepted_ ? LiveSettings{} : accepted_;
+    before.zones = requested_.zones;
+    if (before == requested_) return false;
     log_warning("{}: the request does not fit it: {}; it continues as before", name_, why);
-    ordered_ = accepted_ = std::move(before);
+    requested_ = accepted_ = std::move(before);
     given_up_because_ = why;
     return true;
 }
 
 // A new job starts with the options of options_with(); filter switches and adjustment are applied as control requests.
 void ServedCamera::attach(BroadcastJob& job) {
-    const std::lock_guard orders(orders_mutex_);
-    const auto attempt = [&](const auto& order) {
+    const std::lock_guard requests(requests_mutex_);
+    const auto attempt = [&](const auto& request) {
         try {
-            job.control(order);
+            job.control(request);
         } catch (const Error& error) {
             log_warning("{}: {}", name_, error.what());
         }
     };
-    for (const auto number : numbers_of_off(ordered_.filters, job.controls().filters))
-        attempt(FilterOrder{number, false});
-    if (ordered_.adjustment && *ordered_.adjustment != job.controls().adjustment) attempt(*ordered_.adjustment);
-    accepted_ = ordered_;
-    job_chain_ = ordered_.chain.value_or(asked_.input.filters);
+    for (const auto number : numbers_of_off(requested_.filters, job.controls().filters))
+        attempt(service::FilterRequest{number, false});
+    if (requested_.adjustment && *requested_.adjustment != job.controls().adjustment) attempt(*requested_.adjustment);
+    accepted_ = requested_;
+    job_chain_ = requested_.chain.value_or(asked_.input.filters);
     if (is_recorded_) go_on_recording(job);
     ++job_number_;
     begins_again_ = false;
@@ -324,8 +324,8 @@ void ServedCamera::attach(RelayJob& job) {
 
 // Adds the job's counters to the totals, so that versions, traffic and reconnects grow over restarts.
 void ServedCamera::detach() {
-    const std::lock_guard orders(orders_mutex_);
-    ordered_ = settings_now();
+    const std::lock_guard requests(requests_mutex_);
+    requested_ = settings_now();
     begins_again_ = job_ || relay_;
     const std::lock_guard lock(job_mutex_);
     const auto leave = [&](const auto& job, BroadcastStanding standing) {
@@ -341,7 +341,7 @@ void ServedCamera::detach() {
 }
 
 void ServedCamera::end() {
-    const std::lock_guard orders(orders_mutex_);
+    const std::lock_guard requests(requests_mutex_);
     is_over_ = true;
     stands_.notify_all();
 }
@@ -357,13 +357,13 @@ void ServedCamera::go_on_recording(BroadcastJob& job) {
 }
 
 LiveSettings ServedCamera::settings() const {
-    const std::lock_guard lock(orders_mutex_);
+    const std::lock_guard lock(requests_mutex_);
     return settings_now();
 }
 
 // The panels of viewers change the job directly, so its controls are read back.
 LiveSettings ServedCamera::settings_now() const {
-    auto settings = ordered_;
+    auto settings = requested_;
     const std::shared_lock lock(job_mutex_);
     if (!job_) return settings;
     const auto controls = job_->controls();
@@ -378,40 +378,40 @@ LiveSettings ServedCamera::settings_now() const {
 }
 
 // The state is read under the locks, and text and command line are made after they are released.
-LiveCameraState ServedCamera::state() const {
-    LiveSettings ordered;
+service::LiveCameraState ServedCamera::state() const {
+    LiveSettings requested;
     BroadcastStanding standing;
-    LiveCameraState state{.name = name_, .source = public_name(asked_.input.source)};
+    service::LiveCameraState state{.name = name_, .source = public_name(asked_.input.source)};
     {
-        const std::lock_guard orders(orders_mutex_);
-        ordered = settings_now();
+        const std::lock_guard requests(requests_mutex_);
+        requested = settings_now();
         const std::shared_lock lock(job_mutex_);
         standing = job_ ? job_->standing() : relay_ ? standing_of(*relay_) : last_;
         state.reconnects = reconnects_before_ + (job_ || relay_ ? standing.reconnects : 0);
         if (const auto recording = job_ ? job_->recording() : std::nullopt)
             state.recording = {file_of(recording->file), recording->seconds, recording->bytes};
     }
-    const auto encoder = encoder_with(asked_, ordered);
+    const auto encoder = encoder_with(asked_, requested);
     state.up = standing.up;
-    state.may_be_set = asked_.input.panel && !relays_;
+    state.may_be_set = asked_.input.accepts_control && !relays_;
     state.source_shape = standing.source_shape;
     state.shape = standing.shape;
     state.rate = standing.rate.value();
-    state.chain = ordered.chain.value_or(asked_.input.filters);
+    state.chain = requested.chain.value_or(asked_.input.filters);
     state.controls = standing.controls;
-    state.zones =
-        standing.source_shape.width > 0 ? zones_on(ordered.zones, standing.source_shape) : ordered.zones.zones;
+    state.zones = standing.source_shape.width > 0 ? service::zones_on(requested.zones, standing.source_shape)
+                                                  : requested.zones.zones;
     state.mode = relays_ ? standing.mode : encoder.mode;
     state.threshold = relays_ ? standing.threshold : encoder.effective_threshold();
     state.threshold_max = std::max(state.threshold, standing.threshold_max);
     state.detects = asked_.detector.has_value();
-    state.command = command(ordered);
+    state.command = command(requested);
     return state;
 }
 
-std::string ServedCamera::command(const LiveSettings& ordered) const {
-    auto options = options_with(asked_, ordered);
-    options.input.filters = chain_in_force(options.input.filters, ordered.filters, ordered.adjustment);
+std::string ServedCamera::command(const LiveSettings& requested) const {
+    auto options = options_with(asked_, requested);
+    options.input.filters = chain_in_force(options.input.filters, requested.filters, requested.adjustment);
     return command_of(options, live_.state_path);
 }
 
@@ -424,7 +424,7 @@ net::StreamMetrics ServedCamera::viewers() const {
 }
 
 // Copies under the shared lock, so that the job cannot be destroyed meanwhile.
-std::optional<LiveCamera::Picture> ServedCamera::picture() const {
+std::optional<service::LiveCamera::Picture> ServedCamera::picture() const {
     const std::shared_lock lock(job_mutex_);
     const auto copy_of = [&](const auto& job, const Shape& shape) -> std::optional<Picture> {
         if (job.picture_version() == 0) return std::nullopt;
@@ -447,11 +447,11 @@ std::uint64_t ServedCamera::picture_version() const {
     return version_before_ + (job_ ? job_->picture_version() : relay_ ? relay_->picture_version() : 0);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Control requests of a ServedCamera.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 namespace {
 
@@ -475,32 +475,32 @@ auto naming_no_folder(const std::string& folder, const Body& body) {
 void ServedCamera::require_settable() const {
     if (relays_)
         fail(ErrorCode::config, "{} is forwarded unchanged; send control requests to its origin server", name_);
-    if (!asked_.input.panel)
+    if (!asked_.input.accepts_control)
         fail(ErrorCode::config, "{} does not accept control requests; serve it with --controls", name_);
 }
 
 // Waits for the next job if the current one has ended for a restart.
-void ServedCamera::require_job(std::unique_lock<std::mutex>& orders) {
-    stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
+void ServedCamera::require_job(std::unique_lock<std::mutex>& requests) {
+    stands_.wait_for(requests, RequestsInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
     if (is_over_) fail(ErrorCode::config, "{} has ended", name_);
     if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
 }
 
 // Requests run one after the other, each until it is in force. Queries do not wait meanwhile: the mutexes of jobs and
 // settings are free.
-template <class Order>
-void ServedCamera::carry_out(const Order& order) {
+template <class ControlHandler>
+void ServedCamera::carry_out(const ControlHandler& request) {
     require_settable();
     const std::lock_guard turn(turn_mutex_);
-    OrderTicket ticket;
+    RequestTicket ticket;
     std::uint64_t job_number = 0;
     {
-        std::unique_lock orders(orders_mutex_);
-        require_job(orders);
+        std::unique_lock requests(requests_mutex_);
+        require_job(requests);
         const std::shared_lock lock(job_mutex_);
         given_up_because_.clear();
         job_number = job_number_;
-        if (order(*job_) == Taken::by_job) {
+        if (request(*job_) == Taken::by_job) {
             ticket = job_->ticket();
         } else {
             ticket = job_->next_job();
@@ -512,13 +512,14 @@ void ServedCamera::carry_out(const Order& order) {
 }
 
 // The job may end before a frame is made with the request; then the next job applies it from its first frame on.
-void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t job_number) {
+void ServedCamera::wait_until_in_force(const RequestTicket& ticket, std::uint64_t job_number) {
     auto outcome = ticket.wait();
-    if (outcome == OrdersInForce::Outcome::ended) {
-        OrderTicket first_frame;
+    if (outcome == RequestsInForce::Outcome::ended) {
+        RequestTicket first_frame;
         {
-            std::unique_lock orders(orders_mutex_);
-            stands_.wait_for(orders, OrdersInForce::patience, [&] { return job_number_ != job_number || is_over_; });
+            std::unique_lock requests(requests_mutex_);
+            stands_.wait_for(requests, RequestsInForce::patience,
+                             [&] { return job_number_ != job_number || is_over_; });
             if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has ended", name_);
             if (!given_up_because_.empty())
                 fail(ErrorCode::config, "it does not fit {}: {}; the camera continues as before", name_,
@@ -527,26 +528,26 @@ void ServedCamera::wait_until_in_force(const OrderTicket& ticket, std::uint64_t 
         }
         outcome = first_frame.wait();
     }
-    if (outcome == OrdersInForce::Outcome::ended) fail(ErrorCode::config, "{} has ended", name_);
-    if (outcome == OrdersInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_order_text);
+    if (outcome == RequestsInForce::Outcome::ended) fail(ErrorCode::config, "{} has ended", name_);
+    if (outcome == RequestsInForce::Outcome::late) fail(ErrorCode::config, "{}: {}", name_, late_request_text);
 }
 
 // A chain that needs another frame size or rate restarts the job.
 void ServedCamera::set_chain(const std::string& text) {
     carry_out([&](BroadcastJob& job) {
-        check_ordered_chain(text);
+        check_requested_chain(text);
         const bool taken = job.take_chain(text);
-        ordered_.chain = text;
+        requested_.chain = text;
         if (taken) accepted_.chain = job_chain_ = text;
         return taken ? Taken::by_job : Taken::by_next_job;
     });
 }
 
-void ServedCamera::control(const ControlOrder& order) {
-    control_by([&](const auto&) { return order; });
+void ServedCamera::control(const service::ControlRequest& request) {
+    control_by([&](const auto&) { return request; });
 }
 
-void ServedCamera::control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
+void ServedCamera::control_by(const std::function<service::ControlRequest(const Adjustment& now)>& make) {
     carry_out([&](BroadcastJob& job) {
         job.control(make(job.controls().adjustment));
         return Taken::by_job;
@@ -556,24 +557,24 @@ void ServedCamera::control_by(const std::function<ControlOrder(const Adjustment&
 // Another mode, or a threshold above the signalled bound, restarts the job.
 void ServedCamera::set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) {
     carry_out([&](BroadcastJob& job) {
-        auto wanted = ordered_;
+        auto wanted = requested_;
         if (threshold) wanted.threshold = threshold;
         if (mode) wanted.mode = mode;
         const auto encoder = encoder_with(asked_, wanted);
         if (encoder.mode == codec::Mode::lossless && threshold.value_or(0) > 0)
             fail(ErrorCode::usage, "threshold {} cannot be combined with mode lossless, whose threshold is 0",
                  *threshold);
-        ordered_ = std::move(wanted);
+        requested_ = std::move(wanted);
         const bool taken = encoder.mode == job.standing().mode && job.set_threshold(encoder.effective_threshold());
-        if (taken) accepted_.threshold = ordered_.threshold;
+        if (taken) accepted_.threshold = requested_.threshold;
         return taken ? Taken::by_job : Taken::by_next_job;
     });
 }
 
-void ServedCamera::set_zones(const std::vector<LiveZone>& zones) {
+void ServedCamera::set_zones(const std::vector<service::LiveZone>& zones) {
     carry_out([&](BroadcastJob& job) {
         job.set_zones(zones);
-        ordered_.zones = {zones, job.standing().source_shape};
+        requested_.zones = {zones, job.standing().source_shape};
         return Taken::by_job;
     });
 }
@@ -588,8 +589,8 @@ std::string ServedCamera::new_file(std::string_view ending) const {
 std::string ServedCamera::start_recording() {
     require_settable();
     const std::lock_guard turn(turn_mutex_);
-    std::unique_lock orders(orders_mutex_);
-    require_job(orders);
+    std::unique_lock requests(requests_mutex_);
+    require_job(requests);
     const std::shared_lock lock(job_mutex_);
     const auto path = new_file("fwd");
     naming_no_folder(live_.record_folder, [&] { job_->start_recording(path); });
@@ -600,8 +601,8 @@ std::string ServedCamera::start_recording() {
 void ServedCamera::stop_recording() {
     require_settable();
     const std::lock_guard turn(turn_mutex_);
-    std::unique_lock orders(orders_mutex_);
-    require_job(orders);
+    std::unique_lock requests(requests_mutex_);
+    require_job(requests);
     const std::shared_lock lock(job_mutex_);
     is_recorded_ = false;
     naming_no_folder(live_.record_folder, [&] { job_->stop_recording(); });
@@ -614,7 +615,7 @@ std::string ServedCamera::save_snapshot() {
     const auto now = picture();
     if (!now) fail(ErrorCode::config, "{} has no picture yet", name_);
     const auto png = encode_png(std::as_const(now->image).view());
-    const std::lock_guard orders(orders_mutex_);
+    const std::lock_guard requests(requests_mutex_);
     const auto path = new_file("png");
     naming_no_folder(live_.record_folder, [&] {
         OutputFile file(path);
@@ -624,4 +625,4 @@ std::string ServedCamera::save_snapshot() {
     return std::filesystem::path(path).filename().string();
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 BroadcastOptions camera(const std::string& source) {
@@ -38,13 +38,13 @@ TEST(ServeCommand, ContainsNonDefaultOptions) {
     EXPECT_EQ(command_of(camera("synth"), ""), "framewire serve -i door=synth");
     auto options = camera("rtsp://me:secret@host/stream");
     options.input.filters = "gray,text='a b'";
-    options.input.panel = true;
+    options.input.accepts_control = true;
     options.input.fps = 12.5;
     options.input.start_seconds = 1.5;
     options.input.reconnect = std::chrono::milliseconds(2500);
     options.encoder = {.mode = codec::Mode::bounded, .threshold = 8};
     options.rate = {.bits_per_second = 2e6, .threshold_max = 40};
-    options.refresh_seconds = 0;
+    options.refine_seconds = 0;
     options.detector = DetectorOptions{.parameters = {.min_area = 99}, .region = std::vector<Zone>{{1, 2, 3, 4}}};
     const auto command = command_of(options, "my state.json");
     EXPECT_EQ(
@@ -73,25 +73,25 @@ TEST(ServeCommand, ContainsTheCurrentChain) {
 
 TEST(ServeCommand, ListsZonesInAComment) {
     auto options = camera("synth");
-    options.zones = {{{LiveZone::Kind::privacy, {1, 2, 30, 40}}}, {1, 96, 128, 3}};
+    options.zones = {{{service::LiveZone::Kind::privacy, {1, 2, 30, 40}}}, {1, 96, 128, 3}};
     EXPECT_EQ(command_of(options, "state.json"), "framewire serve -i door=synth --state state.json");
     const auto command = command_of(options, "");
     EXPECT_NE(command.find("  # no option sets zones: privacy 1,2,30,40 (of 128x96)"), std::string::npos) << command;
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs
 
 // Control requests that hide or change parts of the picture must be visible in the next state, exact to the last byte.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr Shape shape{1, 96, 128, 3};
-constexpr LiveZone black{LiveZone::Kind::privacy, {21, 10, 45, 60}};
-constexpr LiveZone cells{LiveZone::Kind::mosaic, {70, 5, 40, 33}};
+constexpr service::LiveZone black{service::LiveZone::Kind::privacy, {21, 10, 45, 60}};
+constexpr service::LiveZone cells{service::LiveZone::Kind::mosaic, {70, 5, 40, 33}};
 
 /// Loops over a few raw frames of uniform brightness. `person` differs by less than a threshold of 20.
 class ImmediateMasks : public LiveTest {
@@ -100,7 +100,7 @@ protected:
         const char* name;
         codec::Mode mode;
         std::optional<codec::RateLimits> rate{};
-        double refresh_seconds = 0;
+        double refine_seconds = 0;
     };
     static std::vector<Case> cases() {
         const codec::RateLimits limits{.bits_per_second = 2e6, .threshold_max = 40};
@@ -141,7 +141,7 @@ protected:
         camera.input.source = fmt::format("raw:{}:size={}x{}:fps={}", path, shape.width, shape.height, fps);
         camera.input.loop = true;
         camera.rate = of.rate;
-        camera.refresh_seconds = of.refresh_seconds;
+        camera.refine_seconds = of.refine_seconds;
         return served;
     }
 
@@ -153,15 +153,15 @@ protected:
             for (int i = 3 * area.x; i < 3 * (area.x + area.width); ++i) bytes += picture.row(0, y)[i] != 0;
         return bytes;
     }
-    static Bytes picture_of(const LiveCamera& camera) {
+    static Bytes picture_of(const service::LiveCamera& camera) {
         const auto picture = camera.picture();
         return picture ? bytes_of(std::as_const(picture->image).view()) : Bytes();
     }
-    static Bytes hidden(Bytes bytes, const std::vector<LiveZone>& zones) {
+    static Bytes hidden(Bytes bytes, const std::vector<service::LiveZone>& zones) {
         std::vector<Zone> mosaic, privacy;
         for (const auto& zone : zones) {
-            if (zone.kind == LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
-            if (zone.kind == LiveZone::Kind::privacy) privacy.push_back(zone.area);
+            if (zone.kind == service::LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
+            if (zone.kind == service::LiveZone::Kind::privacy) privacy.push_back(zone.area);
         }
         PrivacyMasks(mosaic, privacy, shape).run(HostView<std::uint8_t>(bytes.data(), shape));
         return bytes;
@@ -184,7 +184,8 @@ TEST_P(ImmediateMasks, ZonesAreExactInTheNextState) {
             for (int states = 0; states < 3; ++states) ASSERT_TRUE(viewer.next());
             serving.wait_for_frames(3);
             const auto captured = frame(level, 0, false);
-            for (const auto& zones : std::vector<std::vector<LiveZone>>{{black}, {black, cells}, {cells}, {}}) {
+            for (const auto& zones :
+                 std::vector<std::vector<service::LiveZone>>{{black}, {black, cells}, {cells}, {}}) {
                 camera.set_zones(zones);
                 const auto version = camera.picture_version();
                 EXPECT_EQ(picture_of(camera), hidden(captured, zones));
@@ -204,7 +205,7 @@ TEST_P(ImmediateMasks, ZonesStayHiddenInEveryState) {
             net::Client viewer(serving.address());
             for (int states = 0; states < 10; ++states) ASSERT_TRUE(viewer.next());
             std::atomic<std::uint64_t> answered = 0;
-            const std::jthread order([&] {
+            const std::jthread request([&] {
                 camera.set_zones({black});
                 answered = camera.picture_version();
             });
@@ -229,7 +230,7 @@ TEST_P(ImmediateMasks, ShowsChangesBelowTheThreshold) {
         auto& camera = serving.camera();
         const net::Client viewer(serving.address());
         // until it is refined, if refinement is on
-        serving.wait_for_frames(of.refresh_seconds > 0 ? 40 : 3);
+        serving.wait_for_frames(of.refine_seconds > 0 ? 40 : 3);
         const auto captured = frame(60, 0, false);
         camera.control(Adjustment{.brightness = 15});
         EXPECT_EQ(picture_of(camera), brighter(captured, 15));
@@ -239,9 +240,9 @@ TEST_P(ImmediateMasks, ShowsChangesBelowTheThreshold) {
         EXPECT_EQ(picture_of(camera), captured);
         camera.set_chain("adjust=brightness=9");
         EXPECT_EQ(picture_of(camera), brighter(captured, 9));
-        camera.control(FilterOrder{1, false});
+        camera.control(service::FilterRequest{1, false});
         EXPECT_EQ(picture_of(camera), captured);
-        camera.control(FilterOrder{1, true});
+        camera.control(service::FilterRequest{1, true});
         EXPECT_EQ(picture_of(camera), brighter(captured, 9));
     }
 }
@@ -255,7 +256,7 @@ TEST_P(ImmediateMasks, FiltersForgetHiddenPixels) {
     net::Client viewer(serving.address());
     for (int states = 0; states < 5; ++states) ASSERT_TRUE(viewer.next());
     std::atomic<std::uint64_t> answered = 0;
-    const std::jthread order([&] {
+    const std::jthread request([&] {
         camera.set_zones({black});
         answered = camera.picture_version();
     });
@@ -280,11 +281,11 @@ TEST_P(ImmediateMasks, AnswersAViewerOnceTheRequestIsInForce) {
     const Serving serving(camera_of(60, false, cases()[0]));
     net::Client viewer(serving.address());
     ASSERT_TRUE(viewer.next());
-    const auto panel = viewer.remote_control();
-    ASSERT_TRUE(panel);
-    panel->order("adjust brightness=15");
+    const auto camera_controls = viewer.remote_control();
+    ASSERT_TRUE(camera_controls);
+    camera_controls->request("adjust brightness=15");
     // The answer follows the state in which the request is in force.
-    while (panel->state().find("\"brightness\":15") == std::string::npos) ASSERT_TRUE(viewer.next());
+    while (camera_controls->state().find("\"brightness\":15") == std::string::npos) ASSERT_TRUE(viewer.next());
     EXPECT_EQ(picture_of(serving.camera()), brighter(frame(60, 0, false), 15));
 }
 
@@ -312,7 +313,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     });
     serving.wait_for_frames(1);
     const auto captured = frame(60, 0, false);
-    std::vector<LiveZone> zones;
+    std::vector<service::LiveZone> zones;
     Adjustment adjustment;
     std::string chain;
     std::array<bool, 2> on{true, true};
@@ -327,7 +328,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
             case 0: {
                 zones.clear();
                 for (int zone = below(3); zone > 0; --zone)
-                    zones.push_back({below(2) ? LiveZone::Kind::privacy : LiveZone::Kind::mosaic,
+                    zones.push_back({below(2) ? service::LiveZone::Kind::privacy : service::LiveZone::Kind::mosaic,
                                      {below(60), below(40), 1 + below(60), 1 + below(50)}});
                 const bool is_new = camera.state().zones != zones;
                 camera.set_zones(zones);
@@ -351,7 +352,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
             case 3:
                 if (chain.empty()) break;
                 on[0] = !on[0];
-                camera.control(FilterOrder{1, on[0]});
+                camera.control(service::FilterRequest{1, on[0]});
                 is_exact = true;
                 break;
             case 4:
@@ -412,16 +413,16 @@ TEST_P(RandomRequests, SimultaneousRequestsAllTakeEffect) {
         SCOPED_TRACE(number);
         const int round = number % 6;
         const bool even = round % 2 == 0;
-        const std::vector<LiveZone> zones{even ? black : cells};
+        const std::vector<service::LiveZone> zones{even ? black : cells};
         {
             std::vector<std::jthread> requests;
             requests.emplace_back([&] { camera.set_threshold(5 + round, {}); });
             requests.emplace_back([&] { camera.set_threshold({}, even ? codec::Mode::bounded : codec::Mode::exact); });
-            requests.emplace_back([&] { camera.control(FilterOrder{1, !even}); });
-            requests.emplace_back([&] { camera.control(FilterOrder{2, !even}); });
+            requests.emplace_back([&] { camera.control(service::FilterRequest{1, !even}); });
+            requests.emplace_back([&] { camera.control(service::FilterRequest{2, !even}); });
             requests.emplace_back([&] { camera.set_zones(zones); });
             const auto adjust = [&](const auto& change) {
-                camera.control_by([&](Adjustment now) -> ControlOrder {
+                camera.control_by([&](Adjustment now) -> service::ControlRequest {
                     change(now);
                     return now;
                 });
@@ -473,7 +474,7 @@ TEST_P(RandomRequests, ContinueAfterAFullDisk) {
     std::filesystem::create_symlink("/dev/full", path);
     served.cameras[0].record = path;
     served.job.replace = true;
-    served.cameras[0].refresh_seconds.reset();
+    served.cameras[0].refine_seconds.reset();
     std::stop_source stop;
     served.job.stop = stop.get_token();
     CamerasJob job(served);
@@ -525,7 +526,7 @@ TEST_P(Live, ChangesTheChainWithoutDisconnectingViewers) {
     EXPECT_EQ(state.rate, fps);
 
     // A filter that was off stays off if the new chain has it too.
-    camera.control(FilterOrder{1, false});
+    camera.control(service::FilterRequest{1, false});
     camera.set_chain("median=3,gray=channels=3");
     while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
     EXPECT_TRUE(camera.state().controls.filters[0].on);
@@ -670,9 +671,9 @@ TEST_P(Live, HidesZonesInEveryOutput) {
     const Serving serving(hidden);
     auto& camera = serving.camera();
     serving.wait_for_frames(2);
-    const std::vector<LiveZone> zones{{LiveZone::Kind::privacy, {10, 20, 30, 16}},
-                                      {LiveZone::Kind::mosaic, {64, 0, 16, 16}},
-                                      {LiveZone::Kind::detect, {0, 0, 5, 5}}};
+    const std::vector<service::LiveZone> zones{{service::LiveZone::Kind::privacy, {10, 20, 30, 16}},
+                                               {service::LiveZone::Kind::mosaic, {64, 0, 16, 16}},
+                                               {service::LiveZone::Kind::detect, {0, 0, 5, 5}}};
     camera.set_zones(zones);
     EXPECT_EQ(camera.state().zones, zones);
     serving.wait_for_frames(20);
@@ -690,11 +691,11 @@ TEST_P(Live, HidesZonesInEveryOutput) {
     }
     EXPECT_EQ(serving.camera().state().source_shape.width, 128);
 
-    const auto refused = [&](const LiveZone& zone) { return refusal([&] { camera.set_zones({zone}); }); };
-    EXPECT_NE(refused({LiveZone::Kind::privacy, {120, 0, 9, 9}}).find("128x96"), std::string::npos);
-    refused({LiveZone::Kind::mosaic, {0, 0, 0, 9}});
-    refused({LiveZone::Kind::detect, {-1, 0, 4, 9}});
-    refusal([&] { camera.set_zones(std::vector<LiveZone>(65, zones[0])); });
+    const auto refused = [&](const service::LiveZone& zone) { return refusal([&] { camera.set_zones({zone}); }); };
+    EXPECT_NE(refused({service::LiveZone::Kind::privacy, {120, 0, 9, 9}}).find("128x96"), std::string::npos);
+    refused({service::LiveZone::Kind::mosaic, {0, 0, 0, 9}});
+    refused({service::LiveZone::Kind::detect, {-1, 0, 4, 9}});
+    refusal([&] { camera.set_zones(std::vector<service::LiveZone>(65, zones[0])); });
     EXPECT_EQ(camera.state().zones, zones) << "nothing changed";
 }
 
@@ -708,7 +709,7 @@ TEST_P(Live, CountsObjectsThatTouchAZone) {
     const auto is_left = [&](const Component& object) { return object.x < left.width; };
     while (std::ranges::all_of(viewer.objects(), is_left)) ASSERT_TRUE(viewer.next());
     EXPECT_TRUE(camera.state().detects);
-    camera.set_zones({{LiveZone::Kind::detect, left}});
+    camera.set_zones({{service::LiveZone::Kind::detect, left}});
     // frames in flight
     for (int frame = 0; frame < 10; ++frame) ASSERT_TRUE(viewer.next());
     int seen = 0;
@@ -727,7 +728,7 @@ TEST_P(Live, RecordsCompleteFramesWhileServing) {
     for (const auto mode : {codec::Mode::lossless, codec::Mode::exact, codec::Mode::bounded}) {
         SCOPED_TRACE(to_string(mode));
         auto recorded = options(mode, 9);
-        if (mode != codec::Mode::lossless) recorded.cameras[0].refresh_seconds = 0.1;
+        if (mode != codec::Mode::lossless) recorded.cameras[0].refine_seconds = 0.1;
         const Serving serving(recorded);
         auto& camera = serving.camera();
         std::optional<net::Client> viewer(serving.address());
@@ -779,16 +780,16 @@ TEST_P(Live, SavesSnapshotsOfWhatViewersSee) {
 
 TEST_P(Live, ExplainsWhyARequestIsRefused) {
     auto fixed = options();
-    fixed.cameras[0].input.panel = false;
+    fixed.cameras[0].input.accepts_control = false;
     fixed.live.record_folder.clear();
     const Serving serving(fixed);
     auto& camera = serving.camera();
     EXPECT_FALSE(camera.state().may_be_set);
-    for (const std::function<void()>& order : std::vector<std::function<void()>>{
+    for (const std::function<void()>& request : std::vector<std::function<void()>>{
              [&] { camera.set_chain("gray"); }, [&] { camera.set_threshold(3, {}); }, [&] { camera.set_zones({}); },
              [&] { camera.control(Adjustment{}); }, [&] { camera.start_recording(); }, [&] { camera.save_snapshot(); }})
-        EXPECT_NE(refusal(order, ErrorCode::config).find("--controls"), std::string::npos);
-    fixed.cameras[0].input.panel = true;
+        EXPECT_NE(refusal(request, ErrorCode::config).find("--controls"), std::string::npos);
+    fixed.cameras[0].input.accepts_control = true;
     const Serving without_folder(fixed);
     without_folder.wait_for_frames(1);
     EXPECT_NE(refusal([&] { without_folder.camera().start_recording(); }, ErrorCode::config).find("--record-dir"),
@@ -802,9 +803,9 @@ TEST_P(Live, ReportsFileErrorsWithoutTheFolder) {
     const Serving serving(lost);
     serving.wait_for_frames(1);
     std::filesystem::remove(lost.live.record_folder);
-    for (const std::function<void()>& order : std::vector<std::function<void()>>{
+    for (const std::function<void()>& request : std::vector<std::function<void()>>{
              [&] { serving.camera().start_recording(); }, [&] { serving.camera().save_snapshot(); }}) {
-        const auto words = refusal(order, ErrorCode::io);
+        const auto words = refusal(request, ErrorCode::io);
         EXPECT_EQ(words.find("films"), std::string::npos) << words;
         EXPECT_NE(words.find(" door-2"), std::string::npos) << words;
     }
@@ -827,4 +828,4 @@ TEST_P(Live, RejectsRequestsToRelays) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -22,7 +22,7 @@
 #include <optional>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 constexpr const char *slurm_task = "SLURM_ARRAY_TASK_ID", *completion_index = "JOB_COMPLETION_INDEX",
@@ -93,7 +93,7 @@ using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
 // A larger file is not a marker.
-constexpr std::size_t longest_mark_bytes = 1 << 20;
+constexpr std::size_t longest_marker_bytes = 1 << 20;
 
 // Name, size and modification time of an input; the path's folder does not matter.
 std::string input_line(const std::string& path) {
@@ -126,13 +126,13 @@ std::string joined(const Lines& lines) {
 }
 
 // Empty if there is no marker, or if it is too large to be one.
-std::optional<Lines> read_mark(const std::string& path) {
+std::optional<Lines> read_marker(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return {};
     Lines lines;
     std::size_t bytes = 0;
     for (std::string line; std::getline(file, line); lines.push_back(line))
-        if ((bytes += line.size() + 1) > longest_mark_bytes) return {};
+        if ((bytes += line.size() + 1) > longest_marker_bytes) return {};
     return lines;
 }
 
@@ -163,22 +163,22 @@ void sync_folder_of(const std::string& path) {
     sync(folder.empty() ? "." : folder, O_DIRECTORY);
 }
 
-std::string mark_path(const std::string& folder, const std::string& name, const char* ending) {
-    return (std::filesystem::path(marks_folder(folder)) / name).concat(ending);
+std::string marker_path(const std::string& folder, const std::string& name, const char* ending) {
+    return (std::filesystem::path(markers_folder(folder)) / name).concat(ending);
 }
 
 }  // namespace
 
-PieceMarks::PieceMarks(const std::string& folder, const std::string& name)
-    : begun_(mark_path(folder, name, ".begun")), done_(mark_path(folder, name, ".done")) {}
+DoneMarkers::DoneMarkers(const std::string& folder, const std::string& name)
+    : begun_(marker_path(folder, name, ".begun")), done_(marker_path(folder, name, ".done")) {}
 
-bool PieceMarks::begun() const { return ::access(begun_.c_str(), F_OK) == 0; }
+bool DoneMarkers::begun() const { return ::access(begun_.c_str(), F_OK) == 0; }
 
 // An output that neither NAME.done nor NAME.begun explains was made by something else.
-PieceState PieceMarks::state(const Making& making) const {
-    using Is = PieceState::Is;
+ItemState DoneMarkers::state(const Making& making) const {
+    using Is = ItemState::Is;
     auto now = lines_before_outputs(making);
-    const auto mark = read_mark(done_);
+    const auto mark = read_marker(done_);
     const bool was_begun = begun();
     bool all_there = true;
     for (const auto& output : making.outputs) {
@@ -193,32 +193,32 @@ PieceState PieceMarks::state(const Making& making) const {
     return {Is::changed, difference(*mark, making, now)};
 }
 
-PieceInTheMaking::PieceInTheMaking(PieceMarks marks) : marks_(std::move(marks)) {
-    make_folder(split_path(marks_.begun_).first);
+ItemInTheMaking::ItemInTheMaking(DoneMarkers markers) : markers_(std::move(markers)) {
+    make_folder(split_path(markers_.begun_).first);
     for (;;) {
-        lock_ = ::open(marks_.begun_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (lock_ < 0) fail(ErrorCode::io, "cannot write {}: {}", marks_.begun_, std::strerror(errno));
+        lock_ = ::open(markers_.begun_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (lock_ < 0) fail(ErrorCode::io, "cannot write {}: {}", markers_.begun_, std::strerror(errno));
         if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             ::close(std::exchange(lock_, -1));
-            fail(ErrorCode::io, "is being processed by another run ({} is locked)", marks_.begun_);
+            fail(ErrorCode::io, "is being processed by another run ({} is locked)", markers_.begun_);
         }
         // Another run may have ended and removed this file between open() and flock(); then the lock is worthless.
         struct stat own {
         }, named{};
-        if (::fstat(lock_, &own) == 0 && ::stat(marks_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)
+        if (::fstat(lock_, &own) == 0 && ::stat(markers_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)
             return;
         ::close(std::exchange(lock_, -1));
     }
 }
 
-PieceInTheMaking::~PieceInTheMaking() {
-    ::unlink(marks_.begun_.c_str());
+ItemInTheMaking::~ItemInTheMaking() {
+    ::unlink(markers_.begun_.c_str());
     ::close(lock_);
 }
 
-void PieceInTheMaking::begin(const Making& making) { made_ = joined(lines_before_outputs(making)); }
+void ItemInTheMaking::begin(const Making& making) { made_ = joined(lines_before_outputs(making)); }
 
-void PieceInTheMaking::finish(const Making& making) {
+void ItemInTheMaking::finish(const Making& making) {
     auto text = made_;
     for (const auto& output : making.outputs) {
         const auto line = output_line(output);
@@ -227,11 +227,11 @@ void PieceInTheMaking::finish(const Making& making) {
         sync(output, 0);
         sync_folder_of(output);
     }
-    OutputFile mark(marks_.done_, {.replace = true});
+    OutputFile mark(markers_.done_, {.replace = true});
     mark.write(text.data(), text.size());
     mark.sync();
     mark.finish();
-    sync_folder_of(marks_.done_);
+    sync_folder_of(markers_.done_);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
-/// One shard of work that several processes share: every `count`th piece, starting with the `index`th.
+/// One shard of work that several processes share: every `count`th item, starting with the `index`th.
 struct Shard {
     int index = 0;  ///< 0 to count - 1
     /// Number of shards.
@@ -17,9 +17,9 @@ struct Shard {
     /// Environment variable that set the shard; empty: an option did.
     std::string from{};
 
-    /// Returns true if the piece with this number, from 0, belongs to the shard.
-    bool has(std::size_t piece) const {
-        return piece % static_cast<std::size_t>(count) == static_cast<std::size_t>(index);
+    /// Returns true if the item with this number, from 0, belongs to the shard.
+    bool has(std::size_t item) const {
+        return item % static_cast<std::size_t>(count) == static_cast<std::size_t>(index);
     }
 };
 
@@ -35,7 +35,7 @@ using Environment = std::function<const char*(const char* name)>;
 /// Error{usage} if an index has no count or is beyond it, or if the array has gaps.
 std::optional<Shard> shard_of(const Environment& environment, std::optional<int> count);
 
-/// Everything that determines the result of a piece of work.
+/// Everything that determines the result of an item of work.
 struct Making {
     /// Version of the program and of the libraries that read and write.
     std::string version{};
@@ -47,8 +47,8 @@ struct Making {
     std::vector<std::string> outputs{};
 };
 
-/// State of a piece of work before a run.
-struct PieceState {
+/// State of an item of work before a run.
+struct ItemState {
     /// Result of comparing the markers with the present files.
     enum class Is {
         /// Its outputs do not exist.
@@ -67,34 +67,34 @@ struct PieceState {
     std::string what{};
 };
 
-/// Done markers of a piece of work, in the folder `.framewire` of the output folder. NAME.begun exists and is locked
-/// while the piece is made. NAME.done is written last, after all outputs are synced to disk, and describes what made
+/// Done markers of an item of work, in the folder `.framewire` of the output folder. NAME.begun exists and is locked
+/// while the item is made. NAME.done is written last, after all outputs are synced to disk, and describes what made
 /// them, one JSON object per line: version, options, each input with size and modification time, each output with size.
 /// Outputs without either marker were made by something else.
-class PieceMarks {
+class DoneMarkers {
 public:
-    /// `name` is the piece's first output, relative to the folder.
-    PieceMarks(const std::string& folder, const std::string& name);
+    /// `name` is the item's first output, relative to the folder.
+    DoneMarkers(const std::string& folder, const std::string& name);
 
     /// Compares the markers with the files that exist now. Throws Error{no_input} if an input does not exist.
-    PieceState state(const Making& making) const;
-    /// Returns true if a run is making the piece, or was killed while making it.
+    ItemState state(const Making& making) const;
+    /// Returns true if a run is making the item, or was killed while making it.
     bool begun() const;
 
 private:
-    friend class PieceInTheMaking;
+    friend class ItemInTheMaking;
     std::string begun_, done_;
 };
 
-/// Holds the lock of a piece while it is made, so that only one run makes it at a time.
-class PieceInTheMaking {
+/// Holds the lock of an item while it is made, so that only one run makes it at a time.
+class ItemInTheMaking {
 public:
     /// Creates and locks NAME.begun. Throws Error{io}, also if another run holds the lock.
-    explicit PieceInTheMaking(PieceMarks marks);
+    explicit ItemInTheMaking(DoneMarkers markers);
     /// Removes NAME.begun.
-    ~PieceInTheMaking();
-    PieceInTheMaking(const PieceInTheMaking&) = delete;
-    PieceInTheMaking& operator=(const PieceInTheMaking&) = delete;
+    ~ItemInTheMaking();
+    ItemInTheMaking(const ItemInTheMaking&) = delete;
+    ItemInTheMaking& operator=(const ItemInTheMaking&) = delete;
 
     /// Records inputs and options before the work reads them. An input that changes meanwhile thus no longer matches
     /// the marker at the next run.
@@ -103,10 +103,10 @@ public:
     void finish(const Making& making);
 
 private:
-    PieceMarks marks_;
+    DoneMarkers markers_;
     int lock_ = -1;
     // contents of the marker without the outputs
     std::string made_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

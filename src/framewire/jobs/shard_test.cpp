@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -33,12 +33,12 @@ TEST(Shard, IsCountedFromOne) {
         EXPECT_EQ(error_of([&] { parse_shard(text); }), ErrorCode::usage) << text;
 }
 
-TEST(Shard, CoversEveryPieceOnce) {
+TEST(Shard, CoversEveryItemOnce) {
     for (int count : {1, 2, 3, 7})
-        for (std::size_t piece = 0; piece < 20; ++piece) {
+        for (std::size_t item = 0; item < 20; ++item) {
             int owners = 0;
-            for (int index = 0; index < count; ++index) owners += Shard{index, count}.has(piece) ? 1 : 0;
-            EXPECT_EQ(owners, 1) << piece << " of " << count;
+            for (int index = 0; index < count; ++index) owners += Shard{index, count}.has(item) ? 1 : 0;
+            EXPECT_EQ(owners, 1) << item << " of " << count;
         }
 }
 
@@ -77,7 +77,7 @@ TEST(Shard, ComesFromAnIndexedJob) {
 
 namespace {
 
-using Is = PieceState::Is;
+using Is = ItemState::Is;
 
 class DoneMark : public ::testing::Test {
 protected:
@@ -86,13 +86,13 @@ protected:
         write_file(folder_ / "model", "another");
     }
     void make() {
-        PieceInTheMaking piece(marks());
-        piece.begin(making_);
+        ItemInTheMaking item(markers());
+        item.begin(making_);
         for (const auto& output : making_.outputs) write_file(output, "made");
-        piece.finish(making_);
+        item.finish(making_);
     }
-    PieceMarks marks() const { return {folder_ / "", "sub/out.mkv"}; }
-    Is state() const { return marks().state(making_).is; }
+    DoneMarkers markers() const { return {folder_ / "", "sub/out.mkv"}; }
+    Is state() const { return markers().state(making_).is; }
     std::string begun() const { return folder_ / ".framewire/sub/out.mkv.begun"; }
 
     TemporaryFolder folder_;
@@ -110,7 +110,7 @@ TEST_F(DoneMark, ExistsOnceAllOutputsExist) {
 TEST_F(DoneMark, NamesTheFirstChange) {
     make();
     const auto expect_changed = [&](const Making& making, const std::string& what) {
-        const auto found = marks().state(making);
+        const auto found = markers().state(making);
         EXPECT_EQ(found.is, Is::changed) << what;
         EXPECT_EQ(found.what, what);
     };
@@ -135,7 +135,7 @@ TEST_F(DoneMark, NamesTheFirstChange) {
 TEST_F(DoneMark, RecognisesForeignOutputs) {
     write_file(folder_ / "out.jsonl", "mine");
     EXPECT_EQ(state(), Is::in_the_way);
-    EXPECT_EQ(marks().state(making_).what, folder_ / "out.jsonl");
+    EXPECT_EQ(markers().state(making_).what, folder_ / "out.jsonl");
     make();
     write_file(folder_ / "out.mkv", "changed by hand");
     EXPECT_EQ(state(), Is::in_the_way);
@@ -155,9 +155,9 @@ TEST_F(DoneMark, LetsTheNextRunTakeOverAfterAKill) {
     EXPECT_EQ(state(), Is::done);
 }
 
-TEST_F(DoneMark, RejectsASecondRunOnTheSamePiece) {
-    const PieceInTheMaking first(marks());
-    EXPECT_EQ(error_of([&] { PieceInTheMaking second(marks()); }), ErrorCode::io);
+TEST_F(DoneMark, RejectsASecondRunOnTheSameItem) {
+    const ItemInTheMaking first(markers());
+    EXPECT_EQ(error_of([&] { ItemInTheMaking second(markers()); }), ErrorCode::io);
     EXPECT_TRUE(std::filesystem::exists(begun()));
 }
 
@@ -177,4 +177,4 @@ TEST_F(DoneMark, RequiresItsInput) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

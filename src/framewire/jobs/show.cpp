@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 template <class Change>
 void Playback::change(Change&& apply) {
@@ -196,11 +196,11 @@ void ShowJob::step_back() {
 
 bool ShowJob::seek(double seconds) { return state_->seek(seconds); }
 bool ShowJob::seek_by(double seconds) { return seek(state_->playback().position_seconds() + seconds); }
-Controls ShowJob::controls() const { return state_->job.input().controls(); }
+service::Controls ShowJob::controls() const { return state_->job.input().controls(); }
 
-void ShowJob::control(const ControlOrder& order) {
+void ShowJob::control(const service::ControlRequest& request) {
     // During a pause, seeking back by half a frame shows the current frame again.
-    state_->job.input().control(order);
+    state_->job.input().control(request);
     if (state().paused) seek(state_->playback().position_seconds() - 0.5 / source().rate.value());
 }
 
@@ -234,4 +234,4 @@ void ShowInput::filter(InputFrame& frame, const FrameTime& time, const Statistic
         frame.captured.download();
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -20,7 +20,7 @@
 #include <stop_token>
 #include <string>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Range of the playback speed, relative to the source's own rate.
 inline constexpr double least_playback_speed = 0.01, most_playback_speed = 100;
@@ -160,9 +160,9 @@ public:
     /// Seeks relative to the current position; negative values go back. Returns false for a live source.
     bool seek_by(double seconds);
     /// State of picture controls and filter switches, see FilteredInput::controls().
-    Controls controls() const;
+    service::Controls controls() const;
     /// Carries out a control request; during a pause the current frame is filtered and shown again.
-    void control(const ControlOrder& order);
+    void control(const service::ControlRequest& request);
 
 private:
     struct State;
@@ -191,7 +191,7 @@ private:
     static InputOptions seekable(InputOptions input) {
         input.seekable = true;
         input.may_skip = true;
-        input.panel = true;
+        input.accepts_control = true;
         return input;
     }
 
@@ -203,4 +203,4 @@ private:
     int filtered_pass_ = 0;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -145,7 +145,7 @@ TEST_P(Show, AppliesControlRequestsDuringAPause) {
     showing.shown(1);
     const auto flipped = showing.result();
     EXPECT_NE(flipped, first);
-    showing.job().control(FilterOrder{1, false});
+    showing.job().control(service::FilterRequest{1, false});
     EXPECT_EQ(showing.shown(2), 0);
     EXPECT_EQ(showing.result(), first) << "no filter is left";
     EXPECT_FALSE(showing.job().controls().filters.at(0).on);
@@ -157,10 +157,10 @@ TEST_P(Show, AppliesControlRequestsDuringAPause) {
     EXPECT_EQ(showing.job().controls().adjustment, white);
     showing.job().control(Adjustment{});
     showing.shown(4);
-    showing.job().control(FilterOrder{1, true});
+    showing.job().control(service::FilterRequest{1, true});
     EXPECT_EQ(showing.shown(5), 0);
     EXPECT_EQ(showing.result(), flipped);
-    EXPECT_EQ(error_of([&] { showing.job().control(FilterOrder{2, true}); }), ErrorCode::usage);
+    EXPECT_EQ(error_of([&] { showing.job().control(service::FilterRequest{2, true}); }), ErrorCode::usage);
     EXPECT_EQ(error_of([&] { showing.job().control(Adjustment{.gain = 9}); }), ErrorCode::usage);
 }
 
@@ -219,4 +219,4 @@ TEST_P(Show, StopsDuringAPause) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

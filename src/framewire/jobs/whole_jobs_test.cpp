@@ -32,7 +32,7 @@
 // Compares whole jobs on the GPU with the same jobs on the CPU, over more frames than three rounds of any frame ring: a
 // chain is replayed as a recorded graph only from the second use of its images.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 using namespace std::string_literals;
@@ -275,8 +275,8 @@ std::vector<Windows> windows_in(const Bytes& records) {
 // Scores differ by rounding, so a window that only one backend found must score close to the threshold.
 bool same_windows(const Windows& one, const Windows& other, double threshold, double tolerance) {
     return std::ranges::all_of(one, [&](const auto& window) {
-        const auto twin = other.find(window.first);
-        return std::abs(window.second - (twin == other.end() ? threshold : twin->second)) <= tolerance;
+        const auto counterpart = other.find(window.first);
+        return std::abs(window.second - (counterpart == other.end() ? threshold : counterpart->second)) <= tolerance;
     });
 }
 
@@ -372,11 +372,11 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
     options.job.stop = stop.get_token();
     options.input.filters = chains.front();
     options.input.loop = true;
-    options.input.panel = true;
+    options.input.accepts_control = true;
     options.server.listen = {"127.0.0.1", 0};
     options.server.write_deadline = patience;
     options.wait_for_viewers = 1;
-    options.refresh_seconds = 0;
+    options.refine_seconds = 0;
     BroadcastJob broadcast(options);
     std::vector<int> seen(chains.size());
     auto viewer = std::async(std::launch::async, [&] {
@@ -387,7 +387,7 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
         } at_end{stop};
         net::Client client(broadcast.address(), {.connect_deadline = patience, .silence_deadline = patience});
         // The chain requested last, and the chain seen last: the same one, or the one before it.
-        std::size_t ordered = 0, current = 0;
+        std::size_t requested = 0, current = 0;
         while (client.next()) {
             const std::span picture(client.picture().data(), frame_bytes);
             const auto frame = static_cast<std::size_t>(client.state().frame) % looped_frames;
@@ -397,14 +397,14 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
                 });
             };
             if (!is_of(current)) {
-                ASSERT_TRUE(current < ordered && is_of(ordered))
-                    << "frame " << client.state().frame << " is not what the CPU makes of it by " << chains[ordered];
-                current = ordered;
+                ASSERT_TRUE(current < requested && is_of(requested))
+                    << "frame " << client.state().frame << " is not what the CPU makes of it by " << chains[requested];
+                current = requested;
             }
             ++seen[current];
-            if (current < ordered || seen[current] < seen_of_each_chain) continue;
-            if (++ordered == chains.size()) break;
-            ASSERT_TRUE(broadcast.take_chain(chains[ordered])) << chains[ordered];
+            if (current < requested || seen[current] < seen_of_each_chain) continue;
+            if (++requested == chains.size()) break;
+            ASSERT_TRUE(broadcast.take_chain(chains[requested])) << chains[requested];
         }
     });
     broadcast.run();
@@ -418,4 +418,4 @@ TEST_P(ServedChains, ExactViewersSeeTheCpusPictures) { expect_cpus_pictures(code
 TEST_P(ServedChains, BoundedViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::bounded, 6); }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

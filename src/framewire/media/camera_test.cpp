@@ -154,7 +154,7 @@ TEST_F(CameraAdjustmentTest, ValidatesBeforeWriting) {
 }
 
 // Frames of a pipeline with the panel's settings, and the frames that the chain in `want` makes of the same input.
-class CameraPanelTest : public CameraAdjustmentTest {
+class CameraControlsTest : public CameraAdjustmentTest {
 protected:
     std::unique_ptr<Source> camera_source() {
         return with_camera_controls(room(), CameraDevice("/dev/fake", [this](unsigned long request, void* argument) {
@@ -183,7 +183,7 @@ protected:
         Chain chain;
         std::unique_ptr<Source> source;
         kit::HostChain processor;
-        CameraPanel panel;
+        CameraControls panel;
 
         Pipeline(const char* text, std::unique_ptr<Source> from)
             : chain(parse_chain(text)),
@@ -200,7 +200,7 @@ protected:
     }
 };
 
-TEST_F(CameraPanelTest, SplitsSettingsBetweenCameraAndChain) {
+TEST_F(CameraControlsTest, SplitsSettingsBetweenCameraAndChain) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 0);
     Pipeline pipeline("gray,adjust=51:contrast=2.5,adjust=gain=0.5", camera_source());
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);
@@ -210,14 +210,14 @@ TEST_F(CameraPanelTest, SplitsSettingsBetweenCameraAndChain) {
     expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
 }
 
-TEST_F(CameraPanelTest, UsesTheChainForOtherSources) {
+TEST_F(CameraControlsTest, UsesTheChainForOtherSources) {
     Pipeline pipeline("adjust=51:contrast=2.5", room());
     expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5", 0));
     EXPECT_EQ(pipeline.panel.set(everything), Adjustment{});
     expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5:saturation=0.5:gain=8", 1));
 }
 
-TEST_F(CameraPanelTest, ReportsSettingsThatCannotBeApplied) {
+TEST_F(CameraControlsTest, ReportsSettingsThatCannotBeApplied) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
     Pipeline pipeline("gray", camera_source());
     EXPECT_EQ(camera.writes, 0);  // without `adjust` in the chain the camera is not used either
@@ -228,7 +228,7 @@ TEST_F(CameraPanelTest, ReportsSettingsThatCannotBeApplied) {
     EXPECT_THROW(Pipeline("gray", room()).panel.set({.gain = 9}), Error);
 }
 
-TEST_F(CameraPanelTest, WorksWithALoopingCamera) {
+TEST_F(CameraControlsTest, WorksWithALoopingCamera) {
     camera.add(V4L2_CID_GAIN, 0, 80, 1, 0);
     struct LiveSource final : Source {
         std::unique_ptr<Source> source;

@@ -11,7 +11,7 @@
 
 /// Reference reader for intact `.fwd` files: fwd/format.md as straightforward code, which tests compare with the fast
 /// reader. The two share only delta's reference decoder.
-namespace framewire::fwd::plain {
+namespace framewire::fwd::reference {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -57,7 +57,7 @@ struct File {
 
 /// Decodes a whole file. Throws std::runtime_error, or Error{source_lost} from the reference decoder, if it is not
 /// intact.
-inline File read_plain(const Bytes& bytes) {
+inline File read_fwd(const Bytes& bytes) {
     File file;
     const auto u32 = [&](std::size_t at) { return number_at<std::uint32_t>(bytes, at); };
     const auto u64 = [&](std::size_t at) { return number_at<std::uint64_t>(bytes, at); };
@@ -170,4 +170,4 @@ inline File read_plain(const Bytes& bytes) {
     return file;
 }
 
-}  // namespace framewire::fwd::plain
+}  // namespace framewire::fwd::reference

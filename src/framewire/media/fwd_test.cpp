@@ -30,7 +30,7 @@ struct Film {
     explicit Film(const char* keys, const Shape& of = {1, 20, 150, 1}, int count = 8, int noise = 4) : shape(of) {
         write_video(path + keys, shape, film_frames(shape, count, noise));
         bytes = read_file(path);
-        plain = fwd::plain::read_plain(bytes);
+        plain = fwd::reference::read_fwd(bytes);
     }
 
     // Result of reading modified bytes, by frame number.
@@ -95,7 +95,7 @@ struct Film {
     std::string path = folder / "a.fwd";
     Shape shape;
     Bytes bytes;
-    fwd::plain::File plain;
+    fwd::reference::File plain;
 };
 
 TEST(FwdDamage, TruncatedFilesKeepTheirCompleteFrames) {
@@ -143,7 +143,7 @@ TEST(FwdDamage, StaysInItsBlock) {
     for (const std::size_t number : {0, 2, 5}) {
         const auto& frame = film.plain.frames[number];
         const auto at = static_cast<std::size_t>(frame.offset);
-        const auto directory_bytes = fwd::plain::number_at<std::uint32_t>(film.bytes, at + 24);
+        const auto directory_bytes = fwd::reference::number_at<std::uint32_t>(film.bytes, at + 24);
         const auto end = static_cast<std::size_t>(frame.offset + frame.bytes);
         for (auto byte = at + 32 + directory_bytes; byte < end; byte += (end - at) / 20) {
             SCOPED_TRACE("byte " + std::to_string(byte));
@@ -166,7 +166,7 @@ TEST(FwdDamage, SpreadsToBlocksPredictedFromIt) {
     auto bytes = film.bytes;
     const auto& frame = film.plain.frames[1];
     const auto directory_bytes =
-        fwd::plain::number_at<std::uint32_t>(bytes, static_cast<std::size_t>(frame.offset) + 24);
+        fwd::reference::number_at<std::uint32_t>(bytes, static_cast<std::size_t>(frame.offset) + 24);
     bytes[static_cast<std::size_t>(frame.offset) + 32 + directory_bytes + 3] ^= 1;  // the first block that changes
     kit::CapturedLog log(LogLevel::warning);
     const auto read = film.read(bytes);
@@ -294,7 +294,7 @@ TEST(Fwd, KeepsEveryByteWithinTheThreshold) {
         EXPECT_EQ(reading.info.frames, 9);
         EXPECT_EQ(reading.info.rate.value(), 25);
         ASSERT_EQ(reading.frames.size(), frames.size());
-        const auto plain = fwd::plain::read_plain(read_file(path));
+        const auto plain = fwd::reference::read_fwd(read_file(path));
         EXPECT_EQ(plain.threshold, threshold);
         ASSERT_EQ(plain.frames.size(), frames.size());
         for (std::size_t number = 0; number < frames.size(); ++number) {
@@ -353,7 +353,7 @@ TEST(Fwd, StartsAtTheGivenTime) {
     EXPECT_DOUBLE_EQ(reading.times[0].seconds, 0.2);
     EXPECT_EQ(reading.info.facts.pixel_aspect.numerator, 16);
     EXPECT_EQ(reading.info.facts.pixel_aspect.denominator, 11);
-    EXPECT_EQ(fwd::plain::read_plain(read_file(folder / "a.fwd")).began_us, 0u);
+    EXPECT_EQ(fwd::reference::read_fwd(read_file(folder / "a.fwd")).began_us, 0u);
 }
 
 TEST(Fwd, StoresTheTimeOfDayOfLiveFrames) {
@@ -364,7 +364,7 @@ TEST(Fwd, StoresTheTimeOfDayOfLiveFrames) {
     sink->write(view_of(Bytes(12, 9), shape), {0, 4.2, Clock::now()});
     sink->finish();
     const auto came = std::chrono::system_clock::time_point(
-        std::chrono::microseconds(fwd::plain::read_plain(read_file(folder / "a.fwd")).began_us));
+        std::chrono::microseconds(fwd::reference::read_fwd(read_file(folder / "a.fwd")).began_us));
     EXPECT_GE(came, before - std::chrono::milliseconds(2));
     EXPECT_LE(came, std::chrono::system_clock::now());
 }
@@ -379,7 +379,7 @@ TEST(Fwd, SeekingGivesTheSameFramesAsReading) {
             const auto path = folder / "a.fwd";
             write_video(path + keys, shape, film_frames(shape, 25));
             if (!has_index) {
-                const auto last = fwd::plain::read_plain(read_file(path)).frames.back();
+                const auto last = fwd::reference::read_fwd(read_file(path)).frames.back();
                 cut(path, last.offset + last.bytes);
             }
             const auto all = read_video(path);
@@ -408,7 +408,7 @@ TEST(Fwd, ReadsTheSameWithoutItsIndex) {
     const auto path = folder / "a.fwd";
     write_video(path + ":mode=bounded:key=0.2", shape, film_frames(shape, 12));
     const auto with = read_video(path);
-    const auto last = fwd::plain::read_plain(read_file(path)).frames.back();
+    const auto last = fwd::reference::read_fwd(read_file(path)).frames.back();
     cut(path, last.offset + last.bytes);
     kit::CapturedLog log;
     const auto without = read_video(path);
@@ -495,7 +495,7 @@ TEST(Fwd, RejectsOtherFiles) {
     auto later = whole;
     for (const std::size_t copy : {0, 64}) {
         later[copy + 8] = 2;
-        const auto check = fwd::plain::crc(later, copy, copy + 60);
+        const auto check = fwd::reference::crc(later, copy, copy + 60);
         for (std::size_t byte = 0; byte < 4; ++byte)
             later[copy + 60 + byte] = static_cast<std::uint8_t>(check >> 8 * byte);
     }
@@ -526,7 +526,7 @@ TEST(Fwd, ReadsCommittedFiles) {
             for (const auto byte : frame) hash = (hash ^ byte) * 0x100000001b3u;
         EXPECT_EQ(hash, want);
         if (!whole) continue;
-        const auto plain = fwd::plain::read_plain(read_file(path));
+        const auto plain = fwd::reference::read_fwd(read_file(path));
         ASSERT_EQ(plain.frames.size(), reading.frames.size());
         for (std::size_t number = 0; number < plain.frames.size(); ++number)
             EXPECT_TRUE(reading.frames[number] == plain.frames[number].picture);
@@ -580,7 +580,7 @@ TEST(FwdRecorder, WritesTheSentFrames) {
     int number = 0;
     for (const auto& frame : film_frames(shape, 12)) stream.send(frame, number++ / 25.0);
     recorder.finish(Ending::complete);
-    const auto plain = fwd::plain::read_plain(read_file(folder / "a.fwd"));
+    const auto plain = fwd::reference::read_fwd(read_file(folder / "a.fwd"));
     ASSERT_EQ(plain.frames.size(), 12u);
     for (std::size_t i = 0; i < 12; ++i) {
         EXPECT_TRUE(plain.frames[i].picture == stream.sent[i]) << i;

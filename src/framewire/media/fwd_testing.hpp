@@ -16,7 +16,7 @@ inline std::vector<Bytes> film_frames(const Shape& shape, int count, int noise =
     std::vector<Bytes> frames;
     for (int number = 0; number < count; ++number) {
         frames.emplace_back(static_cast<std::size_t>(shape.bytes()));
-        codec::plain::film({frames.back().data(), shape}, number, noise, seed);
+        codec::reference::film({frames.back().data(), shape}, number, noise, seed);
     }
     return frames;
 }

@@ -336,7 +336,7 @@ public:
             log_debug("{}: its colour tags are incomplete; read as {}", file_.name(), to_string(header_.coding));
         if (const auto picture = yuv_info(*described_frame(), header_.coding); picture && !mono) {
             info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
-            info_.has_own_pictures = true;
+            info_.has_native_frames = true;
         }
         info_.facts.pixel_aspect = header_.pixel_aspect;
         if (const int bits = bits_of(header_.format); bits > 8)
@@ -352,7 +352,7 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, true); }
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
 
-    std::shared_ptr<const NativeFrame> own_picture() const override { return own_; }
+    std::shared_ptr<const NativeFrame> native_frame() const override { return own_; }
 
     bool seek(double seconds) override {
         if (!info_.frames) return false;
@@ -388,8 +388,8 @@ private:
             fail(ErrorCode::source_lost, "{}: truncated in frame {}: it has {} of {} bytes", file_.name(), index_, got,
                  wanted);
         time = {index_, even_time(index_, info_.rate), Clock::now()};
-        if (with_image || !info_.has_own_pictures) converter_.to_image(*frame, header_.coding, image);
-        if (info_.has_own_pictures) own_ = std::make_shared<const DecodedPicture>(std::move(frame), header_.coding);
+        if (with_image || !info_.has_native_frames) converter_.to_image(*frame, header_.coding, image);
+        if (info_.has_native_frames) own_ = std::make_shared<const DecodedPicture>(std::move(frame), header_.coding);
         ++index_;
         return true;
     }
@@ -655,7 +655,7 @@ public:
         return true;
     }
 
-    std::shared_ptr<const NativeFrame> own_picture() const override { return own_; }
+    std::shared_ptr<const NativeFrame> native_frame() const override { return own_; }
 
     bool seek(double seconds) override {
         if (!info_.frames) return false;

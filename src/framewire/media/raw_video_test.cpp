@@ -234,12 +234,12 @@ TEST(Y4m, KeepsUnfilteredPicturesExactly) {
 
         const auto source = open_source(in);
         const auto& info = source->info();
-        EXPECT_TRUE(info.has_own_pictures);
+        EXPECT_TRUE(info.has_native_frames);
         const auto sink = open_sink(out, info.shape, info.rate, {.replace = true, .facts = info.facts});
         HostImage image(info.shape);
         std::vector<std::shared_ptr<const NativeFrame>> pictures;
         for (FrameTime time; source->read_own(image.view(), time);) {
-            pictures.push_back(source->own_picture());
+            pictures.push_back(source->native_frame());
             ASSERT_TRUE(pictures.back());
             EXPECT_TRUE(sink->write_own(*pictures.back(), time));
         }
@@ -297,7 +297,7 @@ TEST(Y4m, KeepsTheFormatOfUnfilteredPictures) {
         const auto sink = open_sink(out, info.shape, info.rate, {.replace = true, .facts = info.facts});
         HostImage image(info.shape);
         for (FrameTime time; source->read(image.view(), time);)
-            EXPECT_TRUE(source->own_picture() && sink->write_own(*source->own_picture(), time));
+            EXPECT_TRUE(source->native_frame() && sink->write_own(*source->native_frame(), time));
         sink->finish();
         EXPECT_EQ(pictures_in(out), pictures_in(want));
         EXPECT_NE(header_of(out).find(fmt::format(" {} ", one.tag)), std::string::npos) << header_of(out);
@@ -409,7 +409,7 @@ TEST_P(Rows, EqualTheFileForAnyRange) {
     std::vector<std::shared_ptr<const NativeFrame>> pictures;
     for (int number = 0; read(*source); ++number) {
         EXPECT_EQ(time_.index, number);
-        pictures.push_back(source->own_picture());
+        pictures.push_back(source->native_frame());
         ASSERT_TRUE(pictures.back());
     }
     source.reset();  // native frames keep what they need
@@ -433,16 +433,16 @@ TEST_P(Rows, AndImagesCanAlternate) {
     };
     ASSERT_TRUE(source->read(image_.view(), time_));
     EXPECT_TRUE(image_is(0));
-    EXPECT_FALSE(source->own_picture());
+    EXPECT_FALSE(source->native_frame());
     ASSERT_TRUE(read(*source));
-    EXPECT_EQ(by_rows(*source->own_picture(), shape_, 50, 0), frames_[1]);
+    EXPECT_EQ(by_rows(*source->native_frame(), shape_, 50, 0), frames_[1]);
     ASSERT_TRUE(source->read(image_.view(), time_));
     EXPECT_TRUE(image_is(2));
-    EXPECT_FALSE(source->own_picture());
+    EXPECT_FALSE(source->native_frame());
     ASSERT_TRUE(source->seek(1 / 30.0));
     ASSERT_TRUE(read(*source));
     EXPECT_EQ(time_.index, 1);
-    EXPECT_EQ(by_rows(*source->own_picture(), shape_, 50, 0), frames_[1]);
+    EXPECT_EQ(by_rows(*source->native_frame(), shape_, 50, 0), frames_[1]);
 }
 
 TEST_P(Rows, EndAtTheTruncation) {
@@ -462,7 +462,7 @@ TEST_P(Rows, ReportALaterTruncation) {
     const auto source = open();
     ASSERT_TRUE(read(*source));
     ASSERT_TRUE(read(*source));
-    const auto picture = source->own_picture();
+    const auto picture = source->native_frame();
     const auto left = shape_.bytes() + 100 * shape_.row_bytes() + 11;
     std::filesystem::resize_file(path_, static_cast<std::uintmax_t>(left));
     const auto expected =

@@ -469,8 +469,8 @@ std::string spelt_out(std::string_view format) {
 
 }  // namespace
 
-PieceNames PieceNames::parse(const std::string& path) {
-    PieceNames names;
+SegmentNames SegmentNames::parse(const std::string& path) {
+    SegmentNames names;
     const auto [folder, name] = split_path(path);
     names.folder_ = folder;
     if (folder.find('%') != folder.npos)
@@ -517,7 +517,7 @@ PieceNames PieceNames::parse(const std::string& path) {
 }
 
 // The time is formatted with strftime() in local time.
-std::string PieceNames::free_path(std::chrono::system_clock::time_point at) const {
+std::string SegmentNames::free_path(std::chrono::system_clock::time_point at) const {
     const auto seconds = std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(at));
     std::tm local{};
     ::localtime_r(&seconds, &local);
@@ -531,7 +531,7 @@ std::string PieceNames::free_path(std::chrono::system_clock::time_point at) cons
 
 // Parses the name token by token: digits must be in the range of their conversion, and the optional suffix is -N with
 // N >= 2.
-bool PieceNames::matches(std::string_view name) const {
+bool SegmentNames::matches(std::string_view name) const {
     for (const auto& token : tokens_) {
         if (const auto* literal = std::get_if<std::string>(&token)) {
             if (!name.starts_with(*literal)) return false;
@@ -554,8 +554,8 @@ bool PieceNames::matches(std::string_view name) const {
     return number && *number >= 2 && fmt::format("{}", *number) == name;
 }
 
-std::vector<Piece> PieceNames::existing() const {
-    std::vector<Piece> pieces;
+std::vector<RecordedSegment> SegmentNames::existing() const {
+    std::vector<RecordedSegment> pieces;
     std::error_code error;
     for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
          entry.increment(error)) {
@@ -573,7 +573,7 @@ std::vector<Piece> PieceNames::existing() const {
                 std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
         pieces.push_back({path, status.st_size, changed});
     }
-    std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {
+    std::ranges::sort(pieces, [](const RecordedSegment& a, const RecordedSegment& b) {
         return a.changed != b.changed ? a.changed < b.changed : a.path < b.path;
     });
     return pieces;
@@ -598,7 +598,11 @@ WallClock::duration wall_time(double seconds) {
 class SegmentedSink final : public Sink {
 public:
     SegmentedSink(SinkCall call, const Shape& frame, Rational rate, const SinkOptions& options)
-        : call_(std::move(call)), shape_(frame), rate_(rate), options_(options), names_(PieceNames::parse(call_.path)) {
+        : call_(std::move(call)),
+          shape_(frame),
+          rate_(rate),
+          options_(options),
+          names_(SegmentNames::parse(call_.path)) {
         options_.to_the_end = false;
         options_.replace = false;  // names are chosen to be unused
         // Fails early if the destination cannot be written.
@@ -676,7 +680,7 @@ private:
     }
 
     // Removes the oldest segments until the limits hold, but never the newest.
-    static void keep_within_limits(const PieceNames& names, const SegmentOptions& limits) {
+    static void keep_within_limits(const SegmentNames& names, const SegmentOptions& limits) {
         if (!limits.keep_seconds && !limits.keep_bytes) return;
         const auto pieces = names.existing();
         double bytes = 0;
@@ -698,7 +702,7 @@ private:
     Shape shape_;
     Rational rate_;
     SinkOptions options_;
-    PieceNames names_;
+    SegmentNames names_;
     WallClock::time_point began_ = WallClock::now();
     std::unique_ptr<Sink> piece_;  // the segment being written
     double cut_seconds_ = 0;       // start of the next segment

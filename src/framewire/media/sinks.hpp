@@ -96,7 +96,7 @@ void join_files(const std::vector<FilePart>& parts, const std::string& output, c
                 const std::optional<MediumFile>& medium = {}, bool audio = true);
 
 /// Segment of a recording that exists in its folder.
-struct Piece {
+struct RecordedSegment {
     std::string path;
     std::int64_t bytes = 0;
     std::chrono::system_clock::time_point changed{};
@@ -104,10 +104,10 @@ struct Piece {
 
 /// File name pattern of a recording's segments: a path with strftime conversions in the file name,
 /// `cam-%Y%m%d-%H%M%S.mp4`. Supported: %Y %y %m %d %j %H %M %S %F %T, and %% for a percent sign.
-class PieceNames {
+class SegmentNames {
 public:
     /// Throws Error{usage} if there is no conversion, an unsupported one, or one in a folder name.
-    static PieceNames parse(const std::string& path);
+    static SegmentNames parse(const std::string& path);
 
     /// Path for local time `at`, with -2, -3 ... before the extension if files of that name exist.
     std::string free_path(std::chrono::system_clock::time_point at) const;
@@ -115,7 +115,7 @@ public:
     bool matches(std::string_view name) const;
     /// Existing segments, oldest first: regular files with matching names, and NAME.part files of killed processes
     /// that are no longer being written. Empty if the folder cannot be read.
-    std::vector<Piece> existing() const;
+    std::vector<RecordedSegment> existing() const;
 
 private:
     // A conversion: its number of digits and its range.
@@ -131,10 +131,10 @@ private:
     std::vector<Token> tokens_;  // of the format
 };
 
-/// Opens a sink that records segments of options.segments.seconds, each in its own file named by PieceNames from the
+/// Opens a sink that records segments of options.segments.seconds, each in its own file named by SegmentNames from the
 /// call's path. A segment starts with a key frame, the first frame of its time, and no frame is lost between segments:
 /// a segment is completed in the background while the next one is written. Then the oldest segments beyond what
-/// options.segments keeps are removed, but never the newest one. Throws as open_sink() and PieceNames do.
+/// options.segments keeps are removed, but never the newest one. Throws as open_sink() and SegmentNames do.
 std::unique_ptr<Sink> open_segmented_sink(const SinkCall& call, const Shape& frame, Rational rate,
                                           const SinkOptions& options);
 

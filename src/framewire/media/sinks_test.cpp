@@ -370,8 +370,8 @@ namespace {
 
 using namespace testing;
 
-TEST(PieceNames, MatchOnlyStrftimeResults) {
-    const auto names = PieceNames::parse("rec/cam-%Y%m%d-%H%M%S.mp4");
+TEST(SegmentNames, MatchOnlyStrftimeResults) {
+    const auto names = SegmentNames::parse("rec/cam-%Y%m%d-%H%M%S.mp4");
     for (const auto* name : {"cam-20261122-235959.mp4", "cam-20261122-235959-2.mp4", "cam-20261122-000000-17.mp4"})
         EXPECT_TRUE(names.matches(name)) << name;
     for (const auto* name :
@@ -379,12 +379,12 @@ TEST(PieceNames, MatchOnlyStrftimeResults) {
           "cam-20261122-235959-02.mp4", "cam-20261122-235959x.mp4", "xcam-20261122-235959.mp4",
           "cam-2026112-235959.mp4", "cam-20261122-235959.mp4.part", "cam-20261122-235959-.mp4", "cam-.mp4", ""})
         EXPECT_FALSE(names.matches(name)) << name;
-    EXPECT_TRUE(PieceNames::parse("100%%-%F_%T.y4m").matches("100%-2026-11-22_10:00:00.y4m"));
+    EXPECT_TRUE(SegmentNames::parse("100%%-%F_%T.y4m").matches("100%-2026-11-22_10:00:00.y4m"));
 }
 
-TEST(PieceNames, FreePathIsUnused) {
+TEST(SegmentNames, FreePathIsUnused) {
     const TemporaryFolder folder;
-    const auto names = PieceNames::parse(folder / "p-%Y-%H%M%S.avi");
+    const auto names = SegmentNames::parse(folder / "p-%Y-%H%M%S.avi");
     const auto now = std::chrono::system_clock::now();
     const auto first = names.free_path(now);
     EXPECT_TRUE(names.matches(std::filesystem::path(first).filename().string())) << first;
@@ -395,9 +395,9 @@ TEST(PieceNames, FreePathIsUnused) {
     EXPECT_EQ(names.free_path(now), first.substr(0, first.size() - 4) + "-3.avi") << "one is being written there";
 }
 
-TEST(PieceNames, FindSegmentsOnly) {
+TEST(SegmentNames, FindSegmentsOnly) {
     const TemporaryFolder folder;
-    const auto names = PieceNames::parse(folder / "p-%H%M%S.avi");
+    const auto names = SegmentNames::parse(folder / "p-%H%M%S.avi");
     for (const auto* name :
          {"p-100000.avi", "p-090000.avi", "p-110000.avi.part", "p-other.avi", "q-100000.avi", "p-100000.txt"})
         write_file(folder / name, name);
@@ -412,9 +412,11 @@ TEST(PieceNames, FindSegmentsOnly) {
     EXPECT_EQ(found, (std::vector<std::string>{"p-100000.avi", "p-090000.avi", "p-110000.avi.part"}));
 }
 
-TEST(PieceNames, RejectUnknownConversions) {
+TEST(SegmentNames, RejectUnknownConversions) {
     std::string message;
-    const auto code_of = [&](const std::string& path) { return error_of([&] { PieceNames::parse(path); }, &message); };
+    const auto code_of = [&](const std::string& path) {
+        return error_of([&] { SegmentNames::parse(path); }, &message);
+    };
     EXPECT_EQ(code_of("out.mp4"), ErrorCode::usage);
     EXPECT_NE(message.find("segments need a time in their name"), std::string::npos) << message;
     EXPECT_EQ(code_of("out%%.mp4"), ErrorCode::usage);
@@ -506,12 +508,12 @@ TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
     EXPECT_FALSE(std::filesystem::exists(folder / "cam-20200101-000000.y4m"));
     // A segment has ten frames of 9222 bytes.
     record(target, 60, {.seconds = 1, .keep_bytes = 200'000});
-    EXPECT_EQ(PieceNames::parse(target).existing().size(), 2U);
+    EXPECT_EQ(SegmentNames::parse(target).existing().size(), 2U);
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-notes.y4m"));
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-20200101-000000.mkv"));
     // The newest stays whatever its size.
     record(target, 20, {.seconds = 1, .keep_bytes = 1});
-    EXPECT_EQ(PieceNames::parse(target).existing().size(), 1U);
+    EXPECT_EQ(SegmentNames::parse(target).existing().size(), 1U);
 }
 
 #ifdef FRAMEWIRE_FFMPEG

@@ -72,8 +72,8 @@ public:
         if (source_) source_->require_whole();
     }
 
-    std::shared_ptr<const NativeFrame> own_picture() const override {
-        return source_ ? source_->own_picture() : nullptr;
+    std::shared_ptr<const NativeFrame> native_frame() const override {
+        return source_ ? source_->native_frame() : nullptr;
     }
 
 private:
@@ -180,7 +180,7 @@ public:
             time, [&] { return source_->capture(frame, time); }, [&] { return frame.fill_on_host(); });
     }
 
-    std::shared_ptr<const NativeFrame> own_picture() const override { return source_->own_picture(); }
+    std::shared_ptr<const NativeFrame> native_frame() const override { return source_->native_frame(); }
 
     bool seek(double seconds) override {
         if (info_.live) return false;

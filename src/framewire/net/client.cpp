@@ -50,7 +50,8 @@ struct Client::State {
         connection = dialer->dial(deadline);
         // After a reconnection the hello names the block versions the client holds, so the server sends only what is
         // missing.
-        write(viewer_hello({address.stream, options.token, receiver ? receiver->held() : HeldBlocks{}}), deadline);
+        write(viewer_hello({address.stream, options.token, receiver ? receiver->block_versions() : BlockVersions{}}),
+              deadline);
         outbox = {};
         control_requests->restart();
 

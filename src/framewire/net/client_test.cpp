@@ -147,9 +147,9 @@ TEST(Client, RemovesControlCharactersFromServerErrors) {
 
 TEST(Client, RejectsInvalidMessages) {
     const auto hello = server_hello(hello_of(small_stream));
-    Bytes step;
-    begin_state(MessageType::changes, {2, 0, 0}, {}, step);
-    end_state(step);
+    Bytes delta_frame;
+    begin_state(MessageType::changes, {2, 0, 0}, {}, delta_frame);
+    end_state(delta_frame);
     Bytes picture;
     begin_state(MessageType::picture, {1, 0, 0}, {}, picture);
     picture.insert(picture.end(), 50, 0xee);
@@ -157,7 +157,7 @@ TEST(Client, RejectsInvalidMessages) {
     const std::vector<std::pair<Bytes, const char*>> wrong{
         {Bytes{99, 0, 0, 0, 0}, "a message of the unknown type 99"},
         {Bytes{2, 0xff, 0xff, 0xff, 0xff}, "a message of type 2 claims 4294967295 bytes"},
-        {step, "begins with the delta frame of version 2"},
+        {delta_frame, "begins with the delta frame of version 2"},
         {picture, "broken stream"},
         {Bytes(hello.begin() + preamble_bytes, hello.end()), "sends a second hello"},
         {error_message(Refusal::failed, "broken", false), "the server says: broken"},

@@ -7,12 +7,13 @@ namespace framewire::net {
 
 namespace {
 
-// The minimum round trip is kept for one to two of these intervals, the delivery rate for one to two of `rate_stretch`.
-constexpr std::chrono::seconds stretch{5};
+// The minimum round trip is kept for one to two of these intervals, the delivery rate for one to two of
+// `rate_interval`.
+constexpr std::chrono::seconds interval{5};
 // Interval of the maximum delivery rate.
-constexpr std::chrono::milliseconds rate_stretch{500};
+constexpr std::chrono::milliseconds rate_interval{500};
 // Upper limit of the extra queueing time that is allowed for one retransmission.
-constexpr std::chrono::milliseconds longest_way_again{150};
+constexpr std::chrono::milliseconds longest_trip_again{150};
 // A single late message may be due to one lost packet. Several in a row mean that the path is congested.
 constexpr int late_ones = 3;
 // The window also shrinks if all messages have been late for this much longer than the allowed queue.
@@ -29,18 +30,18 @@ void CongestionWindow::sent(std::size_t bytes, Clock::time_point now) {
     bytes_under_way_ += bytes;
 }
 
-Clock::duration CongestionWindow::way() const { return std::min(quickest_, quickest_before_); }
+Clock::duration CongestionWindow::min_round_trip() const { return std::min(min_round_trip_, min_round_trip_before_); }
 
 // A packet that was lost arrives one round trip later.
 Clock::duration CongestionWindow::queue_allowed() const {
-    return longest_queue + std::min<Clock::duration>(way(), longest_way_again);
+    return longest_queue + std::min<Clock::duration>(min_round_trip(), longest_trip_again);
 }
 
 // Nothing is sent on top of what is in flight before the first acknowledgement, while the window drains, and while
 // the oldest message is overdue.
 std::size_t CongestionWindow::room_bytes(Clock::time_point now) const {
     if (under_way_.empty()) return window_bytes_;
-    if (drains_ || !has_drawn_ || now - oldest() > way() + queue_allowed()) return 0;
+    if (drains_ || !has_drawn_ || now - oldest() > min_round_trip() + queue_allowed()) return 0;
     return window_bytes_ - std::min(window_bytes_, bytes_under_way_);
 }
 
@@ -58,9 +59,9 @@ bool CongestionWindow::drawn(const Drawn& drawn, Clock::time_point now) {
     bytes_under_way_ -= bytes;
     bytes_delivered_ += bytes;
     // A new interval starts: the window drains once, so that a round trip without a queue is measured.
-    if (now >= stretch_end_) {
-        stretch_end_ = now + stretch;
-        quickest_before_ = std::exchange(quickest_, Clock::duration::max());
+    if (now >= interval_end_) {
+        interval_end_ = now + interval;
+        min_round_trip_before_ = std::exchange(min_round_trip_, Clock::duration::max());
         drains_ = true;
     }
     if (under_way_.empty()) drains_ = false;
@@ -82,13 +83,13 @@ bool CongestionWindow::drawn(const Drawn& drawn, Clock::time_point now) {
 void CongestionWindow::adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full,
                              Clock::time_point now) {
     const bool first = std::exchange(has_drawn_, true) == false;
-    quickest_ = std::min(quickest_, round_trip_ - coming);
+    min_round_trip_ = std::min(min_round_trip_, round_trip_ - coming);
     // The arrival time of the message measures the rate directly. Otherwise it is the bytes delivered per round trip.
     const auto rate = coming >= least_coming
                           ? static_cast<double>(last.bytes) / seconds_of(coming)
                           : static_cast<double>(bytes_delivered_ - last.delivered_before) / seconds_of(round_trip_);
     if (now >= rate_end_) {
-        rate_end_ = now + rate_stretch;
+        rate_end_ = now + rate_interval;
         rate_before_ = std::exchange(rate_, 0);
     }
     if (round_trip_ > Clock::duration(0)) rate_ = std::max(rate_, rate);
@@ -99,8 +100,8 @@ void CongestionWindow::adapt(std::size_t delivered_bytes, const Message& last, C
             window_bytes_ = std::max(least_bytes, static_cast<std::size_t>(bytes));
     };
     // TCP starts slowly, so the rate measured with the first keyframe is doubled.
-    if (first) return shrink_to(2 * best_rate * seconds_of(way() + queue_allowed()));
-    const auto queue = round_trip_ - way();
+    if (first) return shrink_to(2 * best_rate * seconds_of(min_round_trip() + queue_allowed()));
+    const auto queue = round_trip_ - min_round_trip();
     if (queue <= queue_allowed()) {
         late_in_a_row_ = 0;
         if (queue < queue_allowed() / 2 && was_full)
@@ -109,7 +110,7 @@ void CongestionWindow::adapt(std::size_t delivered_bytes, const Message& last, C
     }
     if (late_in_a_row_++ == 0) late_since_ = last.at;
     if (late_in_a_row_ >= late_ones || now - late_since_ >= queue_allowed() + late_time)
-        shrink_to(best_rate * seconds_of(way() + longest_queue / 2));
+        shrink_to(best_rate * seconds_of(min_round_trip() + longest_queue / 2));
 }
 
 }  // namespace framewire::net

@@ -53,7 +53,7 @@ private:
     };
 
     // The minimum round trip of the path.
-    Clock::duration way() const;
+    Clock::duration min_round_trip() const;
     Clock::duration queue_allowed() const;
     void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full,
                Clock::time_point now);
@@ -64,8 +64,8 @@ private:
     Clock::duration round_trip_{};
     // Minimum round trip without transmission time, in the current interval and the previous one. Two intervals,
     // because paths change.
-    Clock::duration quickest_ = Clock::duration::max(), quickest_before_ = Clock::duration::max();
-    Clock::time_point stretch_end_{};
+    Clock::duration min_round_trip_ = Clock::duration::max(), min_round_trip_before_ = Clock::duration::max();
+    Clock::time_point interval_end_{};
     bool drains_ = false, has_drawn_ = false;
     // Maximum delivery rate in bytes per second, in the current interval and the previous one, and since when messages
     // have been late.

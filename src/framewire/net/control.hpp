@@ -13,7 +13,7 @@ public:
     /// The settings that can be changed, as the server last reported them. Empty before the first report.
     virtual std::string state() const = 0;
     /// Queues a control request. It is sent when the connection next accepts one.
-    virtual void order(const std::string& text) = 0;
+    virtual void request(const std::string& text) = 0;
     /// Why the server refused the last request. Empty if it accepted the request or has not answered.
     virtual std::string refusal() const = 0;
 };
@@ -31,15 +31,15 @@ struct StreamMetrics {
     /// Viewers that the server disconnected: stuck, slowest of too many, or violating the protocol.
     std::int64_t dropped = 0;
     /// Keyframes sent, summed over viewers.
-    std::int64_t pictures = 0;
+    std::int64_t keyframes = 0;
     /// Delta frames sent, summed over viewers.
-    std::int64_t steps = 0;
+    std::int64_t delta_frames = 0;
     /// Versions that viewers skipped because they were too slow.
     std::int64_t skipped = 0;
     /// Bytes of keyframes and of single blocks.
-    std::int64_t picture_bytes = 0;
+    std::int64_t keyframe_bytes = 0;
     /// Bytes of delta frames.
-    std::int64_t step_bytes = 0;
+    std::int64_t delta_frame_bytes = 0;
     /// Bytes of hellos, keep-alives, ends and errors.
     std::int64_t other_bytes = 0;
 };

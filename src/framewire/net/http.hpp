@@ -133,7 +133,7 @@ enum class Access {
     viewers,
     /// Like viewers; in addition the request must come from the server's own pages or from no page, with a JSON body if
     /// it changes something.
-    panel,
+    control,
 };
 
 /// Handles a request on a worker thread and may block; several run in parallel. Exceptions become responses:
@@ -146,7 +146,7 @@ struct Route {
     Method method = Method::get;
     /// A path such as "/api/cameras/{camera}/chain". A segment in braces matches any one non-empty segment.
     std::string pattern;
-    Access access = Access::panel;
+    Access access = Access::control;
     Handler handler;
     /// The response's feed is sent over a WebSocket, one message per part.
     bool websocket = false;

@@ -230,35 +230,34 @@ HttpConnections::HttpConnections(const Limits& limits, Front front, Loop& loop, 
       loop_(loop),
       admission_(std::move(admission)),
       take_viewer_(std::move(take_viewer)),
-      places_(limits.waiting, limits.waiting_per_peer),
+      pending_limiter_(limits.waiting, limits.waiting_per_peer),
       leaving_(std::max(1, limits.waiting / 2), std::max(1, limits.waiting_per_peer / 2)),
       self_(std::make_shared<HttpConnections*>(this)) {}
 
 // The bytes already read may contain a complete request.
 void HttpConnections::come(ConnectionPointer connection, ByteSpan heard) {
     if (closed_) return;
-    const auto visitor = std::make_shared<HttpConnection>(++come_so_far_, std::move(connection), loop_.now());
-    visitor->is_proxy = front_.proxies.trusts(*visitor->connection);
-    visitors_.emplace(visitor->number, visitor);
-    make_place(visitor);
-    if (visitor->phase == Phase::waiting) take_request_bytes(visitor, heard);
+    const auto http = std::make_shared<HttpConnection>(++come_so_far_, std::move(connection), loop_.now());
+    http->is_proxy = front_.proxies.trusts(*http->connection);
+    connections_.emplace(http->number, http);
+    admit(http);
+    if (http->phase == Phase::waiting) take_request_bytes(http, heard);
 }
 
 // Every waiting connection occupies a place. If all are taken, the oldest connection of the peer that holds the most is
 // closed. A trusted proxy holds connections for many clients, so each of them counts as a separate peer.
-void HttpConnections::make_place(const VisitorPointer& visitor) {
-    give_up(
-        places_.enter(visitor->number, place_holder(visitor->number, visitor->connection->peer(), visitor->is_proxy)),
-        "wait");
+void HttpConnections::admit(const HttpConnectionPointer& http) {
+    give_up(pending_limiter_.enter(http->number, pending_name(http->number, http->connection->peer(), http->is_proxy)),
+            "wait");
 }
 
 // Closes the connection that the limiter evicted.
 void HttpConnections::give_up(const std::optional<HandshakeLimiter::Eviction>& eviction, std::string_view what) {
     if (!eviction) return;
-    if (const auto loser = visitors_.find(eviction->connection); loser != visitors_.end()) {
+    if (const auto loser = connections_.find(eviction->connection); loser != connections_.end()) {
         refusals_.line_of(loser->second->peer, "{} disconnected: too many HTTP connections {}", loser->second->name,
                           what);
-        close(VisitorPointer(loser->second));
+        close(HttpConnectionPointer(loser->second));
     }
 }
 
@@ -269,7 +268,7 @@ void HttpConnections::give_up(const std::optional<HandshakeLimiter::Eviction>& e
 bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
     const int most_feeds = std::max(1, limits_.under_way * 3 / 4);
     const int most_of_a_peer = limits_.under_way - limits_.under_way / 4;
-    if (!feeds && under_way_ > most_of_a_peer && std::ranges::count_if(visitors_, [&](const auto& entry) {
+    if (!feeds && under_way_ > most_of_a_peer && std::ranges::count_if(connections_, [&](const auto& entry) {
                                                      return entry.second->phase == Phase::handled &&
                                                             entry.second->peer == newcomer.peer;
                                                  }) > most_of_a_peer)
@@ -280,13 +279,13 @@ bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
         return feeds ? phase == Phase::feeding
                      : phase == Phase::answering || phase == Phase::upgrading || phase == Phase::proving;
     };
-    for (const auto& [number, visitor] : visitors_)
-        if (visitor.get() != &newcomer && gives_up(visitor->phase)) ++counts[visitor->peer];
-    VisitorPointer loser;
-    for (const auto& [number, visitor] : visitors_) {
-        if (visitor.get() == &newcomer || !gives_up(visitor->phase)) continue;
+    for (const auto& [number, http] : connections_)
+        if (http.get() != &newcomer && gives_up(http->phase)) ++counts[http->peer];
+    HttpConnectionPointer loser;
+    for (const auto& [number, http] : connections_) {
+        if (http.get() == &newcomer || !gives_up(http->phase)) continue;
         const auto rank = [&](const HttpConnection& one) { return std::pair(-counts[one.peer], one.progress); };
-        if (!loser || rank(*visitor) < rank(*loser)) loser = visitor;
+        if (!loser || rank(*http) < rank(*loser)) loser = http;
     }
     if (!loser || (feeds && counts[loser->peer] <= counts[newcomer.peer] + 1)) return false;
     refusals_.line_of(loser->peer, "{} cut off: too many {} are under way, most of them its peer's", loser->name,
@@ -296,33 +295,33 @@ bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
 }
 
 // Changes the phase and updates all counters that depend on it.
-void HttpConnections::enter(HttpConnection& visitor, Phase phase) {
-    under_way_ += is_under_way(phase) - is_under_way(visitor.phase);
-    feeds_ += (phase == Phase::feeding) - (visitor.phase == Phase::feeding);
-    if (phase != Phase::waiting) places_.leave(visitor.number);
-    if (phase != Phase::leaving) leaving_.leave(visitor.number);
-    visitor.phase = phase;
-    visitor.since = visitor.progress = loop_.now();
+void HttpConnections::enter(HttpConnection& http, Phase phase) {
+    under_way_ += is_under_way(phase) - is_under_way(http.phase);
+    feeds_ += (phase == Phase::feeding) - (http.phase == Phase::feeding);
+    if (phase != Phase::waiting) pending_limiter_.leave(http.number);
+    if (phase != Phase::leaving) leaving_.leave(http.number);
+    http.phase = phase;
+    http.since = http.progress = loop_.now();
 }
 
 // A connection that was handed over to the stream protocol is null here.
-void HttpConnections::close(const VisitorPointer& visitor) {
-    if (visitor->phase == Phase::gone) return;
-    enter(*visitor, Phase::gone);
-    visitor->feed.reset();
-    if (visitor->connection) visitor->connection->close();
-    visitors_.erase(visitor->number);
+void HttpConnections::close(const HttpConnectionPointer& http) {
+    if (http->phase == Phase::gone) return;
+    enter(*http, Phase::gone);
+    http->feed.reset();
+    if (http->connection) http->connection->close();
+    connections_.erase(http->number);
 }
 
 // --- reading ---
 
 // A pipelined next request may be complete already. It is taken in a posted task, not recursively, because there may be
 // many.
-void HttpConnections::await_request(const VisitorPointer& visitor) {
-    enter(*visitor, Phase::waiting);
-    if (closed_) return close(visitor);
-    make_place(visitor);
-    loop_.post([self = std::weak_ptr(self_), weak = std::weak_ptr(visitor)] {
+void HttpConnections::await_request(const HttpConnectionPointer& http) {
+    enter(*http, Phase::waiting);
+    if (closed_) return close(http);
+    admit(http);
+    loop_.post([self = std::weak_ptr(self_), weak = std::weak_ptr(http)] {
         const auto held = self.lock();
         const auto waiting = weak.lock();
         if (held && waiting && waiting->phase == Phase::waiting) (*held)->take_request_bytes(waiting, {});
@@ -330,12 +329,12 @@ void HttpConnections::await_request(const VisitorPointer& visitor) {
 }
 
 // One read is pending at a time. The callback may outlive the phase in which the read was started.
-void HttpConnections::read_on(HttpConnection& visitor) {
-    if (visitor.reading || visitor.phase == Phase::gone) return;
-    visitor.reading = true;
-    visitor.connection->read_some(visitor.piece, [this, &visitor](const std::error_code& error, std::size_t bytes) {
-        const auto held = visitor.shared_from_this();
-        visitor.reading = false;
+void HttpConnections::read_on(HttpConnection& http) {
+    if (http.reading || http.phase == Phase::gone) return;
+    http.reading = true;
+    http.connection->read_some(http.piece, [this, &http](const std::error_code& error, std::size_t bytes) {
+        const auto held = http.shared_from_this();
+        http.reading = false;
         if (error || bytes == 0)
             close(held);
         else
@@ -344,77 +343,77 @@ void HttpConnections::read_on(HttpConnection& visitor) {
 }
 
 // Bytes mean something only while a request or a token is expected.
-void HttpConnections::take_piece(const VisitorPointer& visitor, std::size_t bytes) {
-    switch (visitor->phase) {
-        case Phase::waiting: take_request_bytes(visitor, ByteSpan(visitor->piece).first(bytes)); break;
-        case Phase::proving: take_first_message(visitor, bytes); break;
-        default: discard(visitor, bytes);
+void HttpConnections::take_piece(const HttpConnectionPointer& http, std::size_t bytes) {
+    switch (http->phase) {
+        case Phase::waiting: take_request_bytes(http, ByteSpan(http->piece).first(bytes)); break;
+        case Phase::proving: take_first_message(http, bytes); break;
+        default: discard(http, bytes);
     }
 }
 
 // Also called without bytes, for those that an earlier read left in the reader.
-void HttpConnections::take_request_bytes(const VisitorPointer& visitor, ByteSpan bytes) {
+void HttpConnections::take_request_bytes(const HttpConnectionPointer& http, ByteSpan bytes) {
     try {
-        const bool begins = !visitor->reader.begun();
-        if (visitor->reader.take(bytes)) return handle(visitor);
-        if (begins && visitor->reader.begun()) visitor->since = loop_.now();
-        read_on(*visitor);
+        const bool begins = !http->reader.begun();
+        if (http->reader.take(bytes)) return handle(http);
+        if (begins && http->reader.begun()) http->since = loop_.now();
+        read_on(*http);
     } catch (const Refused& why) {
-        refuse(visitor, why, true);
+        refuse(http, why, true);
     }
 }
 
 // Bytes received during or after a response are ignored, up to a limit.
-void HttpConnections::discard(const VisitorPointer& visitor, std::size_t bytes) {
-    visitor->discarded_bytes += bytes;
-    if (visitor->discarded_bytes > discarded_most_bytes)
-        close(visitor);
+void HttpConnections::discard(const HttpConnectionPointer& http, std::size_t bytes) {
+    http->discarded_bytes += bytes;
+    if (http->discarded_bytes > discarded_most_bytes)
+        close(http);
     else
-        read_on(*visitor);
+        read_on(*http);
 }
 
 // --- deadlines ---
 
 void HttpConnections::turn_away() {
     closed_ = true;
-    const auto all = visitors_;
-    for (const auto& [number, visitor] : all)
-        if (visitor->phase == Phase::waiting) close(visitor);
+    const auto all = connections_;
+    for (const auto& [number, http] : all)
+        if (http->phase == Phase::waiting) close(http);
 }
 
 void HttpConnections::check_deadlines() {
     const auto now = loop_.now();
-    const auto all = visitors_;  // a copy, because handling one may erase it
-    for (const auto& [number, visitor] : all) check_deadline(visitor, now);
+    const auto all = connections_;  // a copy, because handling one may erase it
+    for (const auto& [number, http] : all) check_deadline(http, now);
     for (auto* log : {&refusals_, &trouble_}) log->tell_left_out(now);
 }
 
 // Deadlines by phase: request_deadline for a request or a token, idle_deadline between requests, write_deadline for
 // output.
-void HttpConnections::check_deadline(const VisitorPointer& visitor, Clock::time_point now) {
-    const auto age = now - visitor->since;
-    const auto silence = now - visitor->progress;
-    switch (visitor->phase) {
+void HttpConnections::check_deadline(const HttpConnectionPointer& http, Clock::time_point now) {
+    const auto age = now - http->since;
+    const auto silence = now - http->progress;
+    switch (http->phase) {
         case Phase::waiting:
-            if (visitor->reader.begun() && age >= limits_.request_deadline)
-                refuse(visitor,
-                       {408, fmt::format("no complete request within {} ms", limits_.request_deadline.count())}, true);
+            if (http->reader.begun() && age >= limits_.request_deadline)
+                refuse(http, {408, fmt::format("no complete request within {} ms", limits_.request_deadline.count())},
+                       true);
             else if (age >= limits_.idle_deadline)
-                close(visitor);
+                close(http);
             break;
         case Phase::upgrading:
         case Phase::proving:
-            if (age >= limits_.request_deadline) close(visitor);
+            if (age >= limits_.request_deadline) close(http);
             break;
         case Phase::answering:
         case Phase::leaving:
-            if (silence >= limits_.write_deadline) close(visitor);
+            if (silence >= limits_.write_deadline) close(http);
             break;
         case Phase::feeding:
-            if (visitor->writing && silence >= limits_.write_deadline)
-                close(visitor);
-            else if (visitor->socket && !visitor->writing && silence >= ping_after)
-                visitor->socket->ping(), visitor->progress = now;
+            if (http->writing && silence >= limits_.write_deadline)
+                close(http);
+            else if (http->socket && !http->writing && silence >= ping_after)
+                http->socket->ping(), http->progress = now;
             break;
         // A handler has no deadline of its own.
         case Phase::handled:
@@ -436,41 +435,41 @@ using Phase = HttpConnection::Phase;
 ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
 // If the proxy is not configured as trusted, all its clients count as one peer and share one limit.
-std::string_view advice_on(const HttpConnection& visitor, const Refused& why) {
-    const bool is_locked_out = why.status == 429 && !visitor.is_proxy && visitor.raw.count("x-forwarded-for") > 0;
+std::string_view advice_on(const HttpConnection& http, const Refused& why) {
+    const bool is_locked_out = why.status == 429 && !http.is_proxy && http.raw.count("x-forwarded-for") > 0;
     return is_locked_out ? "; if it is your reverse proxy, serve with --trusted-proxy ADDRESS" : "";
 }
 
 }  // namespace
 
 // `last` closes the connection after the response.
-void HttpConnections::refuse(const VisitorPointer& visitor, const Refused& why, bool last) {
-    refusals_.line_of(visitor->peer, "{} refused: {}{}", visitor->name, why.text, advice_on(*visitor, why));
+void HttpConnections::refuse(const HttpConnectionPointer& http, const Refused& why, bool last) {
+    refusals_.line_of(http->peer, "{} refused: {}{}", http->name, why.text, advice_on(*http, why));
     auto response = error_response(why.status, why.text);
     if (why.status == 401) {
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
         // Basic makes a browser open its own login dialog, so it is not offered to scripts.
-        if (visitor->raw.field("sec-fetch-dest") != "empty")
+        if (http->raw.field("sec-fetch-dest") != "empty")
             response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="framewire")");
     }
     if (why.status == 426) response.headers.emplace_back("Upgrade", "websocket");
     // The request may not have been read completely, so the connection cannot be used again.
-    if (last) visitor->raw = {}, visitor->head_only = visitor->keep_alive = false;
+    if (last) http->raw = {}, http->head_only = http->keep_alive = false;
     try {
-        answer(visitor, response);
+        answer(http, response);
     } catch (const std::exception& error) {
-        trouble(*visitor, error.what());
-        close(visitor);
+        trouble(*http, error.what());
+        close(http);
     }
 }
 
-void HttpConnections::trouble(const HttpConnection& visitor, std::string_view what) {
-    trouble_.line("{}: {}", visitor.name, what);
+void HttpConnections::trouble(const HttpConnection& http, std::string_view what) {
+    trouble_.line("{}: {}", http.name, what);
 }
 
 // Sends a response or starts a feed. Throws Refused if there is no room for another feed.
-void HttpConnections::answer(const VisitorPointer& visitor, const Response& response) {
-    auto& it = *visitor;
+void HttpConnections::answer(const HttpConnectionPointer& http, const Response& response) {
+    auto& it = *http;
     const bool feeds = response.feed && !it.head_only;
     if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are open"};
     it.chunked = feeds && it.raw.version_1_1;
@@ -480,15 +479,15 @@ void HttpConnections::answer(const VisitorPointer& visitor, const Response& resp
     it.head = header_text(response, form, it.keep_alive);
     it.body = it.head_only || response.status == 204 || response.status == 304 ? nullptr : response.body;
     enter(it, Phase::answering);
-    if (feeds) return begin_feed(visitor, response.feed);
+    if (feeds) return begin_feed(http, response.feed);
     const std::array pieces{bytes_of(it.head), it.body ? bytes_of(*it.body) : ByteSpan()};
-    write(visitor, pieces, &HttpConnections::answered);
+    write(http, pieces, &HttpConnections::answered);
 }
 
 // The list of pieces may be temporary; the bytes that it refers to must stay until `done`.
-void HttpConnections::write(const VisitorPointer& visitor, std::span<const std::span<const std::uint8_t>> pieces,
-                            void (HttpConnections::*done)(const VisitorPointer&, const std::error_code&)) {
-    auto& it = *visitor;
+void HttpConnections::write(const HttpConnectionPointer& http, std::span<const std::span<const std::uint8_t>> pieces,
+                            void (HttpConnections::*done)(const HttpConnectionPointer&, const std::error_code&)) {
+    auto& it = *http;
     it.writing = true;
     it.taken_bytes = 0;
     it.progress = loop_.now();
@@ -509,52 +508,52 @@ void HttpConnections::write(const VisitorPointer& visitor, std::span<const std::
 }
 
 // Waits for the next request, or closes after the last response.
-void HttpConnections::answered(const VisitorPointer& visitor, const std::error_code&) {
-    visitor->head.clear();
-    visitor->body.reset();
-    if (visitor->keep_alive)
-        await_request(visitor);
+void HttpConnections::answered(const HttpConnectionPointer& http, const std::error_code&) {
+    http->head.clear();
+    http->body.reset();
+    if (http->keep_alive)
+        await_request(http);
     else
-        leave(visitor);
+        leave(http);
 }
 
 // The peer closes after it has received everything. If the server closed first, unread bytes could reset the connection
 // and lose data.
-void HttpConnections::leave(const VisitorPointer& visitor) {
-    enter(*visitor, Phase::leaving);
-    visitor->feed.reset();
-    give_up(leaving_.enter(visitor->number, place_holder(visitor->number, visitor->peer, visitor->is_proxy)), "leave");
-    if (visitor->phase == Phase::gone) return;
-    visitor->connection->end_writing();
-    read_on(*visitor);
+void HttpConnections::leave(const HttpConnectionPointer& http) {
+    enter(*http, Phase::leaving);
+    http->feed.reset();
+    give_up(leaving_.enter(http->number, pending_name(http->number, http->peer, http->is_proxy)), "leave");
+    if (http->phase == Phase::gone) return;
+    http->connection->end_writing();
+    read_on(*http);
 }
 
 // --- feeds ---
 
 // Parts are sent on the loop's thread: `wake` is called on any thread and only posts.
-void HttpConnections::begin_feed(const VisitorPointer& visitor, const std::shared_ptr<Feed>& feed) {
-    enter(*visitor, Phase::feeding);
-    visitor->discarded_bytes = 0;
-    auto wake = [self = std::weak_ptr(self_), weak = std::weak_ptr(visitor), &loop = loop_] {
+void HttpConnections::begin_feed(const HttpConnectionPointer& http, const std::shared_ptr<Feed>& feed) {
+    enter(*http, Phase::feeding);
+    http->discarded_bytes = 0;
+    auto wake = [self = std::weak_ptr(self_), weak = std::weak_ptr(http), &loop = loop_] {
         loop.post([self, weak] {
             const auto held = self.lock();
             const auto client = weak.lock();
             if (held && client) (*held)->send_parts(client);
         });
     };
-    visitor->feed = std::make_unique<FeedClient>(feed, std::move(wake));
-    read_on(*visitor);  // detects when the peer disconnects
-    send_parts(visitor);
+    http->feed = std::make_unique<FeedClient>(feed, std::move(wake));
+    read_on(*http);  // detects when the peer disconnects
+    send_parts(http);
 }
 
 // Writes all pending parts in one operation, with the header in front if it was not sent yet.
-void HttpConnections::send_parts(const VisitorPointer& visitor) {
-    auto& it = *visitor;
+void HttpConnections::send_parts(const HttpConnectionPointer& http) {
+    auto& it = *http;
     if (it.phase != Phase::feeding || it.writing) return;
     auto taken = it.feed->take();
     if (taken.too_slow) {
         refusals_.line_of(it.peer, "{} disconnected: it is too slow for what it requested", it.name);
-        return close(visitor);
+        return close(http);
     }
     it.parts = std::move(taken.parts);
     it.feed_ended = taken.ended;
@@ -570,18 +569,18 @@ void HttpConnections::send_parts(const VisitorPointer& visitor) {
         if (it.chunked) pieces.push_back(bytes_of("\r\n"));
     }
     if (it.feed_ended && it.chunked) pieces.push_back(bytes_of("0\r\n\r\n"));
-    if (!pieces.empty()) return write(visitor, pieces, &HttpConnections::parts_taken);
-    if (it.feed_ended) parts_taken(visitor, {});
+    if (!pieces.empty()) return write(http, pieces, &HttpConnections::parts_taken);
+    if (it.feed_ended) parts_taken(http, {});
 }
 
 // Continues with the parts that have arrived during the write.
-void HttpConnections::parts_taken(const VisitorPointer& visitor, const std::error_code&) {
-    visitor->head.clear();
-    visitor->parts.clear();
-    if (visitor->feed_ended)
-        leave(visitor);
+void HttpConnections::parts_taken(const HttpConnectionPointer& http, const std::error_code&) {
+    http->head.clear();
+    http->parts.clear();
+    if (http->feed_ended)
+        leave(http);
     else
-        send_parts(visitor);
+        send_parts(http);
 }
 
 }  // namespace framewire::net::http
@@ -668,8 +667,8 @@ std::optional<std::string> token_in(std::string_view message) {
 }  // namespace
 
 // Checks a complete request and answers it, or starts its handler. Refusals become responses.
-void HttpConnections::handle(const VisitorPointer& visitor) {
-    auto& it = *visitor;
+void HttpConnections::handle(const HttpConnectionPointer& http) {
+    auto& it = *http;
     it.raw = it.reader.request();
     it.head_only = it.raw.method == "HEAD";
     it.keep_alive =
@@ -680,11 +679,11 @@ void HttpConnections::handle(const VisitorPointer& visitor) {
     try {
         admission_.check_host(it.raw);
         it.target = parse_target(it.raw.target);
-        if (redirect_to_base_path(visitor)) return;
+        if (redirect_to_base_path(http)) return;
         it.let_in = admission_.let_in(it.raw, it.peer, loop_.now());
         const bool upgrades = it.raw.lists("connection", "upgrade") && it.raw.count("upgrade") > 0;
         if (upgrades && !has_room) throw Refused{503, too_many_requests};
-        if (upgrades) return handle_upgrade(visitor);
+        if (upgrades) return handle_upgrade(http);
         const auto site = handlers_.site();
         if (!site) throw Refused{503, "this path cannot be requested"};
         if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream must be requested as a WebSocket"};
@@ -696,35 +695,35 @@ void HttpConnections::handle(const VisitorPointer& visitor) {
             std::string allowed;
             for (const auto one : match.allowed) allowed.append(allowed.empty() ? "" : ", ").append(name_of(one));
             response.headers.emplace_back("Allow", allowed);
-            return answer(visitor, response);
+            return answer(http, response);
         }
         admission_.check_access(it.raw, *match.route, it.let_in);
         if (!has_room && !match.route->at_once) throw Refused{503, too_many_requests};
-        run_route(visitor, site, *match.route, std::move(match.parameters));
+        run_route(http, site, *match.route, std::move(match.parameters));
     } catch (const Refused& why) {
-        refuse(visitor, why, false);
+        refuse(http, why, false);
     } catch (const std::exception& error) {
         trouble(it, error.what());
-        close(visitor);
+        close(http);
     }
 }
 
 // Takes the client's name and peer from X-Forwarded-For if the connection comes from a trusted proxy.
-void HttpConnections::identify(HttpConnection& visitor) const {
-    if (!visitor.is_proxy) return;
+void HttpConnections::identify(HttpConnection& http) const {
+    if (!http.is_proxy) return;
     std::vector<std::string_view> forwarded_for;
-    for (const auto& [name, value] : visitor.raw.fields)
+    for (const auto& [name, value] : http.raw.fields)
         if (name == "x-forwarded-for") forwarded_for.push_back(value);
     const auto client = front_.proxies.client_of(forwarded_for);
-    const auto& own = *visitor.connection;
-    visitor.name = client ? fmt::format("{} through {}", client->address, own.name()) : own.name();
-    visitor.peer = client ? client->peer : own.peer();
+    const auto& own = *http.connection;
+    http.name = client ? fmt::format("{} through {}", client->address, own.name()) : own.name();
+    http.peer = client ? client->peer : own.peer();
 }
 
 // Removes the base path: "/cams/door" becomes "/door". "/cams" is redirected to "/cams/", because the page uses
 // relative URLs.
-bool HttpConnections::redirect_to_base_path(const VisitorPointer& visitor) {
-    auto& path = visitor->target.path;
+bool HttpConnections::redirect_to_base_path(const HttpConnectionPointer& http) {
+    auto& path = http->target.path;
     const auto& base = front_.base_path;
     if (base.empty() || !path.starts_with(base)) return false;
     if (path.size() > base.size()) {
@@ -732,25 +731,25 @@ bool HttpConnections::redirect_to_base_path(const VisitorPointer& visitor) {
         return false;
     }
     Response response{.status = 308};
-    const auto& target = visitor->raw.target;
+    const auto& target = http->raw.target;
     response.headers.emplace_back(
         "Location", base.substr(base.rfind('/') + 1) + "/" + target.substr(std::min(target.find('?'), target.size())));
-    answer(visitor, response);
+    answer(http, response);
     return true;
 }
 
 // Runs the handler. Its thread only holds weak references, so the connection may end meanwhile.
-void HttpConnections::run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site,
+void HttpConnections::run_route(const HttpConnectionPointer& http, const std::shared_ptr<const Site>& site,
                                 const Route& route, std::map<std::string, std::string, std::less<>> parameters) {
-    Request request{.method = method_of(visitor->raw.method).value_or(Method::get),
-                    .path = visitor->target.path,
+    Request request{.method = method_of(http->raw.method).value_or(Method::get),
+                    .path = http->target.path,
                     .parameters = std::move(parameters),
-                    .query = visitor->target.query,
-                    .body = std::move(visitor->raw.body),
-                    .if_none_match = std::string(visitor->raw.field("if-none-match").value_or("")),
-                    .peer = visitor->name,
-                    .let_in = visitor->let_in};
-    const auto task = [weak = std::weak_ptr(visitor), self = std::weak_ptr(self_), &loop = loop_, &route,
+                    .query = http->target.query,
+                    .body = std::move(http->raw.body),
+                    .if_none_match = std::string(http->raw.field("if-none-match").value_or("")),
+                    .peer = http->name,
+                    .let_in = http->let_in};
+    const auto task = [weak = std::weak_ptr(http), self = std::weak_ptr(self_), &loop = loop_, &route,
                        request = std::move(request)](bool may_use_site) {
         auto response = std::make_shared<Response>(error_response(503, "this path is no longer available"));
         std::string hidden;
@@ -766,32 +765,32 @@ void HttpConnections::run_route(const VisitorPointer& visitor, const std::shared
             if (held && waiting && waiting->phase == Phase::handled) (*held)->take_response(waiting, *response);
         });
     };
-    if (route.at_once ? !handlers_.run_here(site, task) : !handlers_.run(site, visitor->peer, task))
+    if (route.at_once ? !handlers_.run_here(site, task) : !handlers_.run(site, http->peer, task))
         throw Refused{503, too_many_requests};
 }
 
 // Sends the response of a handler, or starts the feed on a WebSocket.
-void HttpConnections::take_response(const VisitorPointer& visitor, const Response& response) {
+void HttpConnections::take_response(const HttpConnectionPointer& http, const Response& response) {
     try {
-        if (!visitor->socket) return answer(visitor, response);
-        if (response.feed && !make_room(*visitor, true)) throw Refused{503, "too many streams and feeds are open"};
-        if (response.feed) return begin_feed(visitor, response.feed);
-        refusals_.line_of(visitor->peer, "{} refused: its WebSocket got the response {} instead of a feed",
-                          visitor->name, response.status);
+        if (!http->socket) return answer(http, response);
+        if (response.feed && !make_room(*http, true)) throw Refused{503, "too many streams and feeds are open"};
+        if (response.feed) return begin_feed(http, response.feed);
+        refusals_.line_of(http->peer, "{} refused: its WebSocket got the response {} instead of a feed", http->name,
+                          response.status);
     } catch (const Refused& why) {
-        if (!visitor->socket) return refuse(visitor, why, false);
-        refusals_.line_of(visitor->peer, "{} refused: {}", visitor->name, why.text);
+        if (!http->socket) return refuse(http, why, false);
+        refusals_.line_of(http->peer, "{} refused: {}", http->name, why.text);
     } catch (const std::exception& error) {
-        trouble(*visitor, error.what());
+        trouble(*http, error.what());
     }
-    close(visitor);
+    close(http);
 }
 
 // --- WebSockets ---
 
 // Checks an upgrade request (RFC 6455, 4.2.1). Streams go to the stream protocol, other paths to routes with a feed.
-void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
-    auto& it = *visitor;
+void HttpConnections::handle_upgrade(const HttpConnectionPointer& http) {
+    auto& it = *http;
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
         throw Refused{400, "a WebSocket needs a GET request of HTTP/1.1"};
     constexpr std::size_t key_length = 24;  // Base64 of 16 bytes (RFC 6455, 4.1)
@@ -803,7 +802,7 @@ void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
         if (!it.raw.lists("sec-websocket-protocol", WebSocketConnection::stream_protocol))
             throw Refused{400, "a stream's WebSocket needs the subprotocol framewire"};
         // Access is checked by the viewer's hello.
-        return upgrade(visitor, false, [this, name](const VisitorPointer& open) {
+        return upgrade(http, false, [this, name](const HttpConnectionPointer& open) {
             auto connection = std::move(open->connection);
             close(open);
             take_viewer_(std::move(connection), name);
@@ -815,10 +814,10 @@ void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
     if (!match.route) throw Refused{404, "this path has no WebSocket"};
     admission_.check_access(it.raw, *match.route, it.let_in);
     const bool proven = it.let_in || match.route->access == Access::everybody;
-    upgrade(visitor, true,
+    upgrade(http, true,
             [this, site, route = match.route, parameters = std::move(match.parameters),
-             proven](const VisitorPointer& open) {
-                open->after_proof = [this, site, route, parameters](const VisitorPointer& let_in) {
+             proven](const HttpConnectionPointer& open) {
+                open->after_proof = [this, site, route, parameters](const HttpConnectionPointer& let_in) {
                     enter(*let_in, Phase::handled);
                     run_route(let_in, site, *route, parameters);
                 };
@@ -830,49 +829,49 @@ void HttpConnections::handle_upgrade(const VisitorPointer& visitor) {
 
 // Performs the WebSocket handshake (RFC 6455, 4.2) and calls `done` on success. Bytes that followed the request belong
 // to the WebSocket.
-void HttpConnections::upgrade(const VisitorPointer& visitor, bool text,
-                              std::function<void(const VisitorPointer&)> done) {
-    enter(*visitor, Phase::upgrading);
-    auto carrier = with_bytes_before(visitor->reader.rest(), std::move(visitor->connection), loop_);
+void HttpConnections::upgrade(const HttpConnectionPointer& http, bool text,
+                              std::function<void(const HttpConnectionPointer&)> done) {
+    enter(*http, Phase::upgrading);
+    auto carrier = with_bytes_before(http->reader.rest(), std::move(http->connection), loop_);
     auto socket = std::make_unique<WebSocketConnection>(
         std::move(carrier), WebSocketConnection::Options{
                                 .post = [&loop = loop_](std::function<void()> task) { loop.post(std::move(task)); },
                                 .text = text,
                                 .protocol = text ? std::string() : std::string(WebSocketConnection::stream_protocol),
-                                .name = visitor->name,
-                                .peer = visitor->peer});
-    visitor->socket = socket.get();
-    visitor->connection = std::move(socket);
-    visitor->socket->accept(visitor->raw.fields,
-                            [this, &it = *visitor, done = std::move(done)](const std::error_code& error, std::size_t) {
-                                const auto held = it.shared_from_this();
-                                if (error) return close(held);
-                                done(held);
-                            });
+                                .name = http->name,
+                                .peer = http->peer});
+    http->socket = socket.get();
+    http->connection = std::move(socket);
+    http->socket->accept(http->raw.fields,
+                         [this, &it = *http, done = std::move(done)](const std::error_code& error, std::size_t) {
+                             const auto held = it.shared_from_this();
+                             if (error) return close(held);
+                             done(held);
+                         });
 }
 
 // Continues after access to the WebSocket was granted.
-void HttpConnections::take_proof(const VisitorPointer& visitor) {
+void HttpConnections::take_proof(const HttpConnectionPointer& http) {
     try {
-        std::exchange(visitor->after_proof, nullptr)(visitor);
+        std::exchange(http->after_proof, nullptr)(http);
     } catch (const Refused& why) {
-        refusals_.line_of(visitor->peer, "{} refused: {}", visitor->name, why.text);
-        close(visitor);
+        refusals_.line_of(http->peer, "{} refused: {}", http->name, why.text);
+        close(http);
     }
 }
 
 // Collects the first message, which must contain the token.
-void HttpConnections::take_first_message(const VisitorPointer& visitor, std::size_t bytes) {
-    visitor->said.append(visitor->piece.begin(), visitor->piece.begin() + static_cast<std::ptrdiff_t>(bytes));
-    if (visitor->said.size() > first_message_most_bytes) return close(visitor);
-    if (!visitor->socket->message_ended()) return read_on(*visitor);
-    const auto token = token_in(std::exchange(visitor->said, {}));
-    if (!token || !admission_.let_in(*token, visitor->peer, loop_.now())) {
-        refusals_.line_of(visitor->peer, "{} refused: its WebSocket's first message has a wrong token", visitor->name);
-        return leave(visitor);
+void HttpConnections::take_first_message(const HttpConnectionPointer& http, std::size_t bytes) {
+    http->said.append(http->piece.begin(), http->piece.begin() + static_cast<std::ptrdiff_t>(bytes));
+    if (http->said.size() > first_message_most_bytes) return close(http);
+    if (!http->socket->message_ended()) return read_on(*http);
+    const auto token = token_in(std::exchange(http->said, {}));
+    if (!token || !admission_.let_in(*token, http->peer, loop_.now())) {
+        refusals_.line_of(http->peer, "{} refused: its WebSocket's first message has a wrong token", http->name);
+        return leave(http);
     }
-    visitor->let_in = true;
-    take_proof(visitor);
+    http->let_in = true;
+    take_proof(http);
 }
 
 }  // namespace framewire::net::http

@@ -150,7 +150,7 @@ struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
         after_proof{};  ///< continues after the token was accepted
 };
 
-using VisitorPointer = std::shared_ptr<HttpConnection>;
+using HttpConnectionPointer = std::shared_ptr<HttpConnection>;
 
 /// The HTTP connections of a server: their requests, responses and feeds, and WebSockets until they are handed over as
 /// viewers. Their number is limited, and one peer cannot exclude the others: if all places are taken, the peer that
@@ -202,41 +202,41 @@ public:
 
 private:
     // Reading requests and deadlines.
-    void await_request(const VisitorPointer& visitor);
-    void make_place(const VisitorPointer& visitor);
-    void read_on(HttpConnection& visitor);
-    void take_piece(const VisitorPointer& visitor, std::size_t bytes);
-    void take_request_bytes(const VisitorPointer& visitor, ByteSpan bytes);
-    void discard(const VisitorPointer& visitor, std::size_t bytes);
-    void enter(HttpConnection& visitor, HttpConnection::Phase phase);
+    void await_request(const HttpConnectionPointer& http);
+    void admit(const HttpConnectionPointer& http);
+    void read_on(HttpConnection& http);
+    void take_piece(const HttpConnectionPointer& http, std::size_t bytes);
+    void take_request_bytes(const HttpConnectionPointer& http, ByteSpan bytes);
+    void discard(const HttpConnectionPointer& http, std::size_t bytes);
+    void enter(HttpConnection& http, HttpConnection::Phase phase);
     void give_up(const std::optional<HandshakeLimiter::Eviction>& eviction, std::string_view what);
     bool make_room(const HttpConnection& newcomer, bool feeds);
-    void close(const VisitorPointer& visitor);
-    void check_deadline(const VisitorPointer& visitor, Clock::time_point now);
+    void close(const HttpConnectionPointer& http);
+    void check_deadline(const HttpConnectionPointer& http, Clock::time_point now);
 
     // Handling requests.
-    void handle(const VisitorPointer& visitor);
-    void identify(HttpConnection& visitor) const;
-    bool redirect_to_base_path(const VisitorPointer& visitor);
-    void handle_upgrade(const VisitorPointer& visitor);
-    void run_route(const VisitorPointer& visitor, const std::shared_ptr<const Site>& site, const Route& route,
+    void handle(const HttpConnectionPointer& http);
+    void identify(HttpConnection& http) const;
+    bool redirect_to_base_path(const HttpConnectionPointer& http);
+    void handle_upgrade(const HttpConnectionPointer& http);
+    void run_route(const HttpConnectionPointer& http, const std::shared_ptr<const Site>& site, const Route& route,
                    std::map<std::string, std::string, std::less<>> parameters);
-    void upgrade(const VisitorPointer& visitor, bool text, std::function<void(const VisitorPointer&)> done);
-    void take_proof(const VisitorPointer& visitor);
-    void take_first_message(const VisitorPointer& visitor, std::size_t bytes);
-    void take_response(const VisitorPointer& visitor, const Response& response);
+    void upgrade(const HttpConnectionPointer& http, bool text, std::function<void(const HttpConnectionPointer&)> done);
+    void take_proof(const HttpConnectionPointer& http);
+    void take_first_message(const HttpConnectionPointer& http, std::size_t bytes);
+    void take_response(const HttpConnectionPointer& http, const Response& response);
 
     // Responses and feeds.
-    void refuse(const VisitorPointer& visitor, const Refused& why, bool last);
-    void answer(const VisitorPointer& visitor, const Response& response);
-    void trouble(const HttpConnection& visitor, std::string_view what);
-    void answered(const VisitorPointer& visitor, const std::error_code& error);
-    void begin_feed(const VisitorPointer& visitor, const std::shared_ptr<Feed>& feed);
-    void send_parts(const VisitorPointer& visitor);
-    void leave(const VisitorPointer& visitor);
-    void write(const VisitorPointer& visitor, std::span<const std::span<const std::uint8_t>> pieces,
-               void (HttpConnections::*done)(const VisitorPointer&, const std::error_code&));
-    void parts_taken(const VisitorPointer& visitor, const std::error_code& error);
+    void refuse(const HttpConnectionPointer& http, const Refused& why, bool last);
+    void answer(const HttpConnectionPointer& http, const Response& response);
+    void trouble(const HttpConnection& http, std::string_view what);
+    void answered(const HttpConnectionPointer& http, const std::error_code& error);
+    void begin_feed(const HttpConnectionPointer& http, const std::shared_ptr<Feed>& feed);
+    void send_parts(const HttpConnectionPointer& http);
+    void leave(const HttpConnectionPointer& http);
+    void write(const HttpConnectionPointer& http, std::span<const std::span<const std::uint8_t>> pieces,
+               void (HttpConnections::*done)(const HttpConnectionPointer&, const std::error_code&));
+    void parts_taken(const HttpConnectionPointer& http, const std::error_code& error);
 
     const Limits limits_;
     const Front front_;
@@ -244,8 +244,8 @@ private:
     Admission admission_;
     TakeViewer take_viewer_;
     std::uint64_t come_so_far_ = 0;
-    std::map<std::uint64_t, VisitorPointer> visitors_;  // by age, the oldest first
-    HandshakeLimiter places_;
+    std::map<std::uint64_t, HttpConnectionPointer> connections_;  // by age, the oldest first
+    HandshakeLimiter pending_limiter_;
     HandshakeLimiter leaving_;
     int under_way_ = 0, feeds_ = 0;
     bool closed_ = false;

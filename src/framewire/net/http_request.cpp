@@ -138,8 +138,8 @@ void Admission::check_origin(const RawRequest& request) const {
 void Admission::check_access(const RawRequest& request, const Route& route, bool let_in) const {
     // A WebSocket may send its token in the first message, because browsers cannot add header fields to it.
     if (route.access != Access::everybody && !let_in && !route.websocket) throw Refused{401, "a token is needed"};
-    if (route.access == Access::panel || route.websocket) check_origin(request);
-    if (route.access != Access::panel || route.method == Method::get) return;
+    if (route.access == Access::control || route.websocket) check_origin(request);
+    if (route.access != Access::control || route.method == Method::get) return;
     // A page of another origin cannot send this type without a CORS preflight, which this server never approves.
     const auto type = lower_case(request.field("content-type").value_or(""));
     if (type != "application/json" && !type.starts_with("application/json;"))

@@ -30,7 +30,7 @@ std::optional<HandshakeLimiter::Eviction> HandshakeLimiter::enter(Number connect
     return eviction;
 }
 
-std::string place_holder(HandshakeLimiter::Number connection, const std::string& peer, bool is_proxy) {
+std::string pending_name(HandshakeLimiter::Number connection, const std::string& peer, bool is_proxy) {
     return is_proxy ? peer + ' ' + std::to_string(connection) : peer;
 }
 

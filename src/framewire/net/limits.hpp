@@ -57,7 +57,7 @@ private:
 
 /// Returns the peer under which a connection enters. A trusted proxy holds connections of many clients, so each of them
 /// counts as a separate peer.
-std::string place_holder(HandshakeLimiter::Number connection, const std::string& peer, bool is_proxy);
+std::string pending_name(HandshakeLimiter::Number connection, const std::string& peer, bool is_proxy);
 
 /// Rate-limited log for one kind of line that peers can cause at will. Each period lets a few lines through; the others
 /// are counted, and their number is logged when the period is over. Use it from one thread.

@@ -54,7 +54,7 @@ Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     next.withdraws = true;  // keyframes are how a server withdraws its older states
     if (next.partial) fail(ErrorCode::source_lost, "the server sends a complete keyframe marked as partial");
     unpacker_.apply_picture(payload, picture_.view());
-    ++counts_.pictures;
+    ++counts_.keyframes;
     return move_on(next, codec::BlockSet(versions_.size(), 1));
 }
 
@@ -124,9 +124,9 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const codec::BlockS
 }
 
 // Encodes the block versions as runs: neighbouring blocks often have the same version.
-HeldBlocks Receiver::held() const {
+BlockVersions Receiver::block_versions() const {
     if (!follows_) return {};
-    HeldBlocks held{.epoch = epoch_};
+    BlockVersions held{.epoch = epoch_};
     for (const auto version : versions_) {
         if (held.runs.empty() || held.runs.back().version != version) held.runs.push_back({version, 0});
         ++held.runs.back().blocks;

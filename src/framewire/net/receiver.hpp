@@ -19,7 +19,7 @@ namespace framewire::net {
 /// Statistics of a receiver.
 struct ReceiverCounts {
     /// Keyframes.
-    std::int64_t pictures = 0;
+    std::int64_t keyframes = 0;
     /// Delta frames from one version to the next.
     std::int64_t changes = 0;
     /// Messages of independently coded blocks.
@@ -55,7 +55,7 @@ public:
     void restart(const ServerHello& hello);
 
     /// The block versions held, including blocks of an unfinished state. A new connection can resume from them.
-    HeldBlocks held() const;
+    BlockVersions block_versions() const;
 
     /// The current picture. The view stays valid until the next take().
     HostView<const std::uint8_t> picture() const { return assembling() ? shown_.view() : picture_.view(); }

@@ -75,7 +75,7 @@ Sessions::Limits limits_of(const ListenerOptions& options) {
             .pinned_bytes = options.pinned_limit_bytes};
 }
 
-http::HttpConnections::Limits visitors_limits_of(const ListenerOptions& options) {
+http::HttpConnections::Limits http_limits_of(const ListenerOptions& options) {
     return {.waiting = options.greeting_limit,
             .waiting_per_peer = options.greeting_limit_per_peer,
             .under_way = options.requests_limit,
@@ -113,21 +113,22 @@ void validate_base_path(std::string_view path) {
              path);
 }
 
-// Order matters: the loop outlives what runs on it, and TLS, sessions and visitors use the loop.
+// Order matters: the loop outlives what runs on it, and TLS, sessions and http_connections use the loop.
 struct Listener::State {
     State(ListenerOptions options_, std::stop_token stop)
         : options(checked(std::move(options_))),
           acceptor(loop.context(), options.listen, options.lookup, Clock::now() + options.lookup_deadline,
                    std::move(stop)),
           timer(loop.context()),
-          sessions(
-              limits_of(options), loop, options.token,
-              [this](ConnectionPointer connection, ByteSpan heard) { visitors.come(std::move(connection), heard); }),
-          visitors(visitors_limits_of(options), {options.base_path, TrustedProxies(options.trusted_proxies)}, loop,
-                   http::Admission(rules_of(options), sessions.gate()),
-                   [this](ConnectionPointer connection, std::string name) {
-                       sessions.come(std::move(connection), std::move(name));
-                   }) {
+          sessions(limits_of(options), loop, options.token,
+                   [this](ConnectionPointer connection, ByteSpan heard) {
+                       http_connections.come(std::move(connection), heard);
+                   }),
+          http_connections(http_limits_of(options), {options.base_path, TrustedProxies(options.trusted_proxies)}, loop,
+                           http::Admission(rules_of(options), sessions.gate()),
+                           [this](ConnectionPointer connection, std::string name) {
+                               sessions.come(std::move(connection), std::move(name));
+                           }) {
         // Checked after the acceptor resolved `listen`, because a name may resolve to a public address.
         if (!acceptor.loopback() && options.token.empty() && !options.open)
             fail(ErrorCode::usage, "listening on {}, which other machines can reach, needs a token",
@@ -139,7 +140,7 @@ struct Listener::State {
             [this](const std::string& what) { trouble.line("serving {}: {}", to_string(acceptor.address()), what); });
     }
     ~State() {
-        visitors.stop_handlers();
+        http_connections.stop_handlers();
         loop.stop();
     }
 
@@ -158,7 +159,7 @@ struct Listener::State {
             if (error) return;
             tick();
             sessions.check_deadlines();
-            visitors.check_deadlines();
+            http_connections.check_deadlines();
             acceptor.tell_left_out(Clock::now());
             if (tls) tls->tell_left_out(Clock::now());
             trouble.tell_left_out(Clock::now());
@@ -187,7 +188,7 @@ struct Listener::State {
     std::optional<TlsListener> tls;
     const TrustedProxies proxies{options.trusted_proxies};
     Sessions sessions;
-    http::HttpConnections visitors;
+    http::HttpConnections http_connections;
 };
 
 // A stream of a listener. The listener's state outlives it.
@@ -220,11 +221,11 @@ void Listener::close(const std::string& why) {
     state_->in_loop([&] {
         state_->acceptor.close();
         state_->sessions.turn_away({Refusal::no_such_stream, why});
-        state_->visitors.turn_away();
+        state_->http_connections.turn_away();
     });
 }
 
-void Listener::set_site(std::shared_ptr<const http::Site> site) { state_->visitors.set_site(std::move(site)); }
+void Listener::set_site(std::shared_ptr<const http::Site> site) { state_->http_connections.set_site(std::move(site)); }
 
 ServerMetrics Listener::metrics() const { return state_->sessions.metrics(); }
 

@@ -42,7 +42,7 @@ TEST(Server, ViewerHoldsTheEncodersPicture) {
         EXPECT_EQ(client.state().frame, static_cast<std::int64_t>(version) - 1);
         expect_equal(client.picture(), stream.reference());
     }
-    EXPECT_EQ(client.counts().received.pictures, 1);
+    EXPECT_EQ(client.counts().received.keyframes, 1);
     EXPECT_EQ(client.counts().received.changes, 39);
 
     auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
@@ -53,16 +53,16 @@ TEST(Server, ViewerHoldsTheEncodersPicture) {
     EXPECT_EQ(metrics.viewers, 0);
     EXPECT_EQ(metrics.viewers_total, 1);
     EXPECT_EQ(metrics.dropped, 0);
-    EXPECT_EQ(metrics.pictures, 1);
-    EXPECT_EQ(metrics.steps, 39);
-    EXPECT_EQ(metrics.picture_bytes + metrics.step_bytes + metrics.other_bytes, client.counts().bytes);
+    EXPECT_EQ(metrics.keyframes, 1);
+    EXPECT_EQ(metrics.delta_frames, 39);
+    EXPECT_EQ(metrics.keyframe_bytes + metrics.delta_frame_bytes + metrics.other_bytes, client.counts().bytes);
 }
 
 TEST(Server, LateViewerStartsWithAKeyframe) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     for (int i = 0; i < 20; ++i) stream.step();
-    EXPECT_EQ(stream.state.counts().pictures, 0) << "nobody was there";
+    EXPECT_EQ(stream.state.counts().keyframes, 0) << "nobody was there";
     Client client(server.address());
     ASSERT_TRUE(client.next());
     EXPECT_EQ(client.state().version, 20u);
@@ -219,10 +219,10 @@ TEST(Listener, ServesDifferentStreamsOnOnePort) {
 
     EXPECT_EQ(roof_stream.metrics().viewers, 0);
     EXPECT_EQ(roof_stream.metrics().viewers_total, 1);
-    EXPECT_EQ(roof_stream.metrics().steps, 19);
+    EXPECT_EQ(roof_stream.metrics().delta_frames, 19);
     EXPECT_EQ(yard_stream.metrics().viewers, 3);
-    EXPECT_EQ(yard_stream.metrics().steps, 78);
-    EXPECT_EQ(listener.metrics().steps, 97);
+    EXPECT_EQ(yard_stream.metrics().delta_frames, 78);
+    EXPECT_EQ(listener.metrics().delta_frames, 97);
     EXPECT_EQ(listener.metrics().viewers_total, 4);
     EXPECT_EQ(listener.metrics().refused, 1);
     EXPECT_EQ(listener.metrics().dropped, 0);

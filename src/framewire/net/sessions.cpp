@@ -64,25 +64,25 @@ PendingConnections::PendingConnections(const Limits& limits, std::string_view to
       admit_(std::move(admit)),
       count_(std::move(count)),
       hand_over_(std::move(hand_over)),
-      places_(limits.greeting, limits.greeting_per_peer),
+      pending_limiter_(limits.greeting, limits.greeting_per_peer),
       farewells_(limits.greeting, limits.greeting_per_peer),
       gate_(token) {}
 
 void PendingConnections::come(ConnectionPointer connection, std::string stream) {
     const auto pending = std::make_shared<PendingConnection>(++come_so_far_, std::move(connection), loop_.now());
     pending->stream = std::move(stream);
-    make_place(pending);
+    admit(pending);
     if (pending->phase == PendingConnection::Phase::greeting) read_on(*pending);
 }
 
-std::string PendingConnections::place_holder_of(const PendingConnection& pending) const {
-    return place_holder(pending.number, pending.connection->peer(), limits_.proxies.trusts(*pending.connection));
+std::string PendingConnections::pending_name_of(const PendingConnection& pending) const {
+    return pending_name(pending.number, pending.connection->peer(), limits_.proxies.trusts(*pending.connection));
 }
 
 // Adds the connection to the pending ones. The limiter may refuse an older one for it.
-void PendingConnections::make_place(const PendingPointer& pending) {
+void PendingConnections::admit(const PendingPointer& pending) {
     greeting_.emplace(pending->number, pending);
-    const auto eviction = places_.enter(pending->number, place_holder_of(*pending));
+    const auto eviction = pending_limiter_.enter(pending->number, pending_name_of(*pending));
     if (!eviction) return;
     const auto loser = greeting_.find(eviction->connection);
     if (loser == greeting_.end()) return;
@@ -172,7 +172,7 @@ void PendingConnections::take_hello(const PendingPointer& pending) {
 // Removes the connection from all lists. Unless a running callback holds it, it is destroyed.
 void PendingConnections::forget(PendingConnection& pending) {
     pending.phase = PendingConnection::Phase::gone;
-    places_.leave(pending.number);
+    pending_limiter_.leave(pending.number);
     farewells_.leave(pending.number);
     greeting_.erase(pending.number);
     refused_.erase(pending.number);
@@ -182,10 +182,10 @@ void PendingConnections::forget(PendingConnection& pending) {
 // and lose it.
 void PendingConnections::refuse(const PendingPointer& pending, const ServerError& why) {
     refusals_.line_of(pending->connection->peer(), "{} refused: {}", pending->connection->name(), why.text);
-    places_.leave(pending->number);
+    pending_limiter_.leave(pending->number);
     greeting_.erase(pending->number);
     // Refused connections are limited like pending ones, so the oldest may be closed.
-    if (const auto eviction = farewells_.enter(pending->number, place_holder_of(*pending)))
+    if (const auto eviction = farewells_.enter(pending->number, pending_name_of(*pending)))
         if (const auto loser = refused_.find(eviction->connection); loser != refused_.end())
             close(PendingPointer(loser->second));
     refused_.emplace(pending->number, pending);

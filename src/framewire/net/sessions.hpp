@@ -65,8 +65,8 @@ private:
     struct PendingConnection;
     using PendingPointer = std::shared_ptr<PendingConnection>;
 
-    std::string place_holder_of(const PendingConnection& pending) const;
-    void make_place(const PendingPointer& pending);
+    std::string pending_name_of(const PendingConnection& pending) const;
+    void admit(const PendingPointer& pending);
     void read_on(PendingConnection& pending);
     void take_piece(const PendingPointer& pending, std::size_t bytes);
     void take_header(const PendingPointer& pending);
@@ -83,7 +83,7 @@ private:
     HandOver hand_over_;
     std::uint64_t come_so_far_ = 0;
     std::map<std::uint64_t, PendingPointer> greeting_, refused_;  // by age, the oldest first
-    HandshakeLimiter places_, farewells_;
+    HandshakeLimiter pending_limiter_, farewells_;
     Gate gate_;
     std::array<std::uint8_t, 4096> discarded_{};  // read buffer for all refused connections
     LimitedLog refusals_{LogLevel::info, "connections refused"};

@@ -281,7 +281,7 @@ protected:
         loop.run();
     }
     // Sends a viewer one delta frame, which it does not acknowledge.
-    void let_hear_a_step(MemoryPeer& peer, TestStream& stream, Stream& served) {
+    void let_hear_a_delta_frame(MemoryPeer& peer, TestStream& stream, Stream& served) {
         peer.say(hello_for("main"));
         peer.hear();
         step(stream, served);
@@ -345,7 +345,7 @@ TEST_F(SessionsTest, SendsHelloKeyframeDeltaFramesAndEnd) {
         ASSERT_EQ(viewer.receiver.state().version, static_cast<std::uint64_t>(i));
         expect_equal(viewer.receiver.picture(), stream.reference());
     }
-    EXPECT_EQ(viewer.receiver.counts().pictures, 1);
+    EXPECT_EQ(viewer.receiver.counts().keyframes, 1);
     EXPECT_EQ(viewer.receiver.counts().changes, 9);
     viewer.peer.hear();  // the server's clock, in reply to the first acknowledgement
     sessions.end(served, "");
@@ -427,7 +427,7 @@ TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     for (int i = 0; i < 5; ++i) step(stream, served);
 
     auto again = come();
-    again.say(viewer_hello({.stream = "main", .held = viewer.receiver.held()}));
+    again.say(viewer_hello({.stream = "main", .held = viewer.receiver.block_versions()}));
     const auto hello = greeting_of(stream.state);
     const auto greeted = again.hear();
     ASSERT_EQ(Bytes(greeted.begin(), greeted.begin() + static_cast<std::ptrdiff_t>(hello.size())), hello);
@@ -437,7 +437,7 @@ TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     EXPECT_EQ(take_all(viewer.receiver, heard), 1);
     expect_equal(viewer.receiver.picture(), stream.reference());
     EXPECT_LT(heard.size(), picture_of(stream.state).bytes->size() / 2) << "most blocks were there";
-    EXPECT_EQ(viewer.receiver.counts().pictures, 1);
+    EXPECT_EQ(viewer.receiver.counts().keyframes, 1);
     EXPECT_EQ(viewer.receiver.counts().parts, 1);
 
     // Block versions of one stream mean nothing to another stream of the same name.
@@ -445,7 +445,7 @@ TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     other.step();
     sessions.add("other", other.state);
     auto stranger = come();
-    stranger.say(viewer_hello({.stream = "other", .held = viewer.receiver.held()}));
+    stranger.say(viewer_hello({.stream = "other", .held = viewer.receiver.block_versions()}));
     stranger.hear();
     loop.run();
     EXPECT_EQ(stranger.hear(), *picture_of(other.state).bytes);
@@ -458,7 +458,7 @@ TEST_F(SessionsTest, ReturningViewerLearnsThatItIsUpToDate) {
     Receiver receiver(hello_of(stream.state));
     take_all(receiver, *picture_of(stream.state).bytes);
     auto again = come();
-    again.say(viewer_hello({.stream = "main", .held = receiver.held()}));
+    again.say(viewer_hello({.stream = "main", .held = receiver.block_versions()}));
     again.hear();
     loop.run();
     receiver.restart(hello_of(stream.state));
@@ -569,17 +569,17 @@ TEST_F(SlowViewers, ResumeAnUnfinishedStateAfterALoss) {
     viewer.peer.close();
     for (int connection = 0; connection < 12; ++connection) {
         SlowPeer again{come(), std::move(held), references};
-        again.greet(viewer_hello({.stream = "main", .held = again.receiver.held()}));
+        again.greet(viewer_hello({.stream = "main", .held = again.receiver.block_versions()}));
         again.receiver.restart(hello_of(stream.state));
         go_on(again, 7 + connection);
-        interrupted += again.receiver.held().runs.size() > 1;
+        interrupted += again.receiver.block_versions().runs.size() > 1;
         again.peer.close();
         loop.run();
         held = std::move(again.receiver);
     }
     EXPECT_GT(interrupted, 3) << "or this test tells nothing";
     SlowPeer last{come(), std::move(held), references};
-    last.greet(viewer_hello({.stream = "main", .held = last.receiver.held()}));
+    last.greet(viewer_hello({.stream = "main", .held = last.receiver.block_versions()}));
     last.receiver.restart(hello_of(stream.state));
     next();
     finish(last);
@@ -688,7 +688,7 @@ TEST_F(SessionsTest, ImpossibleAcknowledgementsDropTheViewer) {
     auto& served = sessions.add("main", stream.state);
     for (const std::uint64_t messages : {0, 2}) {
         auto liar = come();
-        let_hear_a_step(liar, stream, served);
+        let_hear_a_delta_frame(liar, stream, served);
         liar.say(drawn_message({messages, 1, 1}));
         EXPECT_EQ(sessions.metrics().viewers, 0) << messages;
     }
@@ -699,7 +699,7 @@ TEST_F(SessionsTest, ViewerThatDrawsNothingIsDropped) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
-    let_hear_a_step(peer, stream, served);
+    let_hear_a_delta_frame(peer, stream, served);
     for (int second = 0; second < 9; ++second) {
         pass(1s);
         peer.hear();
@@ -713,7 +713,7 @@ TEST_F(SessionsTest, ClocksAreCompared) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     auto peer = come();
-    let_hear_a_step(peer, stream, served);
+    let_hear_a_delta_frame(peer, stream, served);
     peer.say(drawn_message({1, 1, 1000}));
     loop.run();
     const auto now_us = microseconds_since_start(loop.now());

@@ -80,12 +80,12 @@ struct StreamState::State {
 
     mutable std::mutex mutex;  // guards the members down to `oldest_allowed`
     HostImage reference;
-    StateHeader newest{};                // header of the newest state
-    std::vector<std::uint64_t> changed;  // version in which each block last changed
-    std::vector<Component> objects;      // of the newest state's frame
-    bool packing_step = false;           // the delta frame to `newest` is being packed
-    std::deque<StateMessage> steps;      // consecutive delta frames; the last one leads to newest_for_steps()
-    std::size_t steps_bytes = 0;
+    StateHeader newest{};                   // header of the newest state
+    std::vector<std::uint64_t> changed;     // version in which each block last changed
+    std::vector<Component> objects;         // of the newest state's frame
+    bool packing_step = false;              // the delta frame to `newest` is being packed
+    std::deque<StateMessage> delta_frames;  // consecutive delta frames; the last one leads to newest_for_delta_frames()
+    std::size_t delta_frames_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
     int viewers = 0;
@@ -134,7 +134,7 @@ struct StreamState::State {
         if (!std::exchange(withdraws, false)) return;
         oldest_allowed = newest.version;
         newest_picture = {};
-        forget_steps();
+        forget_delta_frames();
     }
 
     // Header of the delta frame to the newest version. It carries the flag, so that an up-to-date relay also drops
@@ -165,35 +165,38 @@ struct StreamState::State {
     }
 
     // Drops the stored delta frames.
-    void forget_steps() {
-        steps.clear();
-        steps_bytes = 0;
+    void forget_delta_frames() {
+        delta_frames.clear();
+        delta_frames_bytes = 0;
     }
 
     // The newest version that viewers can reach by delta frames.
-    std::uint64_t newest_for_steps() const { return newest.version - (packing_step ? 1 : 0); }
+    std::uint64_t newest_for_delta_frames() const { return newest.version - (packing_step ? 1 : 0); }
 
     // Stores a keyframe of the newest version.
     void keep_picture(StateMessage message) {
         const auto bytes = static_cast<std::int64_t>(message.bytes->size());
-        ++counts.pictures;
-        counts.picture_bytes += bytes;
-        if (counts.pictures == 1) counts.up_to_date_bytes += bytes;
+        ++counts.keyframes;
+        counts.keyframe_bytes += bytes;
+        if (counts.keyframes == 1) counts.up_to_date_bytes += bytes;
         newest_picture = std::move(message);
     }
 
-    // Stores the delta frame just packed. Drops older ones beyond `steps_kept`, or if together they exceed a keyframe.
+    // Stores the delta frame just packed. Drops older ones beyond `delta_frames_kept`, or if together they exceed a
+    // keyframe.
     void keep_step() {
         const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
-        steps.push_back({newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
-        steps_bytes += packed.size();
-        ++counts.steps;
+        delta_frames.push_back(
+            {newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
+        delta_frames_bytes += packed.size();
+        ++counts.delta_frames;
         const auto bytes = static_cast<std::int64_t>(packed.size());
-        counts.step_bytes += bytes;
+        counts.delta_frame_bytes += bytes;
         counts.up_to_date_bytes += bytes;
-        while (steps.size() > steps_kept || (steps.size() > 1 && steps_bytes > picture_cost())) {
-            steps_bytes -= steps.front().bytes->size();
-            steps.pop_front();
+        while (delta_frames.size() > delta_frames_kept ||
+               (delta_frames.size() > 1 && delta_frames_bytes > picture_cost())) {
+            delta_frames_bytes -= delta_frames.front().bytes->size();
+            delta_frames.pop_front();
         }
     }
 };
@@ -214,7 +217,7 @@ void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& t
     framewire::copy(picture, state.reference.view());
     state.move_on(time, objects, within);
     state.mark_all_changed();
-    state.forget_steps();
+    state.forget_delta_frames();
     state.newest_picture = {};
     if (packed.empty()) return;
     begin_state(MessageType::picture, state.newest, state.objects, state.packed);
@@ -247,7 +250,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
         state.move_on(time, objects, within);
         state.mark_changed(blocks);
         if (state.viewers == 0) {
-            state.forget_steps();
+            state.forget_delta_frames();
             return;
         }
         header = state.step_header();
@@ -267,7 +270,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
         state.packing_step = false;
     } catch (...) {
         const std::lock_guard lock(state.mutex);
-        state.forget_steps();
+        state.forget_delta_frames();
         state.packing_step = false;
         throw;
     }
@@ -284,7 +287,7 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
-    if (state.viewers == 0) return state.forget_steps();
+    if (state.viewers == 0) return state.forget_delta_frames();
     begin_state(MessageType::changes, state.step_header(), state.objects, state.packed);
     state.packed.insert(state.packed.end(), packed.begin(), packed.end());
     end_state(state.packed);
@@ -304,7 +307,7 @@ void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const cod
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
-    state.forget_steps();
+    state.forget_delta_frames();
 }
 
 void StreamState::withdraw_before_next() {
@@ -332,7 +335,7 @@ std::uint64_t StreamState::epoch() const { return state_->epoch; }
 
 std::uint64_t StreamState::version() const {
     const std::lock_guard lock(state_->mutex);
-    return state_->newest_for_steps();
+    return state_->newest_for_delta_frames();
 }
 
 std::uint64_t StreamState::oldest_allowed() const {
@@ -346,12 +349,12 @@ bool StreamState::ended() const {
 }
 
 // Stored delta frames are consecutive, so the count of those needed gives their position.
-std::vector<StateMessage> StreamState::steps(std::uint64_t version) const {
+std::vector<StateMessage> StreamState::delta_frames(std::uint64_t version) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
-    const auto newest = state.newest_for_steps();
-    if (version >= newest || newest - version > state.steps.size()) return {};
-    return {state.steps.end() - static_cast<std::ptrdiff_t>(newest - version), state.steps.end()};
+    const auto newest = state.newest_for_delta_frames();
+    if (version >= newest || newest - version > state.delta_frames.size()) return {};
+    return {state.delta_frames.end() - static_cast<std::ptrdiff_t>(newest - version), state.delta_frames.end()};
 }
 
 // Assumes that all blocks of a keyframe have the same size.
@@ -364,19 +367,19 @@ std::size_t StreamState::estimated_bytes(codec::BlockSet wanted, std::uint64_t c
 }
 
 // Walks the runs and the blocks side by side. Inconsistent runs count as "holds nothing".
-StreamState::Lacking StreamState::lacking(const HeldBlocks& held) const {
+StreamState::MissingBlocks StreamState::missing(const BlockVersions& held) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
-    const Lacking all{0, codec::BlockSet(state.changed.size(), 1)};
+    const MissingBlocks all{0, codec::BlockSet(state.changed.size(), 1)};
     if (held.epoch != state.epoch) return all;
-    Lacking lacking{state.newest.version, codec::BlockSet(state.changed.size())};
+    MissingBlocks missing{state.newest.version, codec::BlockSet(state.changed.size())};
     std::size_t block = 0;
     for (const auto& run : held.runs) {
         if (run.blocks > state.changed.size() - block || run.version > state.newest.version) return all;
         for (const auto end = block + run.blocks; block < end; ++block)
-            lacking.blocks[block] = run.version < state.changed[block];
+            missing.blocks[block] = run.version < state.changed[block];
     }
-    return block == state.changed.size() ? lacking : all;
+    return block == state.changed.size() ? missing : all;
 }
 
 // Encodes under `blocks_mutex`, on a copy of the blocks. Blocks encoded before are reused if they have not changed.
@@ -473,9 +476,9 @@ void ViewerOutbox::send(Connection& connection, std::uint64_t version, ControlRe
     connection.write({&piece, 1}, {}, [this](const std::error_code&, std::size_t) { writing_ = false; });
 }
 
-void WholeState::add_changed(std::uint64_t version, codec::BlockSet& lacking) const {
+void WholeState::add_changed(std::uint64_t version, codec::BlockSet& missing) const {
     for (std::size_t block = 0; block < changed.size(); ++block)
-        if (changed[block] > version) lacking[block] = 1;
+        if (changed[block] > version) missing[block] = 1;
 }
 
 StateMessage WholeState::whole_picture() const {
@@ -530,7 +533,7 @@ std::string ControlRequests::refusal() const {
     return refusal_;
 }
 
-void ControlRequests::order(const std::string& text) {
+void ControlRequests::request(const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() == most_waiting) waiting_.pop_front();
     waiting_.push_back(text);

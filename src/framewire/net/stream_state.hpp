@@ -36,8 +36,8 @@ struct WholeState {
     /// Keyframe of all blocks, if somebody requested all; otherwise its version is 0.
     StateMessage picture{};
 
-    /// Adds the blocks that changed after `version` to `lacking`.
-    void add_changed(std::uint64_t version, codec::BlockSet& lacking) const;
+    /// Adds the blocks that changed after `version` to `missing`.
+    void add_changed(std::uint64_t version, codec::BlockSet& missing) const;
     /// Returns a keyframe message. Requires that all blocks are encoded.
     StateMessage whole_picture() const;
 };
@@ -70,15 +70,15 @@ struct StreamCounts {
     /// The newest version.
     std::uint64_t version = 0;
     /// Delta frames packed, which happens only while there are viewers.
-    std::int64_t steps = 0;
+    std::int64_t delta_frames = 0;
     /// Keyframes packed.
-    std::int64_t pictures = 0;
+    std::int64_t keyframes = 0;
     /// Blocks encoded, including those of keyframes.
     std::int64_t blocks = 0;
     /// Bytes of all delta frames, as sent to one viewer.
-    std::int64_t step_bytes = 0;
+    std::int64_t delta_frame_bytes = 0;
     /// Bytes of all keyframes.
-    std::int64_t picture_bytes = 0;
+    std::int64_t keyframe_bytes = 0;
     /// Bytes for a viewer that is always up to date: the first keyframe and every delta frame.
     std::int64_t up_to_date_bytes = 0;
 };
@@ -89,7 +89,7 @@ struct StreamCounts {
 class StreamState {
 public:
     /// Maximum number of delta frames stored for viewers that are slightly behind.
-    static constexpr int steps_kept = 32;
+    static constexpr int delta_frames_kept = 32;
 
     /// `executor` must outlive this object. Throws Error{usage} if `info` is invalid, and Error{config} if memory runs
     /// out.
@@ -148,9 +148,9 @@ public:
     /// Returns true after finish().
     bool ended() const;
     /// Returns the delta frames from `version` to version() in order, or nothing if they are not all stored.
-    std::vector<StateMessage> steps(std::uint64_t version) const;
+    std::vector<StateMessage> delta_frames(std::uint64_t version) const;
     /// Missing blocks of a viewer.
-    struct Lacking {
+    struct MissingBlocks {
         /// Version of the blocks that are not missing; 0: all are missing.
         std::uint64_t version = 0;
         /// One entry per block; not 0: missing.
@@ -158,7 +158,7 @@ public:
     };
     /// Returns which blocks a viewer that holds `held` is missing. All blocks, if `held` belongs to another stream or
     /// is inconsistent.
-    Lacking lacking(const HeldBlocks& held) const;
+    MissingBlocks missing(const BlockVersions& held) const;
 
     /// Returns the newest state. Its blocks that are `wanted` or changed after version `changed_after` are encoded;
     /// other blocks are included if they were encoded before. Returns null before start(). Blocks the caller during
@@ -186,7 +186,7 @@ public:
     /// See RemoteControl::state().
     std::string state() const override;
     /// See RemoteControl::order().
-    void order(const std::string& text) override;
+    void request(const std::string& text) override;
     /// See RemoteControl::refusal().
     std::string refusal() const override;
 

@@ -30,12 +30,12 @@ Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
 // Does what a server does for an idle viewer.
 void bring_up_to_date(StreamState& state, Receiver& receiver) {
     const auto held = receiver.state().version;
-    auto steps = held > 0 ? state.steps(held) : std::vector<StateMessage>();
-    if (steps.empty() && state.version() > held) {
+    auto delta_frames = held > 0 ? state.delta_frames(held) : std::vector<StateMessage>();
+    if (delta_frames.empty() && state.version() > held) {
         deliver(*picture_of(state).bytes, receiver);
-        steps = state.steps(receiver.state().version);
+        delta_frames = state.delta_frames(receiver.state().version);
     }
-    for (const auto& step : steps) deliver(*step.bytes, receiver);
+    for (const auto& delta_frame : delta_frames) deliver(*delta_frame.bytes, receiver);
 }
 
 TEST(StreamState, ObjectsBelongToTheState) {
@@ -77,13 +77,13 @@ TEST(StreamState, ViewerFollowsEveryDeltaFrame) {
         EXPECT_EQ(viewer.state().frame, i);
         expect_equal(viewer.picture(), stream.reference());
     }
-    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().keyframes, 1);
     EXPECT_EQ(viewer.counts().changes, 49);
     EXPECT_GT(viewer.counts().changed_bytes, 0);
     const auto counts = stream.state.counts();
-    EXPECT_EQ(counts.pictures, 1);
-    EXPECT_EQ(counts.steps, 49);
-    EXPECT_EQ(counts.up_to_date_bytes, counts.picture_bytes + counts.step_bytes);
+    EXPECT_EQ(counts.keyframes, 1);
+    EXPECT_EQ(counts.delta_frames, 49);
+    EXPECT_EQ(counts.up_to_date_bytes, counts.keyframe_bytes + counts.delta_frame_bytes);
 }
 
 // A delta frame has the same bytes, whoever packs it.
@@ -96,12 +96,13 @@ TEST(StreamState, AcceptsPackedDeltaFrames) {
         stream.step(i % 2 == 0);
         other.step();
         if (i == 0) continue;
-        const auto got = stream.state.steps(static_cast<std::uint64_t>(i));
-        const auto want = other.state.steps(static_cast<std::uint64_t>(i));
+        const auto got = stream.state.delta_frames(static_cast<std::uint64_t>(i));
+        const auto want = other.state.delta_frames(static_cast<std::uint64_t>(i));
         ASSERT_EQ(got.size(), 1u);
         ASSERT_EQ(want.size(), 1u);
-        const auto packed = [](const StateMessage& step) {
-            return Bytes(step.bytes->begin() + static_cast<std::ptrdiff_t>(step.packed_at), step.bytes->end());
+        const auto packed = [](const StateMessage& delta_frame) {
+            return Bytes(delta_frame.bytes->begin() + static_cast<std::ptrdiff_t>(delta_frame.packed_at),
+                         delta_frame.bytes->end());
         };
         EXPECT_EQ(packed(got[0]), packed(want[0]));
     }
@@ -135,7 +136,7 @@ TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
         bring_up_to_date(state, viewer);
         expect_equal(viewer.picture(), std::as_const(reference).view());
     }
-    EXPECT_EQ(viewer.counts().pictures, 1);
+    EXPECT_EQ(viewer.counts().keyframes, 1);
     EXPECT_EQ(viewer.counts().changes, 9);
     EXPECT_EQ(state.counts().up_to_date_bytes, bytes);
     bring_up_to_date(state, late);
@@ -143,7 +144,7 @@ TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
     state.detach();
     scene.step();
     state.start(scene.current(), {10, 10 / 30.0, Clock::now()});
-    EXPECT_TRUE(state.steps(10).empty()) << "no step leads to a picture that came by itself";
+    EXPECT_TRUE(state.delta_frames(10).empty()) << "no step leads to a picture that came by itself";
     bring_up_to_date(state, late);
     expect_equal(late.picture(), scene.current());
 }
@@ -211,8 +212,8 @@ TEST(Receiver, RejectsAThresholdAboveTheHellos) {
 TEST(StreamState, NothingIsPackedWithoutViewers) {
     TestStream stream;
     for (int i = 0; i < 10; ++i) stream.step();
-    EXPECT_EQ(stream.state.counts().steps, 0);
-    EXPECT_EQ(stream.state.counts().pictures, 0);
+    EXPECT_EQ(stream.state.counts().delta_frames, 0);
+    EXPECT_EQ(stream.state.counts().keyframes, 0);
     EXPECT_EQ(stream.state.counts().version, 10u);
 
     Receiver late(hello_of(stream.state));
@@ -222,12 +223,12 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     stream.step();
     bring_up_to_date(stream.state, late);
     expect_equal(late.picture(), stream.reference());
-    EXPECT_EQ(late.counts().pictures, 1);
+    EXPECT_EQ(late.counts().keyframes, 1);
 
     stream.state.detach();
     stream.step();
-    EXPECT_EQ(stream.state.counts().steps, 1);
-    EXPECT_TRUE(stream.state.steps(11).empty()) << "the step to 12 was never packed";
+    EXPECT_EQ(stream.state.counts().delta_frames, 1);
+    EXPECT_TRUE(stream.state.delta_frames(11).empty()) << "the step to 12 was never packed";
 }
 
 TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
@@ -237,7 +238,7 @@ TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
     stream.step();
     bring_up_to_date(stream.state, viewer);
     for (int i = 0; i < 5; ++i) stream.step();
-    EXPECT_EQ(stream.state.steps(viewer.state().version).size(), 5u);
+    EXPECT_EQ(stream.state.delta_frames(viewer.state().version).size(), 5u);
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.reference());
 }
@@ -248,12 +249,12 @@ TEST(StreamState, ViewerFarBehindGetsAKeyframe) {
     stream.state.attach();
     stream.step();
     bring_up_to_date(stream.state, viewer);
-    for (int i = 0; i <= StreamState::steps_kept; ++i) stream.step();
-    EXPECT_TRUE(stream.state.steps(viewer.state().version).empty());
+    for (int i = 0; i <= StreamState::delta_frames_kept; ++i) stream.step();
+    EXPECT_TRUE(stream.state.delta_frames(viewer.state().version).empty());
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.reference());
-    EXPECT_EQ(viewer.counts().pictures, 2);
-    EXPECT_EQ(viewer.counts().skipped, StreamState::steps_kept);
+    EXPECT_EQ(viewer.counts().keyframes, 2);
+    EXPECT_EQ(viewer.counts().skipped, StreamState::delta_frames_kept);
 }
 
 TEST(StreamState, DeltaFramesNeverExceedAKeyframe) {
@@ -265,11 +266,11 @@ TEST(StreamState, DeltaFramesNeverExceedAKeyframe) {
     const auto picture_bytes = picture_of(stream.state).bytes->size();
     for (int i = 0; i < 20; ++i) stream.step();
     for (std::uint64_t version = 1; version <= 20; ++version) {
-        const auto steps = stream.state.steps(version);
+        const auto delta_frames = stream.state.delta_frames(version);
         std::size_t bytes = 0;
-        for (const auto& step : steps) bytes += step.bytes->size();
-        EXPECT_TRUE(steps.size() <= 1 || bytes < picture_bytes) << "from version " << version;
-        EXPECT_FALSE(version == 20 && steps.empty());
+        for (const auto& delta_frame : delta_frames) bytes += delta_frame.bytes->size();
+        EXPECT_TRUE(delta_frames.size() <= 1 || bytes < picture_bytes) << "from version " << version;
+        EXPECT_FALSE(version == 20 && delta_frames.empty());
     }
     bring_up_to_date(stream.state, viewer);
     expect_equal(viewer.picture(), stream.current());
@@ -279,13 +280,13 @@ TEST(StreamState, KeyframeIsPackedOncePerVersion) {
     TestStream stream;
     stream.state.attach();
     EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is none yet";
-    EXPECT_TRUE(stream.state.steps(0).empty());
+    EXPECT_TRUE(stream.state.delta_frames(0).empty());
     stream.step();
     const auto first = picture_of(stream.state);
     EXPECT_EQ(picture_of(stream.state).bytes, first.bytes);
     stream.step();
     EXPECT_NE(picture_of(stream.state).bytes, first.bytes);
-    EXPECT_EQ(stream.state.counts().pictures, 2);
+    EXPECT_EQ(stream.state.counts().keyframes, 2);
 }
 
 TEST(StreamState, WithdrawnVersionsAreNotSent) {
@@ -296,20 +297,20 @@ TEST(StreamState, WithdrawnVersionsAreNotSent) {
         stream.step();
         bring_up_to_date(stream.state, viewer);
     }
-    EXPECT_EQ(stream.state.steps(2).size(), 2u);
+    EXPECT_EQ(stream.state.delta_frames(2).size(), 2u);
     EXPECT_EQ(stream.state.oldest_allowed(), 0u);
     EXPECT_FALSE(viewer.state().withdraws);
     stream.state.withdraw_before_next();
-    EXPECT_EQ(stream.state.steps(2).size(), 2u) << "until the next version is there";
+    EXPECT_EQ(stream.state.delta_frames(2).size(), 2u) << "until the next version is there";
     stream.step();
     EXPECT_EQ(stream.state.oldest_allowed(), 5u);
-    EXPECT_EQ(stream.state.steps(4).size(), 1u) << "the step to the new version shows nothing older";
-    EXPECT_TRUE(stream.state.steps(3).empty());
+    EXPECT_EQ(stream.state.delta_frames(4).size(), 1u) << "the step to the new version shows nothing older";
+    EXPECT_TRUE(stream.state.delta_frames(3).empty());
     bring_up_to_date(stream.state, viewer);
     EXPECT_TRUE(viewer.state().withdraws) << "a relay that is up to date is signalled";
     stream.step();
     EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "once";
-    EXPECT_EQ(stream.state.steps(4).size(), 2u);
+    EXPECT_EQ(stream.state.delta_frames(4).size(), 2u);
     bring_up_to_date(stream.state, viewer);
     EXPECT_FALSE(viewer.state().withdraws);
 }
@@ -321,7 +322,7 @@ TEST(StreamState, EndsOnce) {
     EXPECT_FALSE(stream.state.ended());
     stream.state.finish();
     EXPECT_TRUE(stream.state.ended());
-    EXPECT_TRUE(stream.state.steps(1).empty());
+    EXPECT_TRUE(stream.state.delta_frames(1).empty());
 }
 
 TEST(StreamState, RejectsChangesThatDoNotFit) {
@@ -342,9 +343,9 @@ TEST(Receiver, RejectsInvalidServerMessages) {
     stream.step();
     const auto picture = picture_of(stream.state);
     stream.step();
-    const auto step = stream.state.steps(1).at(0);
+    const auto delta_frame = stream.state.delta_frames(1).at(0);
     stream.step();
-    const auto later_step = stream.state.steps(2).at(0);
+    const auto later_delta_frame = stream.state.delta_frames(2).at(0);
 
     const auto lost = [](Receiver& viewer, const Bytes& message, const char* what) {
         try {
@@ -355,13 +356,13 @@ TEST(Receiver, RejectsInvalidServerMessages) {
         }
     };
     Receiver viewer(hello_of(stream.state));
-    lost(viewer, *step.bytes, "a step before the first picture");
+    lost(viewer, *delta_frame.bytes, "a step before the first picture");
     deliver(*picture.bytes, viewer);
-    lost(viewer, *later_step.bytes, "a step that leaves one out");
-    deliver(*step.bytes, viewer);
+    lost(viewer, *later_delta_frame.bytes, "a step that leaves one out");
+    deliver(*delta_frame.bytes, viewer);
     lost(viewer, *picture.bytes, "a version before the one that is held");
-    lost(viewer, *step.bytes, "a step twice");
-    EXPECT_EQ(deliver(*later_step.bytes, viewer), Receiver::Outcome::picture);
+    lost(viewer, *delta_frame.bytes, "a step twice");
+    EXPECT_EQ(deliver(*later_delta_frame.bytes, viewer), Receiver::Outcome::picture);
     expect_equal(viewer.picture(), stream.reference());
 
     const auto before = viewer.state().version;
@@ -440,7 +441,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateIsIncomplete) {
         deliver_in_parts(viewer, stream.state.blocks() - 1);
         expect_equal(viewer.picture(), std::as_const(before).view());
         EXPECT_EQ(viewer.state().version, static_cast<std::uint64_t>(i) + 1);
-        EXPECT_GT(viewer.held().runs.size(), 1u);
+        EXPECT_GT(viewer.block_versions().runs.size(), 1u);
         deliver_in_parts(viewer, 99);
         expect_equal(viewer.picture(), stream.reference());
     }
@@ -458,21 +459,21 @@ TEST(Receiver, NewConnectionMayRestartItsVersions) {
     stream.step();
     const auto picture = *picture_of(stream.state).bytes;
     stream.step();
-    const auto step = *stream.state.steps(1).at(0).bytes;
+    const auto delta_frame = *stream.state.delta_frames(1).at(0).bytes;
     Receiver viewer(hello_of(stream.state));
     deliver(with_version(picture, 100), viewer);
     auto other = hello_of(stream.state);
     other.epoch += 2;
     viewer.restart(other);
     EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
-    EXPECT_THROW(deliver(with_version(step, 101), viewer), Error) << "no picture came over the new connection";
+    EXPECT_THROW(deliver(with_version(delta_frame, 101), viewer), Error) << "no picture came over the new connection";
     deliver(with_version(picture, 1), viewer);
     EXPECT_EQ(viewer.state().version, 1u);
-    deliver(step, viewer);
+    deliver(delta_frame, viewer);
     EXPECT_EQ(viewer.state().version, 2u);
     expect_equal(viewer.picture(), stream.reference());
     EXPECT_EQ(viewer.counts().skipped, 0);
-    EXPECT_EQ(viewer.counts().pictures, 2);
+    EXPECT_EQ(viewer.counts().keyframes, 2);
     EXPECT_EQ(viewer.counts().changes, 1);
 }
 
@@ -482,7 +483,7 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
     stream.step();
     const auto picture = picture_of(stream.state);
     stream.step();
-    const auto step = stream.state.steps(1).at(0);
+    const auto delta_frame = stream.state.delta_frames(1).at(0);
     const auto try_broken = [&](const Bytes& message, bool with_picture) {
         for (std::size_t i = header_bytes; i < message.size(); ++i)
             for (const int flip : {1, 0x80, 0xff}) {
@@ -504,7 +505,7 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
         }
     };
     try_broken(*picture.bytes, false);
-    try_broken(*step.bytes, true);
+    try_broken(*delta_frame.bytes, true);
 }
 
 }  // namespace
@@ -513,7 +514,7 @@ namespace {
 
 TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
     ControlRequests requests;
-    for (const auto* text : {"a", "b", "c"}) requests.order(text);
+    for (const auto* text : {"a", "b", "c"}) requests.request(text);
     EXPECT_EQ(requests.next(), "a");
     requests.take({true, "theirs", true});
     EXPECT_EQ(requests.state(), "theirs");
@@ -533,7 +534,7 @@ TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
 // A server of version 4 does not mark such answers.
 TEST(ControlRequests, UnmarkedAnswersWithoutARequestKeepTheRefusal) {
     ControlRequests requests;
-    requests.order("a");
+    requests.request("a");
     EXPECT_EQ(requests.next(), "a");
     requests.take({false, "not a"});
     requests.take({true, "theirs"});

@@ -36,7 +36,7 @@ Viewer::Viewer(ConnectionPointer connection_, Stream& stream_, Clock::time_point
     : connection(std::move(connection_)),
       stream(stream_),
       came_at(now),
-      lacking(stream_.state.blocks(), 1),
+      missing(stream_.state.blocks(), 1),
       drawn_at(now),
       progress(now),
       states_progress(now) {}
@@ -409,7 +409,7 @@ void Viewers::pin(Viewer& viewer, const WholeState& whole) {
     // connection may belong to such a state.
     const auto oldest = viewer.stream.state.oldest_allowed();
     const bool withdraws = viewer.takes_parts && oldest > 0 && (viewer.resumes || viewer.held < oldest);
-    PinnedState pinned(whole, viewer.lacking, withdraws);
+    PinnedState pinned(whole, viewer.missing, withdraws);
     make_room_for(viewer, pinned.unsent());
     pinned_.add(pinned.unsent());
     viewer.pinned = std::move(pinned);
@@ -436,13 +436,13 @@ void Viewers::count_taken(const Viewer& viewer, const Answer& answer) {
     count(viewer.stream, [&](StreamMetrics& m) {
         switch (answer.kind) {
             case Answer::Kind::words: m.other_bytes += bytes; break;
-            case Answer::Kind::steps:
-                m.steps += static_cast<std::int64_t>(answer.messages.size() - answer.words);
-                m.step_bytes += bytes;
+            case Answer::Kind::delta_frames:
+                m.delta_frames += static_cast<std::int64_t>(answer.messages.size() - answer.words);
+                m.delta_frame_bytes += bytes;
                 break;
-            case Answer::Kind::picture: ++m.pictures; [[fallthrough]];
+            case Answer::Kind::picture: ++m.keyframes; [[fallthrough]];
             case Answer::Kind::blocks:
-                m.picture_bytes += bytes;
+                m.keyframe_bytes += bytes;
                 m.skipped += static_cast<std::int64_t>(answer.skipped);
                 break;
         }
@@ -468,12 +468,12 @@ void Viewers::send_words(Viewer& viewer) {
 // --- missing blocks ---
 
 // Takes over the block versions that a returning viewer announced in its hello.
-void Viewers::resume(Viewer& viewer, const HeldBlocks& held) {
+void Viewers::resume(Viewer& viewer, const BlockVersions& held) {
     const auto& state = viewer.stream.state;
-    auto [version, lacking] = state.lacking(held);
-    if (codec::all(lacking)) return;
+    auto [version, missing] = state.missing(held);
+    if (codec::all(missing)) return;
     viewer.held = version;
-    viewer.lacking = std::move(lacking);
+    viewer.missing = std::move(missing);
     viewer.resumes = true;
 }
 
@@ -495,7 +495,7 @@ void Viewers::send_missing(Viewer& viewer) {
     }
     const auto room_bytes = viewer.window.room_bytes(loop_.now());
     if (room_bytes == 0) return send_words(viewer);
-    if (!viewer.resumes && viewer.complete() && viewer.held < newest && send_steps(viewer, room_bytes)) return;
+    if (!viewer.resumes && viewer.complete() && viewer.held < newest && send_delta_frames(viewer, room_bytes)) return;
     // Blocks are larger than delta frames. They are sent only while half of the window is free, which leaves room for
     // delta frames.
     if (viewer.window.empty() || viewer.window.half_empty()) ask_for_blocks(viewer);
@@ -503,23 +503,23 @@ void Viewers::send_missing(Viewer& viewer) {
 }
 
 // Sends delta frames. Returns false if the viewer has to be brought to the newest version by blocks.
-bool Viewers::send_steps(Viewer& viewer, std::size_t room_bytes) {
+bool Viewers::send_delta_frames(Viewer& viewer, std::size_t room_bytes) {
     const auto& state = viewer.stream.state;
-    const auto steps = state.steps(viewer.held);
-    if (steps.empty()) return false;
+    const auto delta_frames = state.delta_frames(viewer.held);
+    if (delta_frames.empty()) return false;
     // Viewers of protocol version 4 do not know the flag with which a delta frame withdraws older states, so they are
     // sent blocks.
     if (!viewer.takes_parts && viewer.held < state.oldest_allowed()) return false;
     std::size_t bytes = 0;
-    for (const auto& step : steps) bytes += step.bytes->size();
+    for (const auto& delta_frame : delta_frames) bytes += delta_frame.bytes->size();
     if (bytes > room_bytes) {
         if (!viewer.window.empty()) return true;
         // Both ways exceed the window, so the smaller one is sent.
-        if (bytes > state.estimated_bytes(viewer.lacking, viewer.held)) return false;
+        if (bytes > state.estimated_bytes(viewer.missing, viewer.held)) return false;
     }
-    Answer answer{Answer::Kind::steps};
-    for (const auto& step : steps) answer.messages.push_back(step.bytes);
-    viewer.held = steps.back().version;  // may be newer than `newest` of the caller
+    Answer answer{Answer::Kind::delta_frames};
+    for (const auto& delta_frame : delta_frames) answer.messages.push_back(delta_frame.bytes);
+    viewer.held = delta_frames.back().version;  // may be newer than `newest` of the caller
     send(viewer, std::move(answer));
     return true;
 }
@@ -533,7 +533,7 @@ void Viewers::ask_for_blocks(Viewer& viewer) {
     auto changed_after = max_version;
     for (const auto& other : stream.viewers) {
         if (!other->awaits_blocks) continue;
-        for (std::size_t block = 0; block < wanted.size(); ++block) wanted[block] |= other->lacking[block];
+        for (std::size_t block = 0; block < wanted.size(); ++block) wanted[block] |= other->missing[block];
         if (other->held > 0) changed_after = std::min(changed_after, other->held);
     }
     code_blocks(stream, std::move(wanted), changed_after);
@@ -578,22 +578,22 @@ void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     const auto version = whole.header.version;
     // The state was encoded before this viewer requested it, or has been withdrawn since.
     if (version < viewer.held || version < viewer.stream.state.oldest_allowed()) return send_missing(viewer);
-    if (viewer.held > 0) whole.add_changed(viewer.held, viewer.lacking);
+    if (viewer.held > 0) whole.add_changed(viewer.held, viewer.missing);
     const auto skipped = viewer.held > 0 && version > viewer.held ? version - viewer.held - 1 : 0;
     // The keyframe of the mode `bounded` has no blocks that can be decoded on their own.
     const bool only_whole = std::ranges::any_of(whole.blocks, [](const auto& block) { return block == nullptr; });
-    if (codec::all(viewer.lacking) && whole.picture.version > 0 &&
+    if (codec::all(viewer.missing) && whole.picture.version > 0 &&
         (only_whole || !viewer.takes_parts || whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {
-        std::ranges::fill(viewer.lacking, std::uint8_t{0});
+        std::ranges::fill(viewer.missing, std::uint8_t{0});
         viewer.resumes = false;
         viewer.held = version;
         return send(viewer, {Answer::Kind::picture, {whole.picture.bytes}, 0, skipped});
     }
-    for (std::size_t block = 0; block < viewer.lacking.size(); ++block)
-        if (viewer.lacking[block] && !whole.blocks[block])
+    for (std::size_t block = 0; block < viewer.missing.size(); ++block)
+        if (viewer.missing[block] && !whole.blocks[block])
             return send_missing(viewer);  // the viewer arrived after the encoding had started
     // A newer state is sent even if no block differs, because the viewer needs its version, frame number and objects.
-    if (!codec::any(viewer.lacking) && !viewer.resumes && version == viewer.held) return send_missing(viewer);
+    if (!codec::any(viewer.missing) && !viewer.resumes && version == viewer.held) return send_missing(viewer);
     pin(viewer, whole);
     send_pinned(viewer, skipped);
 }
@@ -604,9 +604,9 @@ void Viewers::send_pinned(Viewer& viewer, std::uint64_t skipped) {
     if (room_bytes == 0 || !(viewer.window.empty() || viewer.window.half_empty())) return send_words(viewer);
     pinned_.remove(viewer.pinned->unsent());
     const auto budget = viewer.takes_parts ? room_bytes : std::numeric_limits<std::size_t>::max();
-    auto message = viewer.pinned->next_message(budget, viewer.lacking);
+    auto message = viewer.pinned->next_message(budget, viewer.missing);
     pinned_.add(viewer.pinned->unsent());
-    if (!codec::any(viewer.lacking)) unpin(viewer);
+    if (!codec::any(viewer.missing)) unpin(viewer);
     viewer.resumes = false;
     send(viewer, {Answer::Kind::blocks, {std::move(message)}, 0, skipped});
 }

@@ -35,7 +35,7 @@ struct Stream;
 struct Answer {
     /// The content: `words` are messages without picture data, `steps` are delta frames, `blocks` and `picture` bring a
     /// viewer to a state by single blocks or by a keyframe.
-    enum class Kind { words, steps, blocks, picture };
+    enum class Kind { words, delta_frames, blocks, picture };
     Kind kind = Kind::words;
     /// Messages in sending order, those without picture data first.
     SharedMessages messages{};
@@ -76,7 +76,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     /// Version of the blocks that are not missing; 0 if all are.
     std::uint64_t held = 0;
     /// Blocks that the viewer holds in an older version or not at all.
-    codec::BlockSet lacking;
+    codec::BlockSet missing;
     /// It holds blocks from an earlier connection and must be sent the state they belong to.
     bool resumes = false;
     /// Waits for a worker to encode blocks.
@@ -89,7 +89,7 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     bool takes_parts = true;
 
     /// Returns true if it holds all blocks of version `held`.
-    bool complete() const { return held > 0 && !codec::any(lacking); }
+    bool complete() const { return held > 0 && !codec::any(missing); }
 
     /// How much may be in flight.
     CongestionWindow window;
@@ -240,7 +240,7 @@ public:
 
 private:
     // Reading, control requests and leaving (viewers.cpp).
-    void resume(Viewer& viewer, const HeldBlocks& held);
+    void resume(Viewer& viewer, const BlockVersions& held);
     void listen_to(Viewer& viewer);
     void hear(const ViewerPointer& viewer);
     void take_drawn(Viewer& viewer, const Drawn& drawn);
@@ -278,7 +278,7 @@ private:
     void note_begun(Viewer& viewer);
     void count_taken(const Viewer& viewer, const Answer& answer);
     void send_missing(Viewer& viewer);
-    bool send_steps(Viewer& viewer, std::size_t room_bytes);
+    bool send_delta_frames(Viewer& viewer, std::size_t room_bytes);
     void send_words(Viewer& viewer);
     void ask_for_blocks(Viewer& viewer);
     void code_blocks(Stream& stream, codec::BlockSet wanted, std::uint64_t changed_after);

@@ -131,7 +131,7 @@ TEST(Server, WaitsForFirstStates) {
     ASSERT_TRUE(server.wait_for_viewers(1, {}));
     auto pictures = std::async(std::launch::async, [&] {
         EXPECT_TRUE(server.wait_for_first_states(1, {}));
-        return server.metrics().pictures;
+        return server.metrics().keyframes;
     });
     EXPECT_EQ(pictures.wait_for(0s), std::future_status::timeout);
     stream.release();
@@ -199,13 +199,13 @@ TEST(Server, CountsBytesThatWereTaken) {
     Server server(stream.state, on_any_port());
     auto viewer = stuck_in_a_picture(server, stream.state);
     const auto before = server.metrics();
-    EXPECT_EQ(before.pictures, 0);
-    EXPECT_EQ(before.picture_bytes, 0);
+    EXPECT_EQ(before.keyframes, 0);
+    EXPECT_EQ(before.keyframe_bytes, 0);
     EXPECT_EQ(before.other_bytes, static_cast<std::int64_t>(greeting_of(stream.state).size()));
     const auto size = picture_of(stream.state).bytes->size();
     EXPECT_EQ(viewer.read_exactly(size - header_bytes).size(), size - header_bytes);
-    EXPECT_TRUE(eventually([&] { return server.metrics().pictures == 1; }));
-    EXPECT_EQ(server.metrics().picture_bytes, static_cast<std::int64_t>(size));
+    EXPECT_TRUE(eventually([&] { return server.metrics().keyframes == 1; }));
+    EXPECT_EQ(server.metrics().keyframe_bytes, static_cast<std::int64_t>(size));
 }
 
 TEST(Server, ForgetsViewersThatLeave) {
@@ -218,7 +218,7 @@ TEST(Server, ForgetsViewersThatLeave) {
     }
     EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
     stream.step();
-    EXPECT_EQ(stream.state.counts().steps, 0) << "packed for nobody";
+    EXPECT_EQ(stream.state.counts().delta_frames, 0) << "packed for nobody";
     EXPECT_EQ(server.metrics().viewers_total, 20);
 }
 

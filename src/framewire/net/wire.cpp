@@ -58,9 +58,9 @@ namespace {
 constexpr codec::Mode modes[] = {codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded};
 
 // Writes the block versions held, or none if there are too many runs.
-void put_held(Bytes& out, const HeldBlocks& held) {
+void put_held(Bytes& out, const BlockVersions& held) {
     const auto runs =
-        held.runs.size() <= HeldBlocks::max_runs ? std::span(held.runs) : std::span<const HeldBlocks::Run>();
+        held.runs.size() <= BlockVersions::max_runs ? std::span(held.runs) : std::span<const BlockVersions::Run>();
     put(out, runs.empty() ? 0 : held.epoch);
     put(out, static_cast<std::uint16_t>(runs.size()));
     for (const auto& run : runs) {
@@ -70,11 +70,12 @@ void put_held(Bytes& out, const HeldBlocks& held) {
 }
 
 // Reads the block versions of a viewer. Whether they fit the picture is checked by the stream.
-HeldBlocks take_held(Reader& reader) {
-    HeldBlocks held{.epoch = reader.take<std::uint64_t>()};
+BlockVersions take_held(Reader& reader) {
+    BlockVersions held{.epoch = reader.take<std::uint64_t>()};
     const auto count = reader.take<std::uint16_t>();
-    if (count > HeldBlocks::max_runs)
-        fail(ErrorCode::source_lost, "a viewer lists {} runs of blocks; the limit is {}", count, HeldBlocks::max_runs);
+    if (count > BlockVersions::max_runs)
+        fail(ErrorCode::source_lost, "a viewer lists {} runs of blocks; the limit is {}", count,
+             BlockVersions::max_runs);
     held.runs.reserve(count);
     for (int i = 0; i < count; ++i) {
         const auto version = reader.take<std::uint64_t>();
@@ -212,7 +213,7 @@ constexpr std::uint8_t partial_flag = 1, withdraws_flag = 2;
 constexpr std::size_t max_server_hello_bytes = 512;
 constexpr std::size_t drawn_bytes = 32, clock_bytes = 16, run_bytes = 12;
 constexpr std::size_t max_error_bytes = 512;
-constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + HeldBlocks::max_runs * run_bytes;
+constexpr std::size_t max_viewer_hello_bytes = 2 * (1 + max_text_bytes) + 10 + BlockVersions::max_runs * run_bytes;
 
 // Reads one detected object and checks that its box lies inside the picture.
 Component take_object(Reader& reader, const Shape& shape) {

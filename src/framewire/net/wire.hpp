@@ -148,7 +148,7 @@ struct ServerError {
 };
 
 /// Block versions that a viewer holds from an earlier connection, run-length encoded in block order.
-struct HeldBlocks {
+struct BlockVersions {
     /// Consecutive blocks of the same version.
     struct Run {
         /// Version in which the blocks were last received; 0: never.
@@ -162,7 +162,7 @@ struct HeldBlocks {
     /// Together all blocks of the picture; at most max_runs.
     std::vector<Run> runs{};
     static constexpr std::size_t max_runs = 2048;
-    bool operator==(const HeldBlocks&) const = default;
+    bool operator==(const BlockVersions&) const = default;
 };
 
 /// The first message of a viewer.
@@ -172,7 +172,7 @@ struct ViewerHello {
     /// The viewer's token, at most 255 bytes. Empty: none.
     std::string token{};
     /// Blocks that the viewer holds already.
-    HeldBlocks held{};
+    BlockVersions held{};
     /// Protocol version that both ends support.
     std::uint16_t version = wire_version;
 };

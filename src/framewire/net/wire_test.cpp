@@ -70,9 +70,9 @@ TEST(Wire, IgnoresTheEndOfALaterHello) {
 }
 
 TEST(Wire, OmitsBlockVersionsWithTooManyRuns) {
-    HeldBlocks held{.epoch = 5};
-    for (std::size_t i = 0; i < HeldBlocks::max_runs + 1; ++i) held.runs.push_back({i % 2, 1});
-    EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, HeldBlocks{});
+    BlockVersions held{.epoch = 5};
+    for (std::size_t i = 0; i < BlockVersions::max_runs + 1; ++i) held.runs.push_back({i % 2, 1});
+    EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, BlockVersions{});
     held.runs.pop_back();
     EXPECT_EQ(read_this_hello(payload_of(viewer_hello({"yard", "", held}), preamble_bytes)).held, held);
 }

@@ -72,7 +72,7 @@ std::string_view filter_like_ffmpegs(std::string_view name);
 /// Camera controls of a running pipeline (streaming report, section 5): brightness, contrast, saturation and
 /// gain are set in the source as far as it has controls for them; the remainder goes to the first `adjust` of
 /// the chain.
-class CameraPanel {
+class CameraControls {
 public:
     /// Applies settings in the pipeline: ChainPlan::set_adjustment().
     using SetInChain = std::function<bool(const Adjustment&)>;
@@ -80,7 +80,7 @@ public:
     /// If the chain has an `adjust`, moves the settings of the first one to the source. A source without
     /// controls and a chain without `adjust` are not changed. Keeps a reference to `source`. Throws what set()
     /// throws.
-    CameraPanel(const Chain& chain, Source& source, SetInChain set_in_chain);
+    CameraControls(const Chain& chain, Source& source, SetInChain set_in_chain);
 
     /// Applies other settings while the pipeline runs, from any thread. Returns the settings that could not be
     /// applied anywhere: for a chain without `adjust`, those that the source has no control for; the other

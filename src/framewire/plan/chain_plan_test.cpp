@@ -268,7 +268,7 @@ TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
     for (int turn = 0; turn < 2; ++turn)
         for (const auto& layout : kit::layouts()) {
             kit::GuardedImage in(batch, layout), out(batch, layout);
-            std::optional<kit::DeviceTwin> device_in, device_out;
+            std::optional<kit::DeviceMirror> device_in, device_out;
             if (GetParam() == Backend::cuda) {
                 device_in.emplace(in);
                 device_out.emplace(out);

@@ -47,14 +47,14 @@ private:
 
 // Worker pool: threads that wait for several slots at once. Guarded by `mutex_`, except `threads`, which never
 // changes.
-struct Waiters {
+struct WorkerPool {
     // Result of waiting for one slot.
     struct Done {
         bool over = false;
         std::exception_ptr failure;  // rethrown by send, after the frames before
     };
 
-    Waiters(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
+    WorkerPool(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
 
     int threads;
     SlotQueue to_do;
@@ -65,14 +65,14 @@ struct Waiters {
 // One run of the ring. Member functions named `..._all` are the bodies of the threads.
 class FrameRing {
 public:
-    FrameRing(const CircleStages& stages, const FrameRingOptions& options, Statistics& statistics)
+    FrameRing(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics)
         : stages_(stages),
           options_(options),
           statistics_(statistics),
           times_(static_cast<std::size_t>(options.slots)),
           sent_(static_cast<std::size_t>(options.slots), true),
           process_ms_(static_cast<std::size_t>(options.slots)),
-          waiters_(stages.wait ? options.workers : 0, options.slots),
+          workers_(stages.wait ? options.workers : 0, options.slots),
           free_(options.slots),
           captured_(options.slots),
           to_send_(options.slots) {
@@ -86,9 +86,9 @@ public:
                                          [this] { change_for_all([this] { closed_ = true; }); });
         {
             std::vector<std::jthread> threads;
-            threads.reserve(static_cast<std::size_t>(2 + waiters_.threads));
+            threads.reserve(static_cast<std::size_t>(2 + workers_.threads));
             try {
-                for (int waiter = 0; waiter < waiters_.threads; ++waiter)
+                for (int worker = 0; worker < workers_.threads; ++worker)
                     threads.emplace_back([this] { wait_for_all(); });
                 threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
@@ -120,7 +120,7 @@ private:
             const std::lock_guard lock(mutex_);
             apply();
         }
-        for (auto* stage : {&capture_, &process_, &waiters_.called, &send_}) stage->notify_all();
+        for (auto* stage : {&capture_, &process_, &workers_.called, &send_}) stage->notify_all();
     }
 
     // Runs one stage to its end and tells the others.
@@ -187,25 +187,25 @@ private:
             std::unique_lock lock(mutex_);
             process_.wait(lock, [&] { return to_send_.size() < options_.waiting || sent_ended_; });
             to_send_.push(slot);
-            if (waiters_.threads > 0) waiters_.to_do.push(slot);
+            if (workers_.threads > 0) workers_.to_do.push(slot);
             lock.unlock();
             send_.notify_one();
-            waiters_.called.notify_one();
+            workers_.called.notify_one();
         }
     }
 
     // Body of a worker thread.
     void wait_for_all() {
         for (;;) {
-            const int slot = take(waiters_.to_do, processed_ended_, waiters_.called);
+            const int slot = take(workers_.to_do, processed_ended_, workers_.called);
             if (slot == no_slot) return;
-            Waiters::Done done{true, {}};
+            WorkerPool::Done done{true, {}};
             try {
                 wait_for(slot);
             } catch (...) {
                 done.failure = std::current_exception();
             }
-            change(send_, [&] { waiters_.done[static_cast<std::size_t>(slot)] = std::move(done); });
+            change(send_, [&] { workers_.done[static_cast<std::size_t>(slot)] = std::move(done); });
         }
     }
 
@@ -217,7 +217,7 @@ private:
 
     // Blocks until a worker has finished with the slot; rethrows its exception.
     void take_waited(int slot) {
-        auto& done = waiters_.done[static_cast<std::size_t>(slot)];
+        auto& done = workers_.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
         send_.wait(lock, [&] { return done.over; });
         done.over = false;
@@ -230,7 +230,7 @@ private:
             const int slot = take(to_send_, processed_ended_, send_);
             if (slot == no_slot) return;
             process_.notify_one();  // one frame fewer waits to be sent
-            if (waiters_.threads > 0)
+            if (workers_.threads > 0)
                 take_waited(slot);
             else if (stages_.wait)
                 wait_for(slot);
@@ -288,7 +288,7 @@ private:
         return !capture_.wait_until(lock, when, [&] { return closed_; });
     }
 
-    const CircleStages& stages_;
+    const FrameRingStages& stages_;
     const FrameRingOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
@@ -304,7 +304,7 @@ private:
     std::mutex mutex_;
     std::condition_variable capture_, process_, send_;  // one per stage
     // Guarded by mutex_: the slots by state, the stages that have ended, and the first failure.
-    Waiters waiters_;
+    WorkerPool workers_;
     SlotQueue free_, captured_, to_send_;
     bool closed_ = false;  // nothing else is captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
@@ -313,7 +313,7 @@ private:
 
 }  // namespace
 
-void run_circle(const CircleStages& stages, const FrameRingOptions& options, Statistics& statistics) {
+void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
         fail(ErrorCode::usage, "{} frames waiting to be sent; at least 1 is needed", options.waiting);
     // One slot each for capture, process and send.

@@ -14,7 +14,7 @@ namespace framewire {
 /// The work of each stage on the slot with a given number, from 0 to slots - 1. The caller owns what a slot
 /// holds, usually an element of a vector. A slot belongs to one stage at a time, and a stage runs on one
 /// thread.
-struct CircleStages {
+struct FrameRingStages {
     /// Fills the slot and its time; returns false if there is no further frame. An exception ends the run after
     /// the frames before it have been sent.
     std::function<bool(int slot, FrameTime& time)> capture;
@@ -34,7 +34,7 @@ struct CircleStages {
     std::function<void(int slot, const FrameTime& time)> send;
 };
 
-/// Options of run_circle().
+/// Options of run_frame_ring().
 struct FrameRingOptions {
     /// Number of slots, at least 3 more than `waiting`, so that capture never waits for a slow viewer of a live
     /// source: one slot is being captured, one processed, `waiting` slots wait to be sent, and one is being
@@ -80,7 +80,7 @@ constexpr int frames_under_way(Backend backend) { return backend == Backend::cud
 /// Allocates before the first frame only. Returns when everything is sent and the threads have ended, and only
 /// then rethrows the first exception of a stage. Throws Error{usage} if there are too few slots or workers, if
 /// `waiting` is 0, or if the limit of frames is below 1.
-void run_circle(const CircleStages& stages, const FrameRingOptions& options, Statistics& statistics);
+void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics);
 
 /// Computes when a frame is due if a source is played at its own rate. Times in files are unreliable: a frame
 /// whose time stands still or goes back, as in a repeated file, is due at once, and no gap delays a frame by

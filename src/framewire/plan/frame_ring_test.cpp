@@ -38,32 +38,32 @@ struct Numbers {
         std::vector<std::int64_t> slots(static_cast<std::size_t>(options.slots));
         const auto at = [&](int slot) -> std::int64_t& { return slots[static_cast<std::size_t>(slot)]; };
         std::int64_t next = 0;
-        run_circle({.capture =
-                        [&](int slot, FrameTime& time) {
-                            before_capture(next);
-                            if (next == capture_fails_at) fail(ErrorCode::source_lost, "capture failed");
-                            if (next == length) return false;
-                            time.index = next;
-                            time.seconds = seconds_of(next);
-                            at(slot) = next++;
-                            return true;
-                        },
-                    .sends = [&](int slot) { return sends(at(slot)); },
-                    .failed = [&](int slot) { return failed(at(slot)); },
-                    .process =
-                        [&](int slot, const FrameTime& time) {
-                            before_process(time.index);
-                            if (time.index == process_fails_at) fail(ErrorCode::internal, "process failed");
-                            at(slot) += 1000;
-                        },
-                    .send =
-                        [&](int slot, const FrameTime& time) {
-                            before_send(time.index);
-                            if (time.index == send_fails_at) fail(ErrorCode::io, "send failed");
-                            EXPECT_EQ(at(slot), time.index + 1000);
-                            sent.push_back(time.index);
-                        }},
-                   options, statistics);
+        run_frame_ring({.capture =
+                            [&](int slot, FrameTime& time) {
+                                before_capture(next);
+                                if (next == capture_fails_at) fail(ErrorCode::source_lost, "capture failed");
+                                if (next == length) return false;
+                                time.index = next;
+                                time.seconds = seconds_of(next);
+                                at(slot) = next++;
+                                return true;
+                            },
+                        .sends = [&](int slot) { return sends(at(slot)); },
+                        .failed = [&](int slot) { return failed(at(slot)); },
+                        .process =
+                            [&](int slot, const FrameTime& time) {
+                                before_process(time.index);
+                                if (time.index == process_fails_at) fail(ErrorCode::internal, "process failed");
+                                at(slot) += 1000;
+                            },
+                        .send =
+                            [&](int slot, const FrameTime& time) {
+                                before_send(time.index);
+                                if (time.index == send_fails_at) fail(ErrorCode::io, "send failed");
+                                EXPECT_EQ(at(slot), time.index + 1000);
+                                sent.push_back(time.index);
+                            }},
+                       options, statistics);
     }
 
     ErrorCode failure() {
@@ -299,16 +299,16 @@ TEST(FrameRing, WaitsForWorkThatProcessStarted) {
         std::vector<char> states;  // of the frames in order
         int next = 0;
         const auto run = [&] {
-            run_circle({.capture = [&](int, FrameTime&) { return next++ < 5; },
-                        .process = [](int, const FrameTime&) {},
-                        .wait =
-                            [&](int) {
-                                if (fails && states.size() == 4) fail(ErrorCode::internal, "it failed on the GPU");
-                                take(20ms);
-                                states.push_back('w');
-                            },
-                        .send = [&](int, const FrameTime&) { states.push_back('s'); }},
-                       options, statistics);
+            run_frame_ring({.capture = [&](int, FrameTime&) { return next++ < 5; },
+                            .process = [](int, const FrameTime&) {},
+                            .wait =
+                                [&](int) {
+                                    if (fails && states.size() == 4) fail(ErrorCode::internal, "it failed on the GPU");
+                                    take(20ms);
+                                    states.push_back('w');
+                                },
+                            .send = [&](int, const FrameTime&) { states.push_back('s'); }},
+                           options, statistics);
         };
         if (fails)
             EXPECT_THROW(run(), Error);
@@ -329,20 +329,20 @@ TEST(FrameRing, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
     const auto at = [&](int slot) -> std::int64_t& { return frames[static_cast<std::size_t>(slot)]; };
     std::int64_t next = 0;
     std::barrier together(3);
-    run_circle({.capture =
-                    [&](int slot, FrameTime&) {
-                        at(slot) = next;
-                        return next++ < 30;
-                    },
-                .process = [](int, const FrameTime&) {},
-                .wait =
-                    [&](int slot) {
-                        together.arrive_and_wait();
-                        if (at(slot) % 3 == 0) take(5ms);
-                        at(slot) += 1000;
-                    },
-                .send = [&](int slot, const FrameTime&) { sent.push_back(at(slot) - 1000); }},
-               options, statistics);
+    run_frame_ring({.capture =
+                        [&](int slot, FrameTime&) {
+                            at(slot) = next;
+                            return next++ < 30;
+                        },
+                    .process = [](int, const FrameTime&) {},
+                    .wait =
+                        [&](int slot) {
+                            together.arrive_and_wait();
+                            if (at(slot) % 3 == 0) take(5ms);
+                            at(slot) += 1000;
+                        },
+                    .send = [&](int slot, const FrameTime&) { sent.push_back(at(slot) - 1000); }},
+                   options, statistics);
     EXPECT_EQ(sent, counted(30));
 }
 
@@ -355,7 +355,7 @@ TEST(FrameRing, SendsFramesBeforeAFailedWait) {
         std::vector<std::int64_t> frames(static_cast<std::size_t>(options.slots)), sent;
         std::int64_t next = 0;
         const auto run = [&] {
-            run_circle(
+            run_frame_ring(
                 {.capture =
                      [&](int slot, FrameTime&) {
                          frames[static_cast<std::size_t>(slot)] = next++;
@@ -474,18 +474,18 @@ TEST(FrameRing, StopEndsAPauseBetweenFrames) {
     options.at_source_rate = true;
     std::int64_t next = 0, sent = 0;
     const auto begin = Clock::now();
-    run_circle({.capture =
-                    [&](int, FrameTime& time) {
-                        time.seconds = 4.0 * static_cast<double>(next++);
-                        return true;
-                    },
-                .process = [](int, const FrameTime&) {},
-                .send =
-                    [&](int, const FrameTime&) {
-                        ++sent;
-                        options.stop.request_stop();
-                    }},
-               options, statistics);
+    run_frame_ring({.capture =
+                        [&](int, FrameTime& time) {
+                            time.seconds = 4.0 * static_cast<double>(next++);
+                            return true;
+                        },
+                    .process = [](int, const FrameTime&) {},
+                    .send =
+                        [&](int, const FrameTime&) {
+                            ++sent;
+                            options.stop.request_stop();
+                        }},
+                   options, statistics);
     EXPECT_EQ(sent, 1);
     EXPECT_LT(milliseconds_since(begin), 3'000);
 }
@@ -497,14 +497,14 @@ TEST(FrameRing, PlaysAtTheRateOfTheSource) {
     options.max_frames = 11;
     std::int64_t next = 0;
     const auto begin = Clock::now();
-    run_circle({.capture =
-                    [&](int, FrameTime& time) {
-                        time.seconds = 0.02 * static_cast<double>(next++);
-                        return true;
-                    },
-                .process = [](int, const FrameTime&) {},
-                .send = [](int, const FrameTime&) {}},
-               options, statistics);
+    run_frame_ring({.capture =
+                        [&](int, FrameTime& time) {
+                            time.seconds = 0.02 * static_cast<double>(next++);
+                            return true;
+                        },
+                    .process = [](int, const FrameTime&) {},
+                    .send = [](int, const FrameTime&) {}},
+                   options, statistics);
     EXPECT_GE(milliseconds_since(begin), 199);
     EXPECT_LT(milliseconds_since(begin), 10'000);
 }
@@ -517,15 +517,15 @@ TEST(FrameRing, DoesNotAllocateOnceItRuns) {
         options.drop_when_late = live;
         options.max_frames = 2000;
         std::int64_t sent = 0, after_first = 0, at_end = 0;
-        run_circle({.capture = [](int, FrameTime&) { return true; },
-                    .process = [](int, const FrameTime&) {},
-                    .wait = [](int) {},
-                    .send =
-                        [&](int, const FrameTime&) {
-                            if (++sent == 1) after_first = kit::allocations();
-                            if (sent == 2000) at_end = kit::allocations();
-                        }},
-                   options, statistics);
+        run_frame_ring({.capture = [](int, FrameTime&) { return true; },
+                        .process = [](int, const FrameTime&) {},
+                        .wait = [](int) {},
+                        .send =
+                            [&](int, const FrameTime&) {
+                                if (++sent == 1) after_first = kit::allocations();
+                                if (sent == 2000) at_end = kit::allocations();
+                            }},
+                       options, statistics);
         EXPECT_EQ(sent, 2000);
         EXPECT_GT(after_first, 0);
         EXPECT_EQ(at_end, after_first) << (live ? "live" : "file");

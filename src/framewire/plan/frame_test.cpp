@@ -116,7 +116,7 @@ TEST_P(ChangedBytesTest, HeatmapIgnoresPositionsOutsideTheFrame) {
         cuda::upload(positions, device_positions.data(), sizeof(positions), stream);
         cuda::upload(differences, device_differences.data(), sizeof(differences), stream);
         cuda::upload(&count, device_count.data(), sizeof(count), stream);
-        kit::DeviceTwin device_reference(reference), device_out(out);
+        kit::DeviceMirror device_reference(reference), device_out(out);
         device_reference.upload(stream);
         device_out.upload(stream);
         heat.run({device_positions.as<std::uint32_t>(), device_differences.data(), device_count.as<std::uint32_t>(), 1,

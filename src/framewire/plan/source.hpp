@@ -64,7 +64,7 @@ struct SourceInfo {
     PictureFacts facts{};
     std::optional<MediumFile> medium{};  ///< if it is one video file, played once
     std::optional<int> threshold{};      ///< for a difference stream: the bound of each byte's error
-    bool has_own_pictures = false;       ///< frames may have native frames
+    bool has_native_frames = false;      ///< frames may have native frames
     bool has_rows = false;               ///< native frames may write their images row by row, and are of no other use
 };
 
@@ -85,9 +85,9 @@ public:
     virtual bool capture(Frame& frame, FrameTime& time) { return read(frame.fill_on_host(), time); }
 
     /// Returns the native frame of the last frame read, if it has the same contents as the image; else null.
-    virtual std::shared_ptr<const NativeFrame> own_picture() const { return nullptr; }
+    virtual std::shared_ptr<const NativeFrame> native_frame() const { return nullptr; }
 
-    /// Like read(), but if the frame has an own_picture() afterwards, the image may be left unchanged: callers
+    /// Like read(), but if the frame has an native_frame() afterwards, the image may be left unchanged: callers
     /// that need it make it from the native frame.
     virtual bool read_own(HostView<std::uint8_t> image, FrameTime& time) { return read(image, time); }
 

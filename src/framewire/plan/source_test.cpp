@@ -94,38 +94,38 @@ std::vector<Seen> stages_of(Source& source, Executor& executor) {
     const auto at = [&](int slot) -> Slot& { return slots[static_cast<std::size_t>(slot)]; };
     std::vector<Seen> all;
     Statistics statistics;
-    run_circle({.capture = [&](int slot, FrameTime& time) { return source.capture(at(slot).captured, time); },
-                .process =
-                    [&](int slot, const FrameTime&) {
-                        auto& [captured, filtered, objects, changes] = at(slot);
-                        captured.upload();
-                        plan.run(captured, filtered);
-                        filtered.download();
-                        detector.start(captured, objects);
-                        encoder.start(captured, changes);
-                        if (captured.filled_on_gpu()) captured.download();
-                    },
-                .wait =
-                    [&](int slot) {
-                        auto& [captured, filtered, objects, changes] = at(slot);
-                        captured.wait();
-                        filtered.wait();
-                        objects.wait();
-                        changes.wait();
-                    },
-                .send =
-                    [&](int slot, const FrameTime&) {
-                        auto& [captured, filtered, objects, changes] = at(slot);
-                        const auto found = objects.objects();
-                        const auto& changed = changes.changes();
-                        all.push_back({bytes_of(captured.host()),
-                                       bytes_of(filtered.host()),
-                                       {},
-                                       {found.begin(), found.end()},
-                                       {changed.positions, changed.positions + changed.summaries[0].count}});
-                        if (changes.first()) all.back().first_picture = bytes_of(encoder.first_picture());
-                    }},
-               options, statistics);
+    run_frame_ring({.capture = [&](int slot, FrameTime& time) { return source.capture(at(slot).captured, time); },
+                    .process =
+                        [&](int slot, const FrameTime&) {
+                            auto& [captured, filtered, objects, changes] = at(slot);
+                            captured.upload();
+                            plan.run(captured, filtered);
+                            filtered.download();
+                            detector.start(captured, objects);
+                            encoder.start(captured, changes);
+                            if (captured.filled_on_gpu()) captured.download();
+                        },
+                    .wait =
+                        [&](int slot) {
+                            auto& [captured, filtered, objects, changes] = at(slot);
+                            captured.wait();
+                            filtered.wait();
+                            objects.wait();
+                            changes.wait();
+                        },
+                    .send =
+                        [&](int slot, const FrameTime&) {
+                            auto& [captured, filtered, objects, changes] = at(slot);
+                            const auto found = objects.objects();
+                            const auto& changed = changes.changes();
+                            all.push_back({bytes_of(captured.host()),
+                                           bytes_of(filtered.host()),
+                                           {},
+                                           {found.begin(), found.end()},
+                                           {changed.positions, changed.positions + changed.summaries[0].count}});
+                            if (changes.first()) all.back().first_picture = bytes_of(encoder.first_picture());
+                        }},
+                   options, statistics);
     return all;
 }
 

@@ -82,7 +82,7 @@ private:
 std::string to_table(std::span<const StepSummary> steps);
 
 /// Thresholds that the delta frames of a difference stream were made with.
-struct ThresholdFigures {
+struct ThresholdStatistics {
     int min = 0;
     double mean = 0;
     int max = 0;
@@ -103,7 +103,7 @@ public:
     /// Returns the number of thresholds.
     std::int64_t count() const { return count_; }
     /// Returns the statistics; all 0 if nothing was added.
-    ThresholdFigures figures() const {
+    ThresholdStatistics figures() const {
         return {min_, count_ ? static_cast<double>(sum_) / static_cast<double>(count_) : 0.0, max_, last_};
     }
 
@@ -170,7 +170,7 @@ private:
 enum class Stage { read, process, send };
 
 /// Results of the difference stream; only if one ran.
-struct DeltaFigures {
+struct DeltaStatistics {
     /// Bytes in the report's format: 5 per changed byte, and the first keyframe as raw pixels.
     std::int64_t report_bytes = 0;
     double changed = 0;          ///< share of all bytes that changed, 0 to 1
@@ -179,8 +179,8 @@ struct DeltaFigures {
 };
 
 /// Rates of the delta frames sent while someone watched, per viewer; only if someone did.
-struct RateFigures {
-    ThresholdFigures threshold;           ///< thresholds in force
+struct RateStatistics {
+    ThresholdStatistics threshold;        ///< thresholds in force
     double mean_bits_per_second = 0;      ///< over the frames' own times
     double most_bits_per_second = 0;      ///< in the busiest second
     std::optional<double> max_bitrate{};  ///< limit, if there is one
@@ -197,8 +197,8 @@ struct StatisticsSnapshot {
     std::array<TimeBuckets, 3> stages{};  ///< the same times as buckets, indexed by Stage
     std::int64_t raw_bytes = 0;           ///< size of the frames sent as raw pixels
     std::int64_t sent_bytes = 0;          ///< bytes written
-    std::optional<DeltaFigures> delta;
-    std::optional<RateFigures> rate{};
+    std::optional<DeltaStatistics> delta;
+    std::optional<RateStatistics> rate{};
     std::vector<StepSummary> steps;  ///< if timed: read, filters and stages, transfers, send
 };
 

@@ -52,17 +52,17 @@ BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::o
 
 // A keyframe starts the refinement from the beginning. On CUDA the refined R is also applied to the copy on the
 // host.
-void BoundedEncoder::sharpen(Frame& frame, Outcome& outcome, codec::Refiner& sharpener,
-                             const codec::Refiner::Moment& moment, codec::SharperStep& step) {
-    if (outcome.whole) sharpener.begin_again();
+void BoundedEncoder::refine(Frame& frame, Outcome& outcome, codec::Refiner& refiner,
+                            const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
+    if (outcome.whole) refiner.begin_again();
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> camera = frame.in<space>();
         if constexpr (space == MemorySpace::host) {
-            if (!outcome.whole) sharpener.take_step(packer_->blocks());
-            sharpener.sharpen(camera, reference_.view(), moment, step);
+            if (!outcome.whole) refiner.take_step(packer_->blocks());
+            refiner.refine(camera, reference_.view(), moment, step);
         } else {
-            if (!outcome.whole) sharpener.take_blocks(on_gpu_->off);
-            sharpener.sharpen(camera, on_gpu_->reference.view(), moment, step);
+            if (!outcome.whole) refiner.take_blocks(on_gpu_->off);
+            refiner.refine(camera, on_gpu_->reference.view(), moment, step);
             step.wait();
             step.apply_to(reference_.view());
         }
@@ -163,7 +163,7 @@ FrameChanges StreamEncoder::make_changes() {
 // Compares the frame with R and updates R. The first frame is copied to R instead.
 void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
-    changes.sharper_ = nullptr;
+    changes.refinement_ = nullptr;
     executor_->in_its_space([&]<MemorySpace space>() {
         const View<const std::uint8_t, space> current = frame.in<space>();
         const auto reference = reference_.view<space>();
@@ -195,27 +195,27 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
 }
 
 // The first frame starts the refinement from the beginning.
-void StreamEncoder::sharpen(Frame& frame, FrameChanges& changes, codec::Refiner& sharpener,
-                            const codec::Refiner::Moment& moment, codec::SharperStep& step) {
+void StreamEncoder::refine(Frame& frame, FrameChanges& changes, codec::Refiner& refiner,
+                           const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
     executor_->in_its_space([&]<MemorySpace space>() {
         if (changes.first_)
-            sharpener.begin_again();
+            refiner.begin_again();
         else if constexpr (space == MemorySpace::host)
-            sharpener.take_step(changes.found_);
+            refiner.take_step(changes.found_);
         else
-            sharpener.take_step(changes.device_.view());
+            refiner.take_step(changes.device_.view());
         const View<const std::uint8_t, space> camera = frame.in<space>();
-        sharpener.sharpen(camera, reference_.view<space>(), moment, step);
+        refiner.refine(camera, reference_.view<space>(), moment, step);
     });
-    changes.sharper_ = &step;
+    changes.refinement_ = &step;
 }
 
 // The errors in the summary are those after the refinement.
 void FrameChanges::wait() {
     wait_for_changes();
-    if (!sharper_) return;
-    sharper_->wait();
-    std::exchange(sharper_, nullptr)->add_errors_to(found_.summaries[0]);
+    if (!refinement_) return;
+    refinement_->wait();
+    std::exchange(refinement_, nullptr)->add_errors_to(found_.summaries[0]);
 }
 
 // If there are more changes than were downloaded, downloads all of them, into pageable memory if the staging

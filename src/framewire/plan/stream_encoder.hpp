@@ -47,10 +47,10 @@ public:
     Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
 
     /// After encode() of the same frame: refines the static regions of R as `moment` allows, and stores the
-    /// change in `step`. Updates the errors in `outcome.found`. Returns when done. `sharpener` and `step` must
+    /// change in `step`. Updates the errors in `outcome.found`. Returns when done. `refiner` and `step` must
     /// have been made for the same executor.
-    void sharpen(Frame& frame, Outcome& outcome, codec::Refiner& sharpener, const codec::Refiner::Moment& moment,
-                 codec::SharperStep& step);
+    void refine(Frame& frame, Outcome& outcome, codec::Refiner& refiner, const codec::Refiner::Moment& moment,
+                codec::RefinementDelta& step);
 
     /// Returns R on the host.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
@@ -84,7 +84,7 @@ class FrameChanges {
 public:
     FrameChanges() = default;
 
-    /// Blocks until the changes are on the host and, if StreamEncoder::sharpen() was called, its delta frame
+    /// Blocks until the changes are on the host and, if StreamEncoder::refine() was called, its delta frame
     /// too. Throws if computing them failed.
     void wait();
     /// Returns true for the first frame of the stream: R is then the frame itself,
@@ -107,8 +107,8 @@ private:
     codec::DeviceChanges device_;
     codec::HostChanges landing_;
     std::int64_t expected_ = 0;
-    codec::SharperStep* sharper_ = nullptr;  // also waited for, if not null
-    cuda::Transfer transfer_;                // last member: it waits before the changes are destroyed
+    codec::RefinementDelta* refinement_ = nullptr;  // also waited for, if not null
+    cuda::Transfer transfer_;                       // last member: it waits before the changes are destroyed
 };
 
 /// The difference encoder for the frames of a run, of which several may be in flight. Owns R, the reference
@@ -135,9 +135,9 @@ public:
 
     /// After start() of the same frame, on the same thread: refines the static regions of R as `moment` allows.
     /// The change is in `step` after the wait() of `changes`, whose errors are then those after it. Frames
-    /// started later see the refined R. `sharpener` and `step` must have been made for the same executor.
-    void sharpen(Frame& frame, FrameChanges& changes, codec::Refiner& sharpener, const codec::Refiner::Moment& moment,
-                 codec::SharperStep& step);
+    /// started later see the refined R. `refiner` and `step` must have been made for the same executor.
+    void refine(Frame& frame, FrameChanges& changes, codec::Refiner& refiner, const codec::Refiner::Moment& moment,
+                codec::RefinementDelta& step);
 
     /// Returns R after the first frame, once its changes were waited for. It never changes afterwards.
     HostView<const std::uint8_t> first_picture() const { return first_picture_.view(); }

@@ -53,16 +53,16 @@ TEST_P(BoundedEncoderTest, PacksTheRequestedKind) {
 }
 
 // Returns the stream that a viewer receives of a noisy scene in which something moves.
-std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape) {
+std::vector<std::uint8_t> refined_stream(Executor& executor, const Shape& shape) {
     BoundedEncoder encoder(bounded, shape, executor);
-    codec::Refiner sharpener(shape, 0.2, bounded.threshold, executor);
-    codec::SharperStep step(shape, executor);
+    codec::Refiner refiner(shape, 0.2, bounded.threshold, executor);
+    codec::RefinementDelta step(shape, executor);
     codec::Packer packer(shape);
     codec::Unpacker unpacker(shape);
     Frame camera(shape, executor);
     HostImage viewer(shape);
     std::vector<std::uint8_t> all;
-    int sharpened = 0;
+    int refined = 0;
     for (int number = 0; number < 40; ++number) {
         frames_testing::paint_resting(camera.fill_on_host(), number);
         camera.upload();
@@ -70,28 +70,28 @@ std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shap
         outcome.whole ? unpacker.apply_picture(outcome.packed, viewer.view())
                       : unpacker.apply_changes(outcome.packed, viewer.view());
         all.insert(all.end(), outcome.packed.begin(), outcome.packed.end());
-        encoder.sharpen(camera, outcome, sharpener, {number / 25.0, bounded.threshold, 1e6}, step);
+        encoder.refine(camera, outcome, refiner, {number / 25.0, bounded.threshold, 1e6}, step);
         if (!step.empty()) {
             std::vector<std::uint8_t> packed;
             packer.pack_changes(step.changes(), step.threshold(), packed);
             unpacker.apply_changes(packed, viewer.view());
-            sharpener.took(step, std::ssize(packed));
+            refiner.took(step, std::ssize(packed));
             all.insert(all.end(), packed.begin(), packed.end());
-            ++sharpened;
+            ++refined;
         }
         EXPECT_EQ(kit::first_difference(std::as_const(viewer).view(), encoder.reference()), std::nullopt);
         EXPECT_EQ(kit::first_difference(encoder.reference(), std::as_const(camera).host(), bounded.threshold),
                   std::nullopt);
         EXPECT_LE(outcome.found.max_error, static_cast<std::uint32_t>(bounded.threshold));
     }
-    EXPECT_GT(sharpened, 3);
+    EXPECT_GT(refined, 3);
     return all;
 }
 
 TEST_P(BoundedEncoderTest, RefinesStaticRegions) {
     for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 140, 321, 1}}) {
-        const auto bytes = sharpened_stream(executor(), shape);
-        const auto on_cpu = sharpened_stream(kit::executor(Backend::cpu), shape);
+        const auto bytes = refined_stream(executor(), shape);
+        const auto on_cpu = refined_stream(kit::executor(Backend::cpu), shape);
         EXPECT_TRUE(bytes == on_cpu) << bytes.size() << " bytes, on the CPU " << on_cpu.size();
     }
 }
@@ -197,23 +197,23 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
 }
 
 // Returns the delta frames of a noisy scene in which something moves, with `slots` frames in flight.
-std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shape, int slots) {
+std::vector<std::uint8_t> refined_stream(Executor& executor, const Shape& shape, int slots) {
     struct Slot {
         Frame frame;
         FrameChanges changes;
-        codec::SharperStep step;
+        codec::RefinementDelta step;
     };
     constexpr int threshold = 20;
     StreamEncoder encoder({codec::Mode::exact, threshold}, shape, executor);
-    codec::Refiner sharpener(shape, 0.2, threshold, executor);
+    codec::Refiner refiner(shape, 0.2, threshold, executor);
     codec::Packer packer(shape);
     codec::Unpacker unpacker(shape);
     HostImage viewer(shape);
     std::vector<std::uint8_t> all, packed;
     std::vector<Slot> under_way;
     for (int slot = 0; slot < slots; ++slot)
-        under_way.push_back({Frame(shape, executor), encoder.make_changes(), codec::SharperStep(shape, executor)});
-    int sharpened = 0;
+        under_way.push_back({Frame(shape, executor), encoder.make_changes(), codec::RefinementDelta(shape, executor)});
+    int refined = 0;
     const auto send = [&](const codec::ChangesView<MemorySpace::host>& changes, int within) {
         packed.clear();
         packer.pack_changes(changes, within, packed);
@@ -226,8 +226,8 @@ std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shap
         send(slot.changes.changes(), threshold);
         if (!slot.step.empty()) {
             send(slot.step.changes(), slot.step.threshold());
-            sharpener.took(slot.step, std::ssize(packed));
-            ++sharpened;
+            refiner.took(slot.step, std::ssize(packed));
+            ++refined;
         }
         const auto& summary = slot.changes.changes().summaries[0];
         std::uint64_t squares = 0;
@@ -247,9 +247,9 @@ std::vector<std::uint8_t> sharpened_stream(Executor& executor, const Shape& shap
         frames_testing::paint_resting(slot.frame.fill_on_host(), number);
         slot.frame.upload();
         encoder.start(slot.frame, slot.changes);
-        encoder.sharpen(slot.frame, slot.changes, sharpener, {number / 25.0, threshold, 1e6}, slot.step);
+        encoder.refine(slot.frame, slot.changes, refiner, {number / 25.0, threshold, 1e6}, slot.step);
     }
-    EXPECT_GT(sharpened, 3);
+    EXPECT_GT(refined, 3);
     return all;
 }
 
@@ -257,8 +257,8 @@ TEST_P(StreamEncoderTest, RefinesStaticRegions) {
     for (const auto& shape : {Shape{1, 120, 160, 3}, Shape{1, 240, 321, 1}})
         for (const int slots : {1, 2, 5}) {
             SCOPED_TRACE(fmt::format("{}, {} under way", to_string(shape), slots));
-            const auto bytes = sharpened_stream(executor(), shape, slots);
-            const auto on_cpu = sharpened_stream(kit::executor(Backend::cpu), shape, slots);
+            const auto bytes = refined_stream(executor(), shape, slots);
+            const auto on_cpu = refined_stream(kit::executor(Backend::cpu), shape, slots);
             EXPECT_TRUE(bytes == on_cpu) << bytes.size() << " bytes, on the CPU " << on_cpu.size();
         }
 }

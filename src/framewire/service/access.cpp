@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 // Certificate and key are kept in a single file, so that they always match.
@@ -59,4 +59,4 @@ Access prepare_access(const AccessOptions& options, net::ListenerOptions& listen
     return access;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

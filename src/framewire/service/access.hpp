@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// Access control of a server.
 struct AccessOptions {
@@ -35,4 +35,4 @@ struct Access {
 /// net::keep_secret(), net::make_identity() and net::check_identity() do.
 Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener);
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 using net::testing::expect_code;
@@ -80,4 +80,4 @@ TEST_F(AccessTest, ReportsAMissingFolderForKeptFiles) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

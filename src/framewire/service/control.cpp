@@ -14,7 +14,7 @@
 #include <optional>
 #include <system_error>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 constexpr std::size_t max_controls_bytes = 64 * 1024;
@@ -41,11 +41,11 @@ Adjustment adjustment_of(std::string_view values) {
 }
 
 // Parses "2 off"; `text` is the whole request, for messages.
-FilterOrder filter_order_of(std::string_view text, std::string_view words) {
-    FilterOrder order;
-    if (take_number(words, order.number) != std::errc{} || (words != " on" && words != " off")) refuse_control(text);
-    order.on = words == " on";
-    return order;
+FilterRequest filter_request_of(std::string_view text, std::string_view words) {
+    FilterRequest request;
+    if (take_number(words, request.number) != std::errc{} || (words != " on" && words != " off")) refuse_control(text);
+    request.on = words == " on";
+    return request;
 }
 
 // A plain conversion to int would accept numbers out of range and change their value.
@@ -57,18 +57,18 @@ int whole_number(const nlohmann::json& value) {
 
 }  // namespace
 
-ControlOrder parse_control(std::string_view text) {
+ControlRequest parse_control(std::string_view text) {
     if (text.size() > max_control_bytes)
         fail(ErrorCode::usage, "a control request of {} bytes; the limit is {}", text.size(), max_control_bytes);
     if (const auto values = behind(text, "adjust")) return adjustment_of(*values);
-    if (const auto words = behind(text, "filter")) return filter_order_of(text, *words);
+    if (const auto words = behind(text, "filter")) return filter_request_of(text, *words);
     refuse_control(text);
 }
 
-std::string to_text(const ControlOrder& order) {
-    if (const auto* filter = std::get_if<FilterOrder>(&order))
+std::string to_text(const ControlRequest& request) {
+    if (const auto* filter = std::get_if<FilterRequest>(&request))
         return fmt::format("filter {} {}", filter->number, filter->on ? "on" : "off");
-    const auto& adjustment = std::get<Adjustment>(order);
+    const auto& adjustment = std::get<Adjustment>(request);
     return fmt::format("adjust brightness={}:contrast={:.4f}:saturation={:.4f}:gain={:.4f}", adjustment.brightness,
                        adjustment.contrast, adjustment.saturation, adjustment.gain);
 }
@@ -103,7 +103,8 @@ Controls parse_controls(std::string_view json) try {
     adjust_terms(controls.adjustment);
     const auto& filters = all.at("filters");
     if (filters.size() > max_chain_filters)
-        fail(ErrorCode::usage, "{} filters in a state of the controls; the limit is {}", filters.size(), max_chain_filters);
+        fail(ErrorCode::usage, "{} filters in a state of the controls; the limit is {}", filters.size(),
+             max_chain_filters);
     for (const auto& filter : filters)
         controls.filters.push_back({.text = filter.at("text").get<std::string>(),
                                     .on = filter.at("on").get<bool>(),
@@ -113,4 +114,4 @@ Controls parse_controls(std::string_view json) try {
     fail(ErrorCode::usage, "a state of controls cannot be read: {}", error.what());
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -5,14 +5,14 @@
 
 #include <string>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 TEST(Control, ParsesItsOwnText) {
-    const ControlOrder orders[] = {Adjustment{}, Adjustment{.brightness = -12, .contrast = 1.25, .gain = 8},
-                                   FilterOrder{3, false}, FilterOrder{1, true}};
-    for (const auto& order : orders) EXPECT_EQ(parse_control(to_text(order)), order) << to_text(order);
-    EXPECT_EQ(parse_control("adjust contrast=2"), ControlOrder(Adjustment{.contrast = 2}));
+    const ControlRequest requests[] = {Adjustment{}, Adjustment{.brightness = -12, .contrast = 1.25, .gain = 8},
+                                       FilterRequest{3, false}, FilterRequest{1, true}};
+    for (const auto& request : requests) EXPECT_EQ(parse_control(to_text(request)), request) << to_text(request);
+    EXPECT_EQ(parse_control("adjust contrast=2"), ControlRequest(Adjustment{.contrast = 2}));
 }
 
 TEST(Control, RejectsInvalidRequests) {
@@ -53,4 +53,4 @@ TEST(Control, RoundTripsTheState) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::service {
 
 struct EventHub::State {
     State(const EventOptions& options, std::span<const std::string> names, std::vector<std::unique_ptr<EventOutput>> to)
@@ -99,7 +99,7 @@ SeenObjects& EventHub::of(const std::string& camera) {
 
 const EventFeeds& EventHub::feeds() const { return state_->feeds; }
 
-EventFigures EventHub::figures() const {
+EventStatistics EventHub::figures() const {
     const std::lock_guard lock(state_->signal.mutex);
     return {state_->objects, state_->motion, state_->signal.left_out};
 }
@@ -180,4 +180,4 @@ void WatchedCamera::pass(Clock::time_point now, bool ends) {
 
 void WatchedCamera::tell_motion(WallTime time) { tell_(motion_event(name_, ids_.next(), time, motion_.on(), frame_)); }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// Counters of an EventHub.
-struct EventFigures {
+struct EventStatistics {
     /// Events sent, by type.
     std::int64_t objects = 0, motion = 0;
     /// Frames skipped because they arrived faster than events could be made of them.
@@ -44,7 +44,7 @@ public:
     /// Feeds for HTTP clients; from any thread.
     const EventFeeds& feeds() const;
     /// Counters so far; from any thread.
-    EventFigures figures() const;
+    EventStatistics figures() const;
 
     /// Call it once, when no more frames arrive. Sends the remaining events, waiting for outputs until `deadline` at
     /// most, and ends all feeds.
@@ -128,4 +128,4 @@ private:
     std::int64_t frame_ = 0;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::service

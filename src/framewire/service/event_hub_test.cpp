@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 using namespace std::chrono_literals;
@@ -162,4 +162,4 @@ TEST_F(Events, CarryTheTimeOfTheFrame) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 // Milliseconds since the Unix epoch.
@@ -122,4 +122,4 @@ void EventFeeds::end() {
     }
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// Objects found in a frame that was just sent.
 struct SeenFrame {
@@ -182,4 +182,4 @@ private:
     bool on_ = false;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 const WallTime moment{std::chrono::milliseconds(1'795'460'400'123)};
@@ -116,4 +116,4 @@ TEST(MotionState, EndsAtOnceOnRequest) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

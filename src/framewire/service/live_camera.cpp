@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 constexpr NamedValue<LiveZone::Kind> kinds[] = {
@@ -71,4 +71,4 @@ void count_in(std::span<const Zone> areas, std::span<const Component> objects, s
     });
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// State of a recording that was started while a stream is sent.
 struct LiveRecordingState {
@@ -141,10 +141,10 @@ public:
     /// otherwise they are disconnected and can reconnect.
     virtual void set_chain(const std::string& text) = 0;
     /// Switches a filter or sets the picture controls.
-    virtual void control(const ControlOrder& order) = 0;
+    virtual void control(const ControlRequest& request) = 0;
     /// Carries out a request that `make` derives from the current adjustment. A ServedCamera does so atomically: two
     /// such requests that change different fields at the same time both take effect.
-    virtual void control_by(const std::function<ControlOrder(const Adjustment& now)>& make) {
+    virtual void control_by(const std::function<ControlRequest(const Adjustment& now)>& make) {
         control(make(state().controls.adjustment));
     }
     /// Sets threshold and mode from the next frame on; an empty argument leaves the value unchanged. A new mode, or a
@@ -169,4 +169,4 @@ struct LiveOptions {
     std::string record_folder{};
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 using Kind = LiveZone::Kind;
@@ -45,4 +45,4 @@ TEST(LiveZones, ParseTheNamesOfKinds) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 // Resolves every function at once, so that a library that lacks one is reported at the first use.
@@ -169,11 +169,11 @@ std::string to_string(const MqttAddress& address) {
                        net::to_string(net::Address{address.host, address.port}), address.prefix);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service
 
 // The library's own threads are not used: turn() drives one connection from the publisher's thread.
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 constexpr int quality_of_service = 1;
@@ -368,7 +368,7 @@ struct MqttPublisher::State {
     std::map<std::string, bool> motion;
     // set: no more events are added
     std::optional<Clock::time_point> deadline;
-    MqttFigures counts;
+    MqttStatistics counts;
 
     // from here on used by the thread alone, once it runs
     MqttClient client;
@@ -555,7 +555,7 @@ void MqttPublisher::end(Clock::time_point deadline) {
     if (state_->thread.joinable()) state_->thread.join();
 }
 
-MqttFigures MqttPublisher::figures() const {
+MqttStatistics MqttPublisher::figures() const {
     const std::lock_guard lock(state_->mutex);
     auto figures = state_->counts;
     figures.waiting = state_->spool.size();
@@ -639,4 +639,4 @@ void Wake::wait(std::chrono::milliseconds longest) noexcept {
     clear();
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

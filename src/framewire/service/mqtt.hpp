@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// The functions of libmosquitto that are used. The library is loaded only if a broker is configured.
 struct MosquittoLibrary {
@@ -159,7 +159,7 @@ private:
 };
 
 /// Counters of an MqttPublisher.
-struct MqttFigures {
+struct MqttStatistics {
     /// True if the broker accepted the current connection.
     bool connected = false;
     /// Number of connections that the broker accepted.
@@ -188,7 +188,7 @@ public:
     void end(Clock::time_point deadline) override;
 
     /// Counters so far; from any thread.
-    MqttFigures figures() const;
+    MqttStatistics figures() const;
 
 private:
     struct State;
@@ -227,4 +227,4 @@ struct EventOptions {
     MqttOptions mqtt{};
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 // The file is rewritten when it is larger than this plus twice the waiting events.
@@ -227,4 +227,4 @@ bool SpoolFile::forget(std::uint64_t number) {
     return write_whole(descriptor_, line);
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::service

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace framewire::session {
+namespace framewire::service {
 
 /// Waiting events by their consecutive numbers.
 using WaitingEvents = std::map<std::uint64_t, SharedEvent>;
@@ -105,4 +105,4 @@ private:
     Clock::time_point next_attempt_{};
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::service

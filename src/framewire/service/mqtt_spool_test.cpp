@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 using testing::read_file;
@@ -163,4 +163,4 @@ TEST(EventSpool, KeepsItsFileSmall) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

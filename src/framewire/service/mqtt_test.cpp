@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace framewire::session {
+namespace framewire::service {
 namespace {
 
 TEST(MqttAddress, ParsesAllParts) {
@@ -72,4 +72,4 @@ TEST(MqttAddress, RejectsInvalidTextsWithoutThePassword) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::service

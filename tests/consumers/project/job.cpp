@@ -8,15 +8,15 @@
 
 int main() {
     using namespace framewire;
-    session::BroadcastOptions options{.job = {.backend = BackendChoice::cpu},
-                                      .input = {.source = "synth:size=64x48:frames=20", .filters = "gray"}};
+    jobs::BroadcastOptions options{.job = {.backend = BackendChoice::cpu},
+                                   .input = {.source = "synth:size=64x48:frames=20", .filters = "gray"}};
     options.server.listen = {"127.0.0.1", 0};
     options.wait_for_viewers = 1;
     options.hurries = true;
-    session::BroadcastJob broadcast(options);
+    jobs::BroadcastJob broadcast(options);
 
     auto receiving = std::async(std::launch::async, [&] {
-        return session::ReceiveJob({.url = to_string(broadcast.address())}).run().state.frame;
+        return jobs::ReceiveJob({.url = to_string(broadcast.address())}).run().state.frame;
     });
     const auto sent = broadcast.run().figures.frames;
     const auto last = receiving.get();

@@ -37,7 +37,7 @@ public:
         return curl(fmt::format("-o /dev/null -w '%{{http_code}}' {} '{}{}'", more, url_, path));
     }
     // Returns the response to a control request for the camera `door`.
-    std::string order(const std::string& method, const std::string& what, const std::string& body) const {
+    std::string request(const std::string& method, const std::string& what, const std::string& body) const {
         return get("/api/cameras/door/" + what,
                    fmt::format("-X {} -H 'Content-Type: application/json' -d '{}'", method, body));
     }
@@ -68,9 +68,9 @@ TEST(Web, ReportsStateAndAcceptsControlRequests) {
     EXPECT_EQ(Json::parse(server.get("/api/server"))["token"], false);
     EXPECT_EQ(Json::parse(server.get("/api/cameras"))["cameras"].size(), 2u);
     EXPECT_EQ(Json::parse(server.get("/api/filters")), Json::parse(run_framewire({"filters", "--json"}).out));
-    EXPECT_EQ(Json::parse(server.order("PUT", "chain", R"({"chain":"mosaic=16"})"))["chain"], "mosaic=16");
-    EXPECT_EQ(Json::parse(server.order("PUT", "threshold", R"({"threshold":9})"))["threshold"], 9);
-    const auto refused = Json::parse(server.order("PUT", "chain", R"({"chain":"mosiac=16"})"))["error"];
+    EXPECT_EQ(Json::parse(server.request("PUT", "chain", R"({"chain":"mosaic=16"})"))["chain"], "mosaic=16");
+    EXPECT_EQ(Json::parse(server.request("PUT", "threshold", R"({"threshold":9})"))["threshold"], 9);
+    const auto refused = Json::parse(server.request("PUT", "chain", R"({"chain":"mosiac=16"})"))["error"];
     EXPECT_EQ(refused["status"], 400);
     EXPECT_NE(refused["text"].get<std::string>().find("did you mean"), std::string::npos) << refused;
     EXPECT_EQ(Json::parse(server.get("/api/cameras/attic"))["error"]["status"], 404);
@@ -85,11 +85,11 @@ TEST(Web, RecordsWhileItServesAndPersistsControlRequests) {
     const auto zones = Json::parse(R"({"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]})");
     {
         WebServer server(options);
-        EXPECT_EQ(Json::parse(server.order("PUT", "zones", zones.dump()))["zones"], zones["zones"]);
-        const auto file = Json::parse(server.order("POST", "record", R"({"on":true})"))["recording"]["file"];
+        EXPECT_EQ(Json::parse(server.request("PUT", "zones", zones.dump()))["zones"], zones["zones"]);
+        const auto file = Json::parse(server.request("POST", "record", R"({"on":true})"))["recording"]["file"];
         const auto recording = [&] { return Json::parse(server.get("/api/cameras/door"))["recording"]; };
         EXPECT_TRUE(becomes_true([&] { return recording()["seconds"] >= 0.7; }));
-        EXPECT_EQ(Json::parse(server.order("POST", "record", R"({"on":false})"))["recording"], nullptr);
+        EXPECT_EQ(Json::parse(server.request("POST", "record", R"({"on":false})"))["recording"], nullptr);
         const auto played = run_framewire({"run", "-i", folder / file.get<std::string>(), "-o", folder / "raw.bgr"});
         EXPECT_EQ(played.code, 0) << played.err;
         const auto pixels = contents(folder / "raw.bgr");
@@ -121,18 +121,18 @@ TEST(Web, RefusesUnauthorisedRequests) {
     }
     EXPECT_EQ(server.status("/metrics", "-u me:correct-horse-battery-staple"), "200");
     const std::string json = " -H 'Content-Type: application/json' -d '{}' ";
-    for (const auto* order : {"-X PUT /chain", "-X PUT /controls", "-X PUT /threshold", "-X PUT /zones",
-                              "-X POST /record", "-X POST /snapshot"}) {
-        const auto words = std::string(order);
+    for (const auto* request : {"-X PUT /chain", "-X PUT /controls", "-X PUT /threshold", "-X PUT /zones",
+                                "-X POST /record", "-X POST /snapshot"}) {
+        const auto words = std::string(request);
         const auto method = words.substr(0, words.rfind(' ')),
                    path = "/api/cameras/door" + words.substr(words.rfind('/'));
-        EXPECT_EQ(server.status(path, method + json), "401") << order;
+        EXPECT_EQ(server.status(path, method + json), "401") << request;
         EXPECT_EQ(server.status(path, method + json + token + " -H 'Origin: http://elsewhere.example'"), "403")
-            << order;
-        EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << order;
+            << request;
+        EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << request;
         const auto without_panel = server.get(path, method + json + token);
-        EXPECT_NE(without_panel.find("serve --controls"), std::string::npos) << order << without_panel;
-        EXPECT_EQ(server.status(path, token), "405") << order << ": reading changes nothing";
+        EXPECT_NE(without_panel.find("serve --controls"), std::string::npos) << request << without_panel;
+        EXPECT_EQ(server.status(path, token), "405") << request << ": reading changes nothing";
     }
 }
 

@@ -13,7 +13,7 @@
 namespace framewire::packing_fuzz {
 namespace {
 
-using codec::plain::Bytes;
+using codec::reference::Bytes;
 
 std::optional<Bytes> taken(const std::function<Bytes()>& read) {
     try {
@@ -35,21 +35,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto& shape = shapes[data[0] % 4];
     const Bytes packed(data + 2, data + size);
     HostImage before(shape), picture(shape);
-    codec::plain::film(before.view(), 0, 9, 1);
+    codec::reference::film(before.view(), 0, 9, 1);
     copy(std::as_const(before).view(), picture.view());
-    const auto was = codec::plain::bytes_of(std::as_const(before).view());
+    const auto was = codec::reference::bytes_of(std::as_const(before).view());
     static std::array unpackers{codec::Unpacker(shapes[0]), codec::Unpacker(shapes[1]), codec::Unpacker(shapes[2]),
                                 codec::Unpacker(shapes[3])};
     auto& unpacker = unpackers[data[0] % 4];
     const bool whole = data[1] % 2;
     const auto got = taken([&] {
         whole ? unpacker.apply_picture(packed, picture.view()) : unpacker.apply_changes(packed, picture.view());
-        return codec::plain::bytes_of(std::as_const(picture).view());
+        return codec::reference::bytes_of(std::as_const(picture).view());
     });
     const bool of_that_kind = !packed.empty() && packed[0] % 2 == whole;
     const auto want = of_that_kind ? taken([&] { return codec::unpack_reference(shape, packed, was); }) : std::nullopt;
     if (got != want) std::abort();
-    if (!got && !whole && codec::plain::bytes_of(std::as_const(picture).view()) != was) std::abort();
+    if (!got && !whole && codec::reference::bytes_of(std::as_const(picture).view()) != was) std::abort();
     const codec::HostChanges changes(shape);
     unpacker.last_changes(changes.view());
     return 0;

@@ -14,18 +14,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < 3) return 0;
     const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[2] % 2 ? 1 : 3};
     std::size_t next = 3;
-    const codec::plain::Choose choose = [&](int below) {
+    const codec::reference::Choose choose = [&](int below) {
         if (size - next < 2) return 0;
         next += 2;
         return (data[next - 2] + 256 * data[next - 1]) % below;
     };
     HostImage before(shape);
-    codec::plain::film(before.view(), 0, 9, 1);
-    const auto was = codec::plain::bytes_of(std::as_const(before).view());
-    const auto invention = codec::plain::invent(shape, was, choose);
-    std::optional<codec::plain::Bytes> got;
+    codec::reference::film(before.view(), 0, 9, 1);
+    const auto was = codec::reference::bytes_of(std::as_const(before).view());
+    const auto invention = codec::reference::invent(shape, was, choose);
+    std::optional<codec::reference::Bytes> got;
     try {
-        got = codec::plain::unpack(shape, invention.packed, was);
+        got = codec::reference::unpack(shape, invention.packed, was);
     } catch (const Error&) {
     }
     if (got != (invention.allowed ? std::optional(invention.after) : std::nullopt)) std::abort();

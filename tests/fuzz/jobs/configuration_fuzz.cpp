@@ -16,7 +16,7 @@ void hold(bool held) {
     if (!held) std::abort();
 }
 
-void check_configuration(const framewire::session::Configuration& configuration, const std::string& text) {
+void check_configuration(const framewire::jobs::Configuration& configuration, const std::string& text) {
     const auto lines = std::ranges::count(text, '\n') + std::ranges::count(text, '\r') + 1;
     for (const auto& [place, words] : configuration.problems) {
         hold(place.line >= 1 && place.line <= lines && place.column >= 1);
@@ -38,7 +38,7 @@ void check_configuration(const framewire::session::Configuration& configuration,
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
     try {
-        check_configuration(framewire::session::parse_configuration(text, "fuzz"), text);
+        check_configuration(framewire::jobs::parse_configuration(text, "fuzz"), text);
     } catch (const framewire::Error& error) {
         hold(error.code() == framewire::ErrorCode::config);
     }

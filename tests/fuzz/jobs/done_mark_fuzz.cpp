@@ -13,7 +13,7 @@
 namespace framewire::done_mark_fuzz {
 namespace {
 
-// A folder with a finished piece of work, removed at the end.
+// A folder with a finished item of work, removed at the end.
 class Work {
 public:
     Work() {
@@ -25,7 +25,7 @@ public:
         // Whole seconds of a fixed time, so that corpora of other machines fit.
         const std::filesystem::file_time_type long_ago{};
         std::filesystem::last_write_time(making_.inputs[0], long_ago);
-        session::PieceInTheMaking making(marks());
+        jobs::ItemInTheMaking making(markers());
         making.begin(making_);
         making.finish(making_);
         mark_ = folder_ / ".framewire" / "out.mkv.done";
@@ -41,19 +41,19 @@ public:
     Work& operator=(const Work&) = delete;
 
     const std::string& text() const { return text_; }
-    session::PieceState state_with(const std::string& mark) const {
+    jobs::ItemState state_with(const std::string& mark) const {
         write(mark_, mark);
-        return marks().state(making_);
+        return markers().state(making_);
     }
 
 private:
-    session::PieceMarks marks() const { return {folder_, "out.mkv"}; }
+    jobs::DoneMarkers markers() const { return {folder_, "out.mkv"}; }
     static void write(const std::string& path, const std::string& text) {
         std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
     }
 
     std::filesystem::path folder_, mark_;
-    session::Making making_{.version = "framewire 1", .options = {"-f", "gray"}};
+    jobs::Making making_{.version = "framewire 1", .options = {"-f", "gray"}};
     std::string text_;
 };
 
@@ -68,7 +68,7 @@ std::string without_last_break(std::string text) {
 // The first byte is the offset at which the other bytes overwrite the valid marker.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    using Is = session::PieceState::Is;
+    using Is = jobs::ItemState::Is;
     static const done_mark_fuzz::Work work;
     const std::string own(reinterpret_cast<const char*>(data), size);
     auto changed = work.text();

@@ -11,14 +11,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     try {
-        const auto cameras = session::parse_state({reinterpret_cast<const char*>(data), size}, "fuzz");
+        const auto cameras = jobs::parse_state({reinterpret_cast<const char*>(data), size}, "fuzz");
         for (const auto& [name, settings] : cameras) {
             if (!net::is_stream_name(name)) std::abort();
             if (settings.threshold.value_or(0) < 0 || settings.threshold.value_or(0) > 254) std::abort();
-            session::check_zones(settings.zones.zones, settings.zones.drawn_on);
+            service::check_zones(settings.zones.zones, settings.zones.drawn_on);
         }
-        const auto json = session::to_json(cameras);
-        if (session::to_json(session::parse_state(json, "again")) != json) std::abort();
+        const auto json = jobs::to_json(cameras);
+        if (jobs::to_json(jobs::parse_state(json, "again")) != json) std::abort();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::config) std::abort();
     }

@@ -15,8 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace framewire;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     try {
-        const auto address = session::parse_mqtt_address(text);
-        const auto again = session::parse_mqtt_address(session::to_string(address));
+        const auto address = service::parse_mqtt_address(text);
+        const auto again = service::parse_mqtt_address(service::to_string(address));
         if (again.host != address.host || again.port != address.port || again.prefix != address.prefix) std::abort();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::usage) std::abort();
@@ -24,11 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         constexpr std::size_t limit = 5;
         const fuzz::MemoryFile file(data, size);
-        session::SpoolFile spool(file.path());
+        service::SpoolFile spool(file.path());
         if (spool.read(limit).waiting.size() > limit) std::abort();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::config) std::abort();
     }
-    if (const auto event = session::read_event(text); event && event->json != text) std::abort();
+    if (const auto event = service::read_event(text); event && event->json != text) std::abort();
     return 0;
 }

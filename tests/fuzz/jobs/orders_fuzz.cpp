@@ -20,20 +20,20 @@ void read_or_refuse(const Read& read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    using namespace framewire::session;
+    using namespace framewire::service;
     const std::string_view body(reinterpret_cast<const char*>(data), size);
-    read_or_refuse([&] { return web::read_chain_order(body).size() <= size; });
+    read_or_refuse([&] { return web::read_chain_request(body).size() <= size; });
     read_or_refuse([&] {
-        const auto order = web::read_control_order(body, {});
-        const auto* set = std::get_if<Adjustment>(&order);
+        const auto request = web::read_control_request(body, {});
+        const auto* set = std::get_if<Adjustment>(&request);
         return !set || (std::abs(set->brightness) <= 255 && set->gain >= 0 && set->gain <= 8);
     });
     read_or_refuse([&] {
-        const auto threshold = web::read_threshold_order(body).threshold.value_or(0);
+        const auto threshold = web::read_threshold_request(body).threshold.value_or(0);
         return threshold >= 0 && threshold <= 254;
     });
-    read_or_refuse([&] { return web::read_zones_order(body).size() <= max_live_zones; });
-    read_or_refuse([&] { return web::read_record_order(body), true; });
-    read_or_refuse([&] { return web::read_empty_order(body), true; });
+    read_or_refuse([&] { return web::read_zones_request(body).size() <= max_live_zones; });
+    read_or_refuse([&] { return web::read_record_request(body), true; });
+    read_or_refuse([&] { return web::read_empty_request(body), true; });
     return 0;
 }

@@ -140,11 +140,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto script = script_of(messages, data, size);
     const Upstream upstream;
     const std::jthread serving([&] { upstream.serve(script); });
-    session::BroadcastOptions options{.input = {.source = fmt::format("tcp://127.0.0.1:{}", upstream.port()),
-                                                .reconnect = std::chrono::milliseconds(0)}};
+    jobs::BroadcastOptions options{.input = {.source = fmt::format("tcp://127.0.0.1:{}", upstream.port()),
+                                             .reconnect = std::chrono::milliseconds(0)}};
     options.server.listen = {"127.0.0.1", 0};
     try {
-        session::RelayJob relay(options);
+        jobs::RelayJob relay(options);
         try {
             relay.run();
         } catch (const Error& error) {

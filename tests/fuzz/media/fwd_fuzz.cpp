@@ -16,9 +16,9 @@
 namespace framewire::fwd_fuzz {
 namespace {
 
-using fwd::plain::Bytes;
-using fwd::plain::crc;
-using fwd::plain::number_at;
+using fwd::reference::Bytes;
+using fwd::reference::crc;
+using fwd::reference::number_at;
 
 void set_check(Bytes& bytes, std::size_t at, std::uint32_t check) {
     for (std::size_t byte = 0; byte < 4; ++byte) bytes[at + byte] = static_cast<std::uint8_t>(check >> 8 * byte);
@@ -40,9 +40,9 @@ void mend(Bytes& bytes) {
     }
 }
 
-std::optional<fwd::plain::File> read_plain(const Bytes& bytes) {
+std::optional<fwd::reference::File> read_fwd(const Bytes& bytes) {
     try {
-        return fwd::plain::read_plain(bytes);
+        return fwd::reference::read_fwd(bytes);
     } catch (const std::exception&) {
         return {};
     }
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const Error&) {
         return 0;
     }
-    const auto plain = bytes.size() >= 144 ? read_plain(bytes) : std::nullopt;
+    const auto plain = bytes.size() >= 144 ? read_fwd(bytes) : std::nullopt;
     if (!plain) return 0;
     if (damage || plain->frames.size() != pictures.size()) std::abort();
     for (std::size_t frame = 0; frame < pictures.size(); ++frame)

@@ -37,7 +37,7 @@ std::shared_ptr<const http::Site> small_site(bool token_was_said) {
     };
     site->add({Method::get, "/", Access::everybody, answer});
     site->add({Method::get, "/{name}", Access::viewers, guarded});
-    site->add({Method::put, "/{name}", Access::panel, guarded});
+    site->add({Method::put, "/{name}", Access::control, guarded});
     site->add({Method::get, "/feed", Access::everybody, feeding});
     site->add({Method::get, "/feed", Access::everybody, feeding, true});
     return site;

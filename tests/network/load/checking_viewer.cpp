@@ -76,7 +76,7 @@ ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& t
         report.errors.push_back(error.what());
     }
     report.connections += counts.reconnections;
-    report.pictures = counts.received.pictures;
+    report.pictures = counts.received.keyframes;
     report.skipped = counts.received.skipped;
     report.bytes = counts.bytes;
     return report;

@@ -24,7 +24,7 @@ net::Bytes Viewer::greet(std::string_view name, std::string_view token) {
     greeted_ = false;
     clock_ = {};
     return net::viewer_hello(
-        {std::string(name), std::string(token), receiver_ ? receiver_->held() : net::HeldBlocks{}});
+        {std::string(name), std::string(token), receiver_ ? receiver_->block_versions() : net::BlockVersions{}});
 }
 
 std::size_t Viewer::content_bytes(net::ByteSpan header) const {

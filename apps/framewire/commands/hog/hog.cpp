@@ -34,7 +34,7 @@ struct AllFlags : HogFlags {
 bool makes_many(HogFlags& flags, bool people) {
     const auto& inputs = flags.many.inputs;
     const bool is_one_job = inputs.size() == 1 && !image_paths(inputs.front()).empty() && !shares_work(flags.many) &&
-                            flags.many.ending.empty() && !(people && session::is_output_folder(flags.output));
+                            flags.many.ending.empty() && !(people && jobs::is_output_folder(flags.output));
     if (is_one_job) flags.input.source = inputs.front();
     return !is_one_job && is_of_many(flags.many, flags.output, flags.input);
 }
@@ -69,7 +69,7 @@ void add_hog(CommandLine& program, Action& chosen) {
                 "with --steps: frames to draw, counted from 0, each in its own subfolder: 0,10,20-29")
         .type_name("LIST")
         .needs(steps);
-    for (const auto& parameter : session::describe_fields().infos())
+    for (const auto& parameter : jobs::describe_fields().infos())
         add_parameter(command, parameter, flags->describe.given);
     const auto streams = command["--streams"];
     command.flag("--json", flags->json, "print a summary as JSON at the end");

@@ -16,11 +16,11 @@ namespace framewire::app {
 namespace {
 
 // Prints the result as JSON.
-void print_summary(const HogFlags& flags, const session::DescribeResult& result) {
+void print_summary(const HogFlags& flags, const jobs::DescribeResult& result) {
     const auto& parameters = flags.hog;
     Json summary{
         {"source", result.description.source}, {"output", flags.output}, {"frames", result.descriptors.frames()}};
-    if (result.shape) summary.add("shape", session::array_shape(*result.shape));
+    if (result.shape) summary.add("shape", jobs::array_shape(*result.shape));
     summary.add("gradient", name_of(hog_gradient_names, parameters.gradient));
     summary.add("cell", parameters.cell);
     summary.add("bins", parameters.bins);
@@ -38,17 +38,17 @@ void print_summary(const HogFlags& flags, const session::DescribeResult& result)
 }  // namespace
 
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop) {
-    auto options = session::describe_fields().from(describe.given);
+    auto options = jobs::describe_fields().from(describe.given);
     options.job = flags.common.job(stop);
     options.input = flags.input;
     options.hog = flags.hog;
     options.output = flags.output;
     options.steps_folder = describe.steps_folder;
-    if (!describe.steps_frames.empty()) options.steps_of = session::StepFrames(describe.steps_frames);
+    if (!describe.steps_frames.empty()) options.steps_of = jobs::StepFrames(describe.steps_frames);
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
-    const bool of_folder = session::is_output_folder(flags.output);
-    const auto result = of_folder ? session::DescribeFolderJob(options).run() : session::DescribeJob(options).run();
+    const bool of_folder = jobs::is_output_folder(flags.output);
+    const auto result = of_folder ? jobs::DescribeFolderJob(options).run() : jobs::DescribeJob(options).run();
     const auto& figures = result.figures;
     if (flags.json && figures.frames > 0) print_summary(flags, result);
     if (of_folder)
@@ -62,17 +62,17 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
 
 void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe,
                    const std::stop_token& stop) {
-    const auto piece = [&](const PieceRequest& request) {
+    const auto item = [&](const ItemRequest& request) {
         const auto name = request.input.name + ".npy";
-        auto options = session::describe_fields().from(describe.given);
+        auto options = jobs::describe_fields().from(describe.given);
         options.job = request.job;
         options.input = flags.input;
         options.hog = flags.hog;
         options.output = request.in_folder("-o", flags.output, name);
         request.take(options.input);
-        return request.piece<session::DescribeJob>(name, options);
+        return request.item<jobs::DescribeJob>(name, options);
     };
-    make_many(command, flags.many, flags.common, flags.output, {.input = flags.input, .piece = piece}, stop);
+    make_many(command, flags.many, flags.common, flags.output, {.input = flags.input, .item = item}, stop);
 }
 
 }  // namespace framewire::app

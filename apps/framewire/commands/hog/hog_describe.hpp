@@ -10,7 +10,7 @@ namespace framewire::app {
 /// Flags for computing descriptors.
 struct DescribeFlags {
     std::string steps_folder, steps_frames;
-    ParameterValues given;  ///< values of session::describe_fields() from the command line
+    ParameterValues given;  ///< values of jobs::describe_fields() from the command line
 };
 
 /// Computes descriptors of a source, or of a folder's images of any size.

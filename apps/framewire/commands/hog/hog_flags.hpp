@@ -16,7 +16,7 @@ namespace framewire::app {
 struct HogFlags {
     CommonOptions common;
     BatchFlags many;
-    session::InputOptions input;
+    jobs::InputOptions input;
     ParameterValues given;  ///< values of hog_fields() and of the window from the command line
     HogParameters hog;      ///< derived from `given`
     std::string output;

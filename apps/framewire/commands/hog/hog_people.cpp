@@ -23,7 +23,7 @@ namespace {
 double as_double(float value) { return number_in<double>(fmt::format("{}", value)).value(); }
 
 // Prints the result as JSON; sizes and windows only if all frames have one detector.
-void print_summary(const HogFlags& flags, const PeopleParameters& parameters, const session::PeopleResult& result,
+void print_summary(const HogFlags& flags, const PeopleParameters& parameters, const jobs::PeopleResult& result,
                    const WindowModel& model, const PeopleDetector* detector) {
     Json summary{{"source", result.description.source},
                  {"output", flags.output},
@@ -50,7 +50,7 @@ void print_summary(const HogFlags& flags, const PeopleParameters& parameters, co
 }
 
 // Prints a summary. `detector` is null if frames differ in size.
-void report(const HogFlags& flags, const PeopleParameters& parameters, const session::PeopleResult& result,
+void report(const HogFlags& flags, const PeopleParameters& parameters, const jobs::PeopleResult& result,
             const WindowModel& model, const PeopleDetector* detector) {
     const auto& figures = result.figures;
     if (flags.json && figures.frames > 0) print_summary(flags, parameters, result, model, detector);
@@ -63,7 +63,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const ses
 }
 
 // The job's options.
-session::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
+jobs::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
     return {flags.common.job(stop), flags.input,  people.model,    flags.window(),  flags.given,
             people.parameters,      flags.output, people.annotate, !people.no_audio};
 }
@@ -104,33 +104,33 @@ PeopleParameters PeopleFlags::parameters_given() const {
 
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
     // At most one of the three outputs may go to standard output.
-    session::require_one_standard_output({flags.output, people.annotate, flags.json ? "-" : ""},
-                                         "-o (- without it), --annotate and --json");
+    jobs::require_one_standard_output({flags.output, people.annotate, flags.json ? "-" : ""},
+                                      "-o (- without it), --annotate and --json");
     if (!may_write(files_of(options_of(flags, people, stop)), flags.common, stop)) return;
     const auto options = options_of(flags, people, stop);
     if (is_folder(options.input.source)) {
-        session::PeopleFolderJob job(options);
+        jobs::PeopleFolderJob job(options);
         report(flags, people.parameters, job.run(), job.model(), nullptr);
         return;
     }
-    session::PeopleJob job(options);
+    jobs::PeopleJob job(options);
     log_info("{} windows of {} sizes per frame", job.detector().windows(), job.detector().levels());
     report(flags, people.parameters, job.run(), job.model(), &job.detector());
 }
 
 void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
                          const std::stop_token& stop) {
-    const auto piece = [&](const PieceRequest& request) {
+    const auto item = [&](const ItemRequest& request) {
         const auto name = request.input.name + ".jsonl";
         auto options = options_of(flags, people, stop);
         options.job = request.job;
         request.take(options.input);
         options.output = request.in_folder("-o", flags.output, name);
         options.annotate = request.sink_in_folder("--annotate", people.annotate, flags.many.video_name(request.input));
-        return request.piece<session::PeopleJob>(name, options, "--annotate");
+        return request.item<jobs::PeopleJob>(name, options, "--annotate");
     };
     make_many(command, flags.many, flags.common, flags.output,
-              {.input = flags.input, .audio = !people.no_audio, .piece = piece}, stop);
+              {.input = flags.input, .audio = !people.no_audio, .item = item}, stop);
 }
 
 }  // namespace framewire::app

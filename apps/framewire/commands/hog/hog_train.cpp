@@ -39,15 +39,15 @@ void log_curve(const DetectionCurve& curve) {
 }
 
 // Logs one round of training; later rounds add hard negatives (Dalal and Triggs 2005).
-void log_training(const TrainingFigures& figures) {
+void log_training(const TrainingStatistics& figures) {
     log_info("{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
              figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
              figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);
 }
 
 // The job's options.
-session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
-    const auto folds = session::train_fields().from(train.given).folds;
+jobs::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
+    const auto folds = jobs::train_fields().from(train.given).folds;
     return {.positives = train.folders.at(0),
             .negatives = train.folders.at(1),
             .window = flags.window(),
@@ -64,8 +64,8 @@ session::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train,
 }
 
 // Prints the result as JSON.
-void print_summary(const HogFlags& flags, const TrainFlags& train, const session::TrainJob& job,
-                   const TrainingFigures& figures) {
+void print_summary(const HogFlags& flags, const TrainFlags& train, const jobs::TrainJob& job,
+                   const TrainingStatistics& figures) {
     const auto window = flags.window();
     const auto& parameters = train.parameters;
     Json summary{{"output", flags.output},
@@ -95,7 +95,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const session
 }
 
 // Logs the result; warns if the solver did not converge.
-void report(const HogFlags& flags, const TrainFlags& train, const session::TrainJob& job, const TrainedModel& trained) {
+void report(const HogFlags& flags, const TrainFlags& train, const jobs::TrainJob& job, const TrainedModel& trained) {
     const auto& figures = trained.figures;
     const auto& model = trained.model;
     if (!figures.svm.converged)
@@ -115,7 +115,7 @@ void add_train_options(Command& command, TrainFlags& flags) {
                     "train a model for --people from folders of images with and without the object and write it to -o")
             .expected(2)
             .type_name("POSITIVES NEGATIVES");
-    for (const auto* infos : {&training_fields().infos(), &session::train_fields().infos()})
+    for (const auto* infos : {&training_fields().infos(), &jobs::train_fields().infos()})
         for (const auto& parameter : *infos)
             add_parameter(command, parameter, flags.given, {.before = "with --train: ", .needs = train});
     command.option("--curve", flags.curve, "with --folds: write the detection rate and false alarms for each threshold")
@@ -133,7 +133,7 @@ void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token
     if (flags.json && train.curve == "-")
         fail(ErrorCode::usage, "--curve and --json both write to standard output; only one of them can");
     if (flags.output.empty() || flags.output == "-") fail(ErrorCode::usage, "--train needs -o, the file for the model");
-    session::TrainJob job(options_of(flags, train, stop));
+    jobs::TrainJob job(options_of(flags, train, stop));
     if (const auto trained = job.run()) report(flags, train, job, *trained);
 }
 

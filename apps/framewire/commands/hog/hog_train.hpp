@@ -14,9 +14,9 @@ namespace framewire::app {
 /// Flags of `--train`.
 struct TrainFlags {
     std::vector<std::string> folders;  ///< positives, negatives; empty: training is off
-    ParameterValues given;          ///< values of training_fields() and session::train_fields() from the command line
-    TrainingParameters parameters;  ///< derived from `given`
-    std::string curve;              ///< file for the cross-validation curve; empty: not written
+    ParameterValues given;             ///< values of training_fields() and jobs::train_fields() from the command line
+    TrainingParameters parameters;     ///< derived from `given`
+    std::string curve;                 ///< file for the cross-validation curve; empty: not written
 };
 
 /// Adds `--train` and the options that require it.

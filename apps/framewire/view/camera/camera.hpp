@@ -66,12 +66,12 @@ public:
     /// Statistics to display; rates are averages over the last few calls.
     virtual std::vector<Figure> figures() = 0;
     /// Settings for the camera's panel; nullopt if nothing can be set.
-    virtual std::optional<session::Controls> controls() const = 0;
+    virtual std::optional<service::Controls> controls() const = 0;
     /// Applies a control request. Throws as the job does.
-    virtual void control(const session::ControlOrder& order) = 0;
+    virtual void control(const service::ControlRequest& request) = 0;
     /// The job if it can be paused, stepped and sought; null for live pictures.
-    virtual session::ShowJob* playing() { return nullptr; }
-    virtual const session::ShowJob* playing() const { return nullptr; }
+    virtual jobs::ShowJob* playing() { return nullptr; }
+    virtual const jobs::ShowJob* playing() const { return nullptr; }
 
 protected:
     ShownCamera() = default;

@@ -14,7 +14,7 @@ namespace {
 constexpr double no_signal_after_ms = 2000;
 
 // Playback state as text.
-std::string playing_text(const session::PlaybackState& state) {
+std::string playing_text(const jobs::PlaybackState& state) {
     if (state.paused) return "paused";
     if (state.ended) return "at the end";
     return state.speed == 1 ? "at its own speed" : fmt::format("{:.3g} times normal speed", state.speed);
@@ -23,13 +23,13 @@ std::string playing_text(const session::PlaybackState& state) {
 }  // namespace
 
 // Frames of the job are stored for display on the job's thread.
-LocalCamera::LocalCamera(session::ShowOptions options) {
-    options.on_frame = [this](const session::ShownFrame& frame) {
+LocalCamera::LocalCamera(jobs::ShowOptions options) {
+    options.on_frame = [this](const jobs::ShownFrame& frame) {
         put_seen(frame.result);
         original_.put(frame.captured);
         tell_changed();
     };
-    job_ = std::make_unique<session::ShowJob>(options);
+    job_ = std::make_unique<jobs::ShowJob>(options);
 }
 
 bool LocalCamera::give(const TakePicture& take, std::size_t number) {
@@ -68,7 +68,7 @@ std::vector<Figure> LocalCamera::figures() {
     return figures;
 }
 
-std::string position_text(const session::ShowJob& job) {
+std::string position_text(const jobs::ShowJob& job) {
     const auto state = job.state();
     const auto& source = job.source();
     auto text = to_clock_text(state.time.seconds);

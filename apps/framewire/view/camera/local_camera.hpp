@@ -14,7 +14,7 @@ namespace framewire::app {
 class LocalCamera final : public ShownCamera {
 public:
     /// Opens the source; the camera sets `on_frame` of the options. Throws as ShowJob does.
-    explicit LocalCamera(session::ShowOptions options);
+    explicit LocalCamera(jobs::ShowOptions options);
 
     bool give(const TakePicture& take, std::size_t number) override;
     std::string name() const override { return job_->source().name; }
@@ -23,21 +23,21 @@ public:
     /// True while the job runs, and also after it failed, so that the user can read the reason.
     bool holds_window() const override { return !over() || !failure_text().empty(); }
     std::vector<Figure> figures() override;
-    std::optional<session::Controls> controls() const override { return job_->controls(); }
-    void control(const session::ControlOrder& order) override { job_->control(order); }
-    session::ShowJob* playing() override { return job_.get(); }
-    const session::ShowJob* playing() const override { return job_.get(); }
+    std::optional<service::Controls> controls() const override { return job_->controls(); }
+    void control(const service::ControlRequest& request) override { job_->control(request); }
+    jobs::ShowJob* playing() override { return job_.get(); }
+    const jobs::ShowJob* playing() const override { return job_.get(); }
 
 private:
     void run() override { job_->run(); }
 
     NewestPicture original_;
-    std::unique_ptr<session::ShowJob> job_;
+    std::unique_ptr<jobs::ShowJob> job_;
     Clock::time_point opened_at_ = Clock::now();
     RateSince frames_, bytes_;
 };
 
 /// Playback position of a job: "0:01.50 / 0:04.00  frame 7".
-std::string position_text(const session::ShowJob& job);
+std::string position_text(const jobs::ShowJob& job);
 
 }  // namespace framewire::app

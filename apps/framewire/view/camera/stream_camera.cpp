@@ -28,7 +28,7 @@ void rest(std::chrono::milliseconds pause, const std::stop_token& stop) {
 
 }  // namespace
 
-StreamCamera::StreamCamera(session::ReceiveOptions options) : options_(std::move(options)) {
+StreamCamera::StreamCamera(jobs::ReceiveOptions options) : options_(std::move(options)) {
     options_.on_picture = [this](HostView<const std::uint8_t> picture) {
         put_seen(picture);
         note({});
@@ -37,12 +37,12 @@ StreamCamera::StreamCamera(session::ReceiveOptions options) : options_(std::move
 }
 
 // The job is replaced at each retry, so readers hold a reference.
-std::shared_ptr<session::ReceiveJob> StreamCamera::job() const {
+std::shared_ptr<jobs::ReceiveJob> StreamCamera::job() const {
     const std::lock_guard lock(mutex_);
     return job_;
 }
 
-void StreamCamera::set_job(std::shared_ptr<session::ReceiveJob> job) {
+void StreamCamera::set_job(std::shared_ptr<jobs::ReceiveJob> job) {
     const std::lock_guard lock(mutex_);
     job_ = std::move(job);
 }
@@ -53,8 +53,8 @@ void StreamCamera::note(std::string missing) {
     missing_ = std::move(missing);
 }
 
-const session::ReceiveJob& StreamCamera::connect() {
-    auto made = std::make_shared<session::ReceiveJob>(options_);
+const jobs::ReceiveJob& StreamCamera::connect() {
+    auto made = std::make_shared<jobs::ReceiveJob>(options_);
     set_job(made);
     return *made;
 }
@@ -77,7 +77,7 @@ void StreamCamera::run() {
 // Runs one connection to its end. Returns false if a retry is worthwhile.
 bool StreamCamera::try_once() {
     try {
-        auto made = std::make_shared<session::ReceiveJob>(options_);
+        auto made = std::make_shared<jobs::ReceiveJob>(options_);
         set_job(made);
         made->run();
         return true;
@@ -141,13 +141,13 @@ std::vector<Figure> StreamCamera::figures() {
     };
 }
 
-std::optional<session::Controls> StreamCamera::controls() const {
+std::optional<service::Controls> StreamCamera::controls() const {
     const auto at = job();
     return at ? at->controls() : std::nullopt;
 }
 
-void StreamCamera::control(const session::ControlOrder& order) {
-    if (const auto at = job()) at->control(order);
+void StreamCamera::control(const service::ControlRequest& request) {
+    if (const auto at = job()) at->control(request);
 }
 
 }  // namespace framewire::app

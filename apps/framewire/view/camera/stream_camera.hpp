@@ -15,18 +15,18 @@ namespace framewire::app {
 class StreamCamera final : public ShownCamera {
 public:
     /// The camera sets `on_picture` of the options.
-    explicit StreamCamera(session::ReceiveOptions options);
+    explicit StreamCamera(jobs::ReceiveOptions options);
 
     /// Connects immediately. Without this call start() connects and retries forever; after it, a missing or
     /// permanently lost stream is a failure. Throws as ReceiveJob does.
-    const session::ReceiveJob& connect();
+    const jobs::ReceiveJob& connect();
 
     std::string name() const override;
     Rational rate() const override;
     std::string trouble() const override;
     std::vector<Figure> figures() override;
-    std::optional<session::Controls> controls() const override;
-    void control(const session::ControlOrder& order) override;
+    std::optional<service::Controls> controls() const override;
+    void control(const service::ControlRequest& request) override;
 
 private:
     void run() override;
@@ -34,13 +34,13 @@ private:
     bool try_once();
     // Stores why there is no stream.
     void note(std::string missing);
-    std::shared_ptr<session::ReceiveJob> job() const;
-    void set_job(std::shared_ptr<session::ReceiveJob> job);
+    std::shared_ptr<jobs::ReceiveJob> job() const;
+    void set_job(std::shared_ptr<jobs::ReceiveJob> job);
 
-    session::ReceiveOptions options_;
+    jobs::ReceiveOptions options_;
     mutable std::mutex mutex_;
-    std::shared_ptr<session::ReceiveJob> job_;  // guarded by mutex_
-    std::string missing_;                       // why there is no stream; guarded by mutex_
+    std::shared_ptr<jobs::ReceiveJob> job_;  // guarded by mutex_
+    std::string missing_;                    // why there is no stream; guarded by mutex_
     RateSince frames_, bytes_;
 };
 

@@ -71,8 +71,8 @@ bool sliders(Adjustment& adjustment) {
     return changed;
 }
 
-// A check box per filter; clicks are appended to `orders`. A filter that cannot be switched shows the reason.
-void switches(const std::vector<FilterSwitch>& filters, std::vector<session::ControlOrder>& orders) {
+// A check box per filter; clicks are appended to `requests`. A filter that cannot be switched shows the reason.
+void switches(const std::vector<FilterSwitch>& filters, std::vector<service::ControlRequest>& requests) {
     ImGui::Spacing();
     ImGui::Separator();
     ImGui::Spacing();
@@ -82,7 +82,7 @@ void switches(const std::vector<FilterSwitch>& filters, std::vector<session::Con
         bool on = filter.on;
         ImGui::PushID(static_cast<int>(index));
         ImGui::BeginDisabled(!filter.fixed_because.empty());
-        if (ImGui::Checkbox("##on", &on)) orders.push_back(session::FilterOrder{index + 1, on});
+        if (ImGui::Checkbox("##on", &on)) requests.push_back(service::FilterRequest{index + 1, on});
         ImGui::SameLine();
         line_of(filter.text);  // separate from the box, because '#' in ImGui labels is special
         ImGui::EndDisabled();
@@ -96,10 +96,10 @@ void switches(const std::vector<FilterSwitch>& filters, std::vector<session::Con
 
 }  // namespace
 
-std::vector<session::ControlOrder> draw_controls(int width, int height, const std::string& name,
-                                                 const std::optional<session::Controls>& controls,
-                                                 std::string_view refusal) {
-    std::vector<session::ControlOrder> orders;
+std::vector<service::ControlRequest> draw_controls(int width, int height, const std::string& name,
+                                                   const std::optional<service::Controls>& controls,
+                                                   std::string_view refusal) {
+    std::vector<service::ControlRequest> requests;
     const auto across = static_cast<float>(width), down = static_cast<float>(height);
     const float panel_width = std::min(22 * ImGui::GetFontSize(), across - 16);
     ImGui::SetNextWindowPos({across - 8, 8}, ImGuiCond_Always, {1, 0});
@@ -114,14 +114,14 @@ std::vector<session::ControlOrder> draw_controls(int width, int height, const st
     } else {
         ImGui::BeginDisabled(!controls->fixed_because.empty());
         auto adjustment = controls->adjustment;
-        if (sliders(adjustment)) orders.push_back(adjustment);
+        if (sliders(adjustment)) requests.push_back(adjustment);
         ImGui::EndDisabled();
         if (!controls->fixed_because.empty()) line_of(controls->fixed_because, true);
-        switches(controls->filters, orders);
+        switches(controls->filters, requests);
     }
     if (!refusal.empty()) line_of(refusal);
     ImGui::End();
-    return orders;
+    return requests;
 }
 
 }  // namespace framewire::app

@@ -45,9 +45,9 @@ void draw_frame(const Area& area);
 void draw_figures(const Area& area, std::size_t number, const std::string& name, const FigureCourse& course);
 /// Draws sliders and switches at the right edge of the window and returns a control request for each one that the user
 /// moved. `refusal` is the reason why the last request was rejected.
-std::vector<session::ControlOrder> draw_controls(int width, int height, const std::string& name,
-                                                 const std::optional<session::Controls>& controls,
-                                                 std::string_view refusal);
+std::vector<service::ControlRequest> draw_controls(int width, int height, const std::string& name,
+                                                   const std::optional<service::Controls>& controls,
+                                                   std::string_view refusal);
 /// Draws the list of the keys that are available.
 void draw_help(int width, int height, bool played, bool several);
 

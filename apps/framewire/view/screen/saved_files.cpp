@@ -27,7 +27,7 @@ std::string file_name_of(const std::string& camera) {
 }  // namespace
 
 std::string new_file_name(const std::string& folder, const std::string& camera, const std::string& ending) {
-    return session::new_file_name(folder, file_name_of(camera), ending);
+    return jobs::new_file_name(folder, file_name_of(camera), ending);
 }
 
 }  // namespace framewire::app

@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds longest_wait{100}, sample_period{500};
 constexpr std::chrono::milliseconds draw_period{14};  // as often as screens refresh
 constexpr int settling_draws = 2;                     // panels compute their size in one draw and use it in the next
-constexpr double words_last_ms = 1500, orders_last_ms = 700;
+constexpr double words_last_ms = 1500, requests_last_ms = 700;
 
 // The whole window as an area.
 Area whole(const Window& window) {
@@ -60,7 +60,7 @@ void Screen::run() {
     });
     state.over = true;
     state.stop.request_stop();
-    session::FirstFailure joined;
+    jobs::FirstFailure joined;
     for (const auto& shown : state.cameras) joined.attempt([&] { shown.camera->join(); });
     for (const auto& shown : state.cameras) shown.camera->rethrow();
     state.failure.rethrow();
@@ -180,22 +180,22 @@ void Screen::State::draw_over(const Cell& cell) {
 // before the request has taken effect.
 void Screen::State::draw_camera_panel() {
     auto& camera = chosen();
-    std::optional<session::Controls> controls;
+    std::optional<service::Controls> controls;
     try {
         controls = camera.controls();
     } catch (const Error& error) {  // the server's answer was not valid
         refusal = error.what();
     }
-    if (controls && ordered && milliseconds_since(ordered_at) < orders_last_ms) controls->adjustment = *ordered;
+    if (controls && requested && milliseconds_since(requested_at) < requests_last_ms) controls->adjustment = *requested;
     for (const auto& wanted : draw_controls(window->width(), window->height(), camera.name(), controls, refusal))
-        order(wanted);
+        request(wanted);
 }
 
 // Sends a control request; a rejection is shown in the panel.
-void Screen::State::order(const session::ControlOrder& wanted) {
+void Screen::State::request(const service::ControlRequest& wanted) {
     if (const auto* adjustment = std::get_if<Adjustment>(&wanted)) {
-        ordered = *adjustment;
-        ordered_at = Clock::now();
+        requested = *adjustment;
+        requested_at = Clock::now();
     }
     try {
         refusal.clear();

@@ -69,7 +69,7 @@ struct Screen::State {
     void save_pictures();
     void switch_recording();
     /// Sends a control request to the camera of the panel.
-    void order(const session::ControlOrder& wanted);
+    void request(const service::ControlRequest& wanted);
     /// Shows a message for a short time; an empty one shows the position of the sources.
     void say(std::string words);
     template <class Body>
@@ -94,10 +94,10 @@ struct Screen::State {
     std::string said;  // short message about the last key
     Clock::time_point said_at{};
     bool said_position = false;
-    std::optional<Adjustment> ordered;  // requested, until the camera has applied it
-    Clock::time_point ordered_at{};
+    std::optional<Adjustment> requested;  // requested, until the camera has applied it
+    Clock::time_point requested_at{};
     std::string refusal;             // why the last request was refused
-    session::FirstFailure failure;   // of the window
+    jobs::FirstFailure failure;      // of the window
     std::atomic<bool> over = false;  // once set, `failure` no longer changes
 };
 

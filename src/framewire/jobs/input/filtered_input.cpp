@@ -8,9 +8,9 @@
 #include <cmath>
 #include <iterator>
 
-// Capture and filtering of one source's frames. Control requests are in filtered_input_orders.cpp.
+// Capture and filtering of one source's frames. Control requests are in filtered_input_requests.cpp.
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
     : chain_(split_at_rate(parse_chain(input.filters))),
@@ -28,14 +28,14 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       plan_(make_plan(chain_.after)),
       moves_(moves_of_chain()),
       shape_(plan_.output_shape()),
-      may_switch_(input.panel),
-      adjusts_of_own_(input.panel && !first_adjust(chain_.whole)),
+      may_switch_(input.accepts_control),
+      adjusts_of_own_(input.accepts_control && !first_adjust(chain_.whole)),
       switches_(chain_.whole, info_.shape),
       adjustment_(first_adjust(chain_.whole).value_or(Adjustment{})),
-      panel_(chain_.whole, *source_, [this](const auto& settings) { return set_in_chain(settings); }) {
-    if (input.stretch) {
-        stretch_.emplace(input, info_.name);
-        stretch_begin_seconds_ = whole_seconds_before(input);
+      camera_controls_(chain_.whole, *source_, [this](const auto& settings) { return set_in_chain(settings); }) {
+    if (input.segment) {
+        segment_.emplace(input, info_.name);
+        segment_begin_seconds_ = whole_seconds_before(input);
     }
     if (chain_.rate)
         resampler_.emplace(info_.shape, asked_rate(fps_).value_or(info_.rate), *chain_.rate, before_.has_value(),
@@ -97,8 +97,8 @@ bool FilteredInput::move_own(InputFrame& frame) {
     return true;
 }
 
-void FilteredInput::give_own_pictures(const std::optional<YuvInfo>& planes) {
-    if (!info_.has_own_pictures || before_) return;
+void FilteredInput::give_native_frames(const std::optional<YuvInfo>& planes) {
+    if (!info_.has_native_frames || before_) return;
     if (planes) {
         linear_planes_ = make_linear_planes(*planes);
         if (linear_planes_ && linear_planes_->blends()) moves_.reset();  // which would be tried in vain
@@ -146,7 +146,7 @@ bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, cons
 // If native frames are given, the image may be left out.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const NativeFrame>& own) {
     if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
-    own = gives_own_ ? source_->own_picture() : nullptr;
+    own = gives_own_ ? source_->native_frame() : nullptr;
     return true;
 }
 
@@ -172,8 +172,8 @@ void FilteredInput::begin_again() {
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
 
 std::optional<std::int64_t> FilteredInput::expected_frames(std::optional<std::int64_t> limit) const {
-    if (stretch_ && !chain_.rate) return stretch_->stretch().frames;
-    return loop_ || chain_.rate ? limit : session::expected_frames(info_, limit);
+    if (segment_ && !chain_.rate) return segment_->segment().frames;
+    return loop_ || chain_.rate ? limit : jobs::expected_frames(info_, limit);
 }
 
 void FilteredInput::set_time(FrameTime& time) {
@@ -188,14 +188,14 @@ void FilteredInput::set_time(FrameTime& time) {
 // the end.
 template <class ReadOne>
 bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
-    const bool in_stretch = reading_ == Reading::stretch;
-    if (in_stretch && place_ == StretchPosition::Is::behind) return false;
+    const bool in_segment = reading_ == Reading::segment;
+    if (in_segment && place_ == SegmentPosition::Is::behind) return false;
     if (!read_one()) {
-        if (in_stretch && !stop_.stop_requested()) stretch_->end();
+        if (in_segment && !stop_.stop_requested()) segment_->end();
         return false;
     }
-    if (in_stretch) {
-        place_ = stretch_->take(time, source_->damaged());
+    if (in_segment) {
+        place_ = segment_->take(time, source_->damaged());
         captured_frames_ = time.index;
     }
     set_time(time);
@@ -203,13 +203,13 @@ bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
 }
 
 // Seeks to the lead of the time range: the frames that filters and detectors need to see before its first frame.
-void FilteredInput::go_to_stretch() {
-    const auto& stretch = stretch_->stretch();
-    const bool is_elsewhere = stretch.lead_frame > 0 || reading_ == Reading::first_frame;
-    if (is_elsewhere && !seek(stretch.lead_seconds))
-        fail(ErrorCode::config, "{} cannot be read from {} s on", info_.name, stretch.lead_seconds);
-    stretch_->begin(source_->damaged());
-    reading_ = Reading::stretch;
+void FilteredInput::go_to_segment() {
+    const auto& segment = segment_->segment();
+    const bool is_elsewhere = segment.lead_frame > 0 || reading_ == Reading::first_frame;
+    if (is_elsewhere && !seek(segment.lead_seconds))
+        fail(ErrorCode::config, "{} cannot be read from {} s on", info_.name, segment.lead_seconds);
+    segment_->begin(source_->damaged());
+    reading_ = Reading::segment;
 }
 
 bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
@@ -217,16 +217,16 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
         ended_here_ = true;
         return false;
     }
-    if (stretch_ && reading_ != Reading::stretch) {
-        if (reading_ == Reading::not_begun && stretch_->stretch().first_frame)
+    if (segment_ && reading_ != Reading::segment) {
+        if (reading_ == Reading::not_begun && segment_->segment().first_frame)
             reading_ = Reading::first_frame;
         else
-            go_to_stretch();
+            go_to_segment();
     }
     if (!capture_next(frame, time)) return false;
     if (reading_ == Reading::first_frame) {
         frame.sent = false;
-        if (frame.looked_at) go_to_stretch();
+        if (frame.looked_at) go_to_segment();
     }
     return true;
 }
@@ -238,8 +238,8 @@ bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
                           : source_->capture(frame.captured, time);
     };
     if (!read_next(time, read_one)) return false;
-    if (reading_ == Reading::stretch && place_ == StretchPosition::Is::behind) return false;
-    frame.sent = place_ == StretchPosition::Is::within;
+    if (reading_ == Reading::segment && place_ == SegmentPosition::Is::behind) return false;
+    frame.sent = place_ == SegmentPosition::Is::within;
     frame.signal = !opened_->no_signal().take_drawn();
     return true;
 }
@@ -247,18 +247,18 @@ bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
 bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
     FrameResampler::Given given;
     if (!resampler_->capture(frame.captured.fill_on_host(), time, given)) return false;
-    const auto place = reading_ == Reading::stretch ? stretch_->at_rate(time.index) : StretchPosition::Is::within;
-    if (place == StretchPosition::Is::behind) return false;
+    const auto place = reading_ == Reading::segment ? segment_->at_rate(time.index) : SegmentPosition::Is::within;
+    if (place == SegmentPosition::Is::behind) return false;
     frame.own = std::move(given.own);
     frame.reading = given.reading;
     frame.looked_at = given.at_rate;
-    frame.sent = given.at_rate && place == StretchPosition::Is::within;
+    frame.sent = given.at_rate && place == SegmentPosition::Is::within;
     frame.signal = given.signal;
     return true;
 }
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-    if (const auto hidden = follow_orders(frame)) {
+    if (const auto hidden = follow_requests(frame)) {
         if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
         hidden->run(frame.captured, executor_);
     }
@@ -301,4 +301,4 @@ std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optio
     return limit ? std::min(*limit, *source.frames) : *source.frames;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

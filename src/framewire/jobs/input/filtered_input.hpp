@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Start of every job with one source: the source, the filters that its frames pass, and the executor of both.
 /// capture() and filter() may run at the same time on two different frames.
@@ -58,19 +58,19 @@ public:
     /// Frames per second: the requested rate or the source's own.
     Rational rate() const;
     /// For a time range: see whole_seconds_before().
-    const std::optional<double>& stretch_begin_seconds() const { return stretch_begin_seconds_; }
+    const std::optional<double>& segment_begin_seconds() const { return segment_begin_seconds_; }
     /// Expected number of frames, if it is known. `limit` is the job's own limit.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
     /// From now on frames may have, instead of the result's image, their source's native frame where no filter does
     /// more than move pixels, and NativeFrame::to_image() gives the image then; or `planes`, where a sink takes such,
     /// that the filters gave. Before the first frame.
-    void give_own_pictures(const std::optional<YuvInfo>& planes);
+    void give_native_frames(const std::optional<YuvInfo>& planes);
 
     /// From now on frames may have their source's native frame instead of their image, where there are no filters. For
     /// stages that begin by start_on(). Before the first frame.
     void give_unfiltered_pictures() {
-        gives_own_ = (info_.has_own_pictures || info_.has_rows) && !before_ && moves_ && moves_->empty();
+        gives_own_ = (info_.has_native_frames || info_.has_rows) && !before_ && moves_ && moves_->empty();
     }
 
     /// Declares that captured frames are not read on the host after filtering, so that results may be downloaded into
@@ -90,24 +90,24 @@ public:
     void begin_again();
 
     /// Picture controls; from any thread.
-    CameraPanel& panel() { return panel_; }
+    CameraControls& camera_controls() { return camera_controls_; }
     /// State of picture controls and filter switches; from any thread.
-    Controls controls() const;
+    service::Controls controls() const;
     /// Number of control requests accepted so far. Empty before the first frame was filtered, because that frame is
     /// made with all of them. From any thread.
-    std::optional<std::uint64_t> orders_to_await() const {
+    std::optional<std::uint64_t> requests_to_await() const {
         const std::lock_guard lock(plan_mutex_);
-        return has_filtered_ ? std::optional(orders_) : std::nullopt;
+        return has_filtered_ ? std::optional(requests_) : std::nullopt;
     }
     /// Counts a request that another object carries out. From any thread.
-    void count_order() {
+    void count_request() {
         const std::lock_guard lock(plan_mutex_);
-        ++orders_;
+        ++requests_;
     }
 
     /// Applies a control request from the next frame on; from any thread. Throws Error{usage} if all or part of it is
     /// not supported, and Error{config} if a camera rejects a value.
-    void control(const ControlOrder& order);
+    void control(const service::ControlRequest& request);
 
     /// Replaces the chain from the next frame on; from any thread. The adjustment is kept unless the new chain sets
     /// another one. Returns false and changes nothing if the chain needs another input: if frames would have another
@@ -117,7 +117,7 @@ public:
 
     /// Masks these zones, except detection areas, in all later frames before anything else is done with them.
     /// Coordinates are pixels of the source's frame and must be inside it. From any thread.
-    void hide(const std::vector<LiveZone>& zones);
+    void hide(const std::vector<service::LiveZone>& zones);
 
     /// Ends the input after the frames captured so far, but not before the first one. From any thread.
     void end_here() { is_to_end_ = true; }
@@ -156,7 +156,7 @@ private:
 
     template <class ReadOne>
     bool read_next(FrameTime& time, ReadOne&& read_one);
-    void go_to_stretch();
+    void go_to_segment();
     bool capture_next(InputFrame& frame, FrameTime& time);
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
     std::optional<std::vector<PixelMove>> moves_of_chain() const;
@@ -187,7 +187,7 @@ private:
     // Makes new plans, without memory of earlier frames.
     void plan_again();
     // Applies the requests taken so far before a frame is filtered; returns the masks in force.
-    std::shared_ptr<const PrivacyMasks> follow_orders(InputFrame& frame);
+    std::shared_ptr<const PrivacyMasks> follow_requests(InputFrame& frame);
     // Counts a request that changes what may be seen.
     void count_change();
     // Shape of the frames that enter the filters after a change of the rate.
@@ -196,7 +196,7 @@ private:
     void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
     // Progress of the reading of a time range.
-    enum class Reading { not_begun, first_frame, stretch };
+    enum class Reading { not_begun, first_frame, segment };
 
     RateSplit chain_;
     std::stop_token stop_;
@@ -239,24 +239,24 @@ private:
     Adjustment adjustment_;
     bool plans_are_old_ = false, adjustment_is_new_ = false;
     // control requests accepted
-    std::uint64_t orders_ = 0;
+    std::uint64_t requests_ = 0;
     // one of them changes pictures, and no frame has been made with it yet
     bool replaces_next_ = false;
     bool has_filtered_ = false;
-    std::vector<LiveZone> hidden_zones_;
+    std::vector<service::LiveZone> hidden_zones_;
     // null: no privacy masks
     std::shared_ptr<const PrivacyMasks> hidden_;
-    CameraPanel panel_;
+    CameraControls camera_controls_;
     std::int64_t captured_frames_ = 0;
     std::atomic<bool> is_to_end_ = false, ended_here_ = false;
-    std::optional<StretchPosition> stretch_;
-    std::optional<double> stretch_begin_seconds_;
+    std::optional<SegmentPosition> segment_;
+    std::optional<double> segment_begin_seconds_;
     Reading reading_ = Reading::not_begun;
     // position of the frame that was read last
-    StretchPosition::Is place_ = StretchPosition::Is::within;
+    SegmentPosition::Is place_ = SegmentPosition::Is::within;
 };
 
 /// Returns the smaller of `limit` and the source's number of frames, as far as they are known.
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

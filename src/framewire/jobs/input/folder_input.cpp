@@ -5,7 +5,7 @@
 #include "framewire/media/image_sequence.hpp"
 #include "framewire/media/media.hpp"
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 // Makes `image` have this shape; its memory is reused if it already has.
@@ -29,7 +29,7 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
 }
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
-    return session::expected_frames(info_, limit);
+    return jobs::expected_frames(info_, limit);
 }
 
 bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
@@ -97,4 +97,4 @@ RunDescription FolderInput::description() const {
     return {info_.name, std::string(to_string(executor_.backend())), last_sent_};
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

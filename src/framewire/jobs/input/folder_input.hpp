@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// The images of a folder as an input: each has its own size, and filters restart if the size changes. FrameTime::index
 /// is the position in images(). An image that fails is logged and skipped, and the job continues; require_whole()
@@ -95,4 +95,4 @@ private:
     std::optional<Error> first_failure_;
 };
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -26,7 +26,7 @@
 #include <thread>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
@@ -182,7 +182,7 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
                           .loop = input.loop,
                           .start_seconds = input.start_seconds,
                           .duration_seconds = input.duration_seconds,
-                          .seekable = input.seekable || input.stretch,
+                          .seekable = input.seekable || input.segment,
                           .one_size = input.one_size,
                           .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
@@ -282,7 +282,7 @@ std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, co
 namespace {
 
 // Frame times are sums of fractions; times closer than this are equal.
-constexpr double same_time_of_stretch_s = 1e-6;
+constexpr double same_time_s = 1e-6;
 
 // Returns the time at which a frame is written, before filters change the rate.
 double time_of(const InputOptions& input, std::int64_t frame, double seconds) {
@@ -298,50 +298,50 @@ std::int64_t number_at(Rational rate, double seconds) {
 
 }  // namespace
 
-StretchPosition::StretchPosition(const InputOptions& input, std::string name)
-    : stretch_(input.stretch.value()), name_(std::move(name)) {
+SegmentPosition::SegmentPosition(const InputOptions& input, std::string name)
+    : segment_(input.segment.value()), name_(std::move(name)) {
     const auto rate = split_at_rate(parse_chain(input.filters)).rate;
     if (!rate) return;
-    rated_begin_ = number_at(*rate, time_of(input, stretch_.begin_frame, stretch_.begin_seconds));
-    if (stretch_.end_seconds)
-        rated_end_ = number_at(*rate, time_of(input, stretch_.begin_frame + stretch_.frames, *stretch_.end_seconds));
+    rated_begin_ = number_at(*rate, time_of(input, segment_.begin_frame, segment_.begin_seconds));
+    if (segment_.end_seconds)
+        rated_end_ = number_at(*rate, time_of(input, segment_.begin_frame + segment_.frames, *segment_.end_seconds));
 }
 
-void StretchPosition::begin(std::int64_t damaged) {
-    next_ = stretch_.lead_frame;
+void SegmentPosition::begin(std::int64_t damaged) {
+    next_ = segment_.lead_frame;
     damaged_ = damaged;
 }
 
-StretchPosition::Is StretchPosition::take(FrameTime& time, std::int64_t damaged) {
+SegmentPosition::Is SegmentPosition::take(FrameTime& time, std::int64_t damaged) {
     time.index = next_++;
-    const double seconds = time.seconds + same_time_of_stretch_s;
-    if (seconds < stretch_.begin_seconds) return Is::before;
-    const bool is_behind = stretch_.end_seconds && seconds >= *stretch_.end_seconds;
-    if (time.index <= stretch_.begin_frame || is_behind)
-        require(time.index - (is_behind ? stretch_.begin_frame + stretch_.frames : stretch_.begin_frame));
+    const double seconds = time.seconds + same_time_s;
+    if (seconds < segment_.begin_seconds) return Is::before;
+    const bool is_behind = segment_.end_seconds && seconds >= *segment_.end_seconds;
+    if (time.index <= segment_.begin_frame || is_behind)
+        require(time.index - (is_behind ? segment_.begin_frame + segment_.frames : segment_.begin_frame));
     if (!is_behind) return Is::within;
     if (damaged > damaged_)
         fail(ErrorCode::source_lost, "{}: {} of its packets or frames are damaged between {:.2f} s and {:.2f} s", name_,
-             damaged - damaged_, stretch_.begin_seconds, *stretch_.end_seconds);
+             damaged - damaged_, segment_.begin_seconds, *segment_.end_seconds);
     return Is::behind;
 }
 
-void StretchPosition::end() { require(next_ - stretch_.begin_frame - stretch_.frames); }
+void SegmentPosition::end() { require(next_ - segment_.begin_frame - segment_.frames); }
 
-void StretchPosition::require(std::int64_t too_many) const {
+void SegmentPosition::require(std::int64_t too_many) const {
     if (too_many != 0)
         fail(ErrorCode::config,
              "{}: it cannot be split, because its packets announce {} frames {} than it has near {:.2f} s", name_,
-             too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", stretch_.begin_seconds);
+             too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", segment_.begin_seconds);
 }
 
-StretchPosition::Is StretchPosition::at_rate(std::int64_t number) const {
+SegmentPosition::Is SegmentPosition::at_rate(std::int64_t number) const {
     return number < rated_begin_ ? Is::before : number < rated_end_ ? Is::within : Is::behind;
 }
 
 double whole_seconds_before(const InputOptions& input) {
-    const auto& stretch = input.stretch.value();
-    const double seconds = time_of(input, stretch.begin_frame, stretch.begin_seconds);
+    const auto& segment = input.segment.value();
+    const double seconds = time_of(input, segment.begin_frame, segment.begin_seconds);
     const auto rate = split_at_rate(parse_chain(input.filters)).rate;
     return std::floor(rate ? static_cast<double>(number_at(*rate, seconds)) / rate->value() : seconds);
 }
@@ -414,4 +414,4 @@ PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptio
     return PlayRate::by_output;
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -28,7 +28,7 @@
 #include <string_view>
 #include <utility>
 
-namespace framewire::session {
+namespace framewire::jobs {
 
 /// Limits for the frames of one job. An empty limit is no limit.
 struct FrameLimits {
@@ -56,9 +56,9 @@ std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detect
 /// One frame in the pipeline: as captured and, if there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    /// Native frame instead of the result's image: see give_own_pictures().
+    /// Native frame instead of the result's image: see give_native_frames().
     std::shared_ptr<const NativeFrame> own{};
-    /// Planes instead of the result's image: see give_own_pictures().
+    /// Planes instead of the result's image: see give_native_frames().
     std::shared_ptr<const YuvPicture> planes{};
     /// False if the source was away and the picture only says so.
     bool signal = true;
@@ -73,7 +73,7 @@ struct InputFrame {
     /// False if the frame is skipped or lies before the time range.
     bool sent = true;
     /// Number of control requests with which it was made.
-    std::uint64_t orders = 0;
+    std::uint64_t requests = 0;
     /// True for the first frame made with a request that changes pictures: nothing of earlier pictures may remain.
     bool replaces = false;
 
@@ -163,16 +163,16 @@ std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, co
 
 /// Position of a job in its time range: decides which frames belong to the range, and checks that they are the frames
 /// that the range was planned with. For one thread.
-class StretchPosition {
+class SegmentPosition {
 public:
     /// Position of a frame relative to the range.
     enum class Is { before, within, behind };
 
     /// `input` must have a time range. `name` is the source's name for messages.
-    StretchPosition(const InputOptions& input, std::string name);
+    SegmentPosition(const InputOptions& input, std::string name);
 
     /// The time range.
-    const Stretch& stretch() const { return stretch_; }
+    const FileSegment& segment() const { return segment_; }
 
     /// Starts at the first frame that filters and detectors see. `damaged` is Source::damaged() then.
     void begin(std::int64_t damaged);
@@ -190,7 +190,7 @@ private:
     // Throws unless `too_many` is 0.
     void require(std::int64_t too_many) const;
 
-    Stretch stretch_;
+    FileSegment segment_;
     std::string name_;
     std::int64_t next_ = 0, damaged_ = 0;
     std::int64_t rated_begin_ = 0, rated_end_ = std::numeric_limits<std::int64_t>::max();
@@ -274,4 +274,4 @@ enum class PlayRate { by_output, own, max };
 /// when frames are passed on. Throws Error{usage} that lists `allowed` for any other text.
 PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptions& options);
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 TEST(PublicName, OmitsFoldersUsersAndQueries) {
@@ -173,4 +173,4 @@ TEST_P(Resampling, AllowsOneChangePerChain) {
 }
 
 }  // namespace
-}  // namespace framewire::session
+}  // namespace framewire::jobs

@@ -51,7 +51,7 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, true); }
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
 
-    std::shared_ptr<const NativeFrame> own_picture() const override { return own_; }
+    std::shared_ptr<const NativeFrame> native_frame() const override { return own_; }
 
     bool is_at_new_size() const override { return have_frame_ && input_ && is_of_new_size(); }
 
@@ -261,7 +261,7 @@ private:
         info_.name = address_.name;
         info_.live = input_->live();
         info_.frames = input_->frames();
-        info_.has_own_pictures = true;
+        info_.has_native_frames = true;
         describe_pictures();
         if (address_.kind == FfmpegAddress::Kind::file && address_.contents != FfmpegAddress::Contents::image)
             info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};

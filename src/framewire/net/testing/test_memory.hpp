@@ -216,12 +216,12 @@ public:
         return std::move(far);
     }
     bool wait(const bool& done, Clock::time_point deadline) override {
-        constexpr Clock::duration step = std::chrono::milliseconds(50);
+        constexpr Clock::duration delta_frame = std::chrono::milliseconds(50);
         while (!done && loop_.now() < deadline) {
             if (loop_.run_one()) continue;
             loop_.run();
             if (done) break;
-            loop_.pass(std::min(step, deadline - loop_.now()));
+            loop_.pass(std::min(delta_frame, deadline - loop_.now()));
             tick_();
         }
         return done;

@@ -27,7 +27,7 @@ inline std::shared_ptr<http::Site> small_site() {
                [](const Request& request) { return said(request.let_in ? "let in" : "who are you?"); }});
     site->add({Method::get, "/cameras/{camera}", Access::viewers,
                [](const Request& request) { return said("camera " + request.parameters.at("camera")); }});
-    site->add({Method::put, "/cameras/{camera}", Access::panel,
+    site->add({Method::put, "/cameras/{camera}", Access::control,
                [](const Request& request) { return said(request.parameters.at("camera") + " gets " + request.body); }});
     site->add({Method::get, "/broken/{how}", Access::everybody, [](const Request& request) -> Response {
                    const auto& how = request.parameters.at("how");

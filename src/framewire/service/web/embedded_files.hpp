@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// A file that is compiled into the program: a file of the page, or the API's OpenAPI document.
 struct EmbeddedFile {
@@ -18,4 +18,4 @@ struct EmbeddedFile {
 /// Returns all embedded files, ordered by path. cmake/FramewireEmbed.cmake generates the definition.
 std::span<const EmbeddedFile> embedded_files();
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 using ShownJson = nlohmann::ordered_json;
@@ -71,11 +71,11 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
     return {{"viewers", viewers.viewers},
             {"viewers_total", viewers.viewers_total},
             {"dropped", viewers.dropped},
-            {"keyframes", viewers.pictures},
-            {"delta_frames", viewers.steps},
+            {"keyframes", viewers.keyframes},
+            {"delta_frames", viewers.delta_frames},
             {"skipped", viewers.skipped},
-            {"keyframe_bytes", viewers.picture_bytes},
-            {"delta_frame_bytes", viewers.step_bytes},
+            {"keyframe_bytes", viewers.keyframe_bytes},
+            {"delta_frame_bytes", viewers.delta_frame_bytes},
             {"other_bytes", viewers.other_bytes}};
 }
 
@@ -143,14 +143,14 @@ std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& vie
 
 namespace {
 
-using OrderJson = nlohmann::ordered_json;
+using RequestJson = nlohmann::ordered_json;
 
 // Members of a control request that are real numbers.
 constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> factors{
     {{"contrast", &Adjustment::contrast}, {"saturation", &Adjustment::saturation}, {"gain", &Adjustment::gain}}};
 
 // Reads the values through the parser of the `adjust` filter, which reports values out of range.
-Adjustment adjustment_of(const OrderJson& json, Adjustment now) {
+Adjustment adjustment_of(const RequestJson& json, Adjustment now) {
     std::string values;
     for (const auto& [name, value] : json.items()) {
         if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed: a number", name, value.type_name());
@@ -173,44 +173,45 @@ void check_of_encoder(std::string_view name, const std::string& text) {
 
 }  // namespace
 
-std::string read_chain_order(std::string_view body) {
+std::string read_chain_request(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the request", {"chain"});
     return text_of(json, "chain");
 }
 
-ControlOrder read_control_order(std::string_view body, const Adjustment& now) {
+ControlRequest read_control_request(std::string_view body, const Adjustment& now) {
     const auto json = read_object(body);
     if (json.contains("filter") || json.contains("on")) {
         check_names(json, "the request for a filter", {"filter", "on"});
         // more than any chain has; the camera knows its own filters
         constexpr int most_filters = 1000;
-        return FilterOrder{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)), flag_of(json, "on")};
+        return FilterRequest{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)),
+                             flag_of(json, "on")};
     }
     check_names(json, "the request", {"brightness", "contrast", "saturation", "gain", "filter", "on"});
     return adjustment_of(json, now);
 }
 
-ThresholdOrder read_threshold_order(std::string_view body) {
+ThresholdRequest read_threshold_request(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the request", {"threshold", "mode"});
-    ThresholdOrder order;
+    ThresholdRequest request;
     if (json.contains("threshold")) {
         // Wider than the encoder's range, so that the encoder's own message is shown.
         constexpr int beyond = 100'000;
-        order.threshold = integer_of(json, "threshold", -beyond, beyond);
-        check_of_encoder("threshold", fmt::to_string(*order.threshold));
+        request.threshold = integer_of(json, "threshold", -beyond, beyond);
+        check_of_encoder("threshold", fmt::to_string(*request.threshold));
     }
     if (json.contains("mode")) {
         const auto text = text_of(json, "mode");
         check_of_encoder("mode", text);
         for (const auto mode : {codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded})
-            if (codec::to_string(mode) == text) order.mode = mode;
+            if (codec::to_string(mode) == text) request.mode = mode;
     }
-    return order;
+    return request;
 }
 
-std::vector<LiveZone> read_zones_order(std::string_view body) {
+std::vector<LiveZone> read_zones_request(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the request", {"zones"});
     const auto& all = json["zones"];
@@ -226,28 +227,28 @@ std::vector<LiveZone> read_zones_order(std::string_view body) {
     return zones;
 }
 
-bool read_record_order(std::string_view body) {
+bool read_record_request(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the request", {"on"});
     return flag_of(json, "on");
 }
 
-void read_empty_order(std::string_view body) {
+void read_empty_request(std::string_view body) {
     const auto json = read_object(body);
     if (!json.empty()) fail(ErrorCode::usage, "the request is not empty; it must be {{}}");
 }
 
 namespace {
 
-using OrderJson = nlohmann::ordered_json;
+using RequestJson = nlohmann::ordered_json;
 
 constexpr int deepest = 4;
 
 // Parser callback. Refuses deep nesting and repeated names; the parser itself would keep one of several values.
 class Watcher {
 public:
-    bool operator()(int depth, OrderJson::parse_event_t event, const OrderJson& value) {
-        using Event = OrderJson::parse_event_t;
+    bool operator()(int depth, RequestJson::parse_event_t event, const RequestJson& value) {
+        using Event = RequestJson::parse_event_t;
         if (depth > deepest) fail(ErrorCode::usage, "the body is nested deeper than {} levels", deepest);
         if (event == Event::object_start) names_.emplace_back();
         if (event == Event::object_end) names_.pop_back();
@@ -262,13 +263,13 @@ private:
 };
 
 // Throws with the value, if it is a number, or its type.
-[[noreturn]] void refuse(std::string_view name, const OrderJson& value, std::string_view allowed) {
+[[noreturn]] void refuse(std::string_view name, const RequestJson& value, std::string_view allowed) {
     fail(ErrorCode::usage, "{} is {}; allowed: {}", name,
          value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);
 }
 
 // Returns a member, which must exist.
-const OrderJson& member(const OrderJson& object, std::string_view name) {
+const RequestJson& member(const RequestJson& object, std::string_view name) {
     const auto at = object.find(name);
     if (at == object.end()) fail(ErrorCode::usage, "'{}' is missing", name);
     return *at;
@@ -277,20 +278,20 @@ const OrderJson& member(const OrderJson& object, std::string_view name) {
 }  // namespace
 
 // The library accepts repeated names and any depth; the callback rejects both while parsing.
-OrderJson read_object(std::string_view body) try {
+RequestJson read_object(std::string_view body) try {
     Watcher watcher;
-    auto json = OrderJson::parse(body, [&](int depth, OrderJson::parse_event_t event, OrderJson& value) {
+    auto json = RequestJson::parse(body, [&](int depth, RequestJson::parse_event_t event, RequestJson& value) {
         return watcher(depth, event, value);
     });
     if (!json.is_object()) fail(ErrorCode::usage, "the body is {}; it must be an object", json.type_name());
     return json;
-} catch (const OrderJson::parse_error& error) {
+} catch (const RequestJson::parse_error& error) {
     fail(ErrorCode::usage, "the body is not valid JSON at byte {}", error.byte);
-} catch (const OrderJson::exception&) {
+} catch (const RequestJson::exception&) {
     fail(ErrorCode::usage, "the body has a number that is too large");
 }
 
-void check_names(const OrderJson& object, std::string_view what, std::initializer_list<std::string_view> allowed) {
+void check_names(const RequestJson& object, std::string_view what, std::initializer_list<std::string_view> allowed) {
     if (!object.is_object()) fail(ErrorCode::usage, "{} is {}; it must be an object", what, object.type_name());
     if (object.empty()) fail(ErrorCode::usage, "{} is empty; allowed: {}", what, fmt::join(allowed, ", "));
     for (const auto& [name, value] : object.items())
@@ -299,13 +300,13 @@ void check_names(const OrderJson& object, std::string_view what, std::initialize
                  fmt::join(allowed, ", "), did_you_mean(name, {allowed.begin(), allowed.end()}));
 }
 
-bool flag_of(const OrderJson& object, std::string_view name) {
+bool flag_of(const RequestJson& object, std::string_view name) {
     const auto& value = member(object, name);
     if (!value.is_boolean()) refuse(name, value, "true or false");
     return value.get<bool>();
 }
 
-int integer_of(const OrderJson& object, std::string_view name, int minimum, int maximum) {
+int integer_of(const RequestJson& object, std::string_view name, int minimum, int maximum) {
     const auto& value = member(object, name);
     const auto allowed = fmt::format("a whole number from {} to {}", minimum, maximum);
     if (!value.is_number_integer()) refuse(name, value, allowed);
@@ -317,10 +318,10 @@ int integer_of(const OrderJson& object, std::string_view name, int minimum, int 
     return value.get<int>();
 }
 
-std::string text_of(const OrderJson& object, std::string_view name) {
+std::string text_of(const RequestJson& object, std::string_view name) {
     const auto& value = member(object, name);
     if (!value.is_string()) refuse(name, value, "a text");
     return value.get<std::string>();
 }
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

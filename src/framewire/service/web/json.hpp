@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// Cameras in the order in which they are listed.
 using LiveCameras = std::vector<std::shared_ptr<LiveCamera>>;
@@ -29,28 +29,28 @@ std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& vie
 // allowed if a body is anything else.
 
 /// Parses {"chain":"gaussian=5"}; the chain itself is not checked.
-std::string read_chain_order(std::string_view body);
+std::string read_chain_request(std::string_view body);
 
 /// Parses {"brightness":10,"contrast":1.2,"saturation":1,"gain":1} with any subset of the members; the others keep
 /// their value in `now`. Or parses {"filter":2,"on":false}, with filters counted from 1.
-ControlOrder read_control_order(std::string_view body, const Adjustment& now);
+ControlRequest read_control_request(std::string_view body, const Adjustment& now);
 
 /// Requested threshold and mode; empty members stay as they are.
-struct ThresholdOrder {
+struct ThresholdRequest {
     std::optional<int> threshold{};
     std::optional<codec::Mode> mode{};
 };
 /// Parses {"threshold":20,"mode":"exact"} with either or both members.
-ThresholdOrder read_threshold_order(std::string_view body);
+ThresholdRequest read_threshold_request(std::string_view body);
 
 /// Parses {"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}, with at most max_live_zones.
-std::vector<LiveZone> read_zones_order(std::string_view body);
+std::vector<LiveZone> read_zones_request(std::string_view body);
 
 /// Parses {"on":true}.
-bool read_record_order(std::string_view body);
+bool read_record_request(std::string_view body);
 
 /// Checks that the body is {}.
-void read_empty_order(std::string_view body);
+void read_empty_request(std::string_view body);
 
 /// Parses the body of a control request: a JSON object (RFC 8259) in valid UTF-8 with at most 4 levels and without
 /// repeated names. Throws Error{usage} that says what is wrong.
@@ -68,4 +68,4 @@ int integer_of(const nlohmann::ordered_json& object, std::string_view name, int 
 /// Returns a text, with the same errors.
 std::string text_of(const nlohmann::ordered_json& object, std::string_view name);
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -6,21 +6,22 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 TEST(ControlRequestBodies, ParseValidBodies) {
-    EXPECT_EQ(read_chain_order(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
-    EXPECT_EQ(read_chain_order(R"( {"chain" : ""} )"), "");
-    EXPECT_EQ(std::get<FilterOrder>(read_control_order(R"({"filter":2,"on":false})", {})), (FilterOrder{2, false}));
-    EXPECT_TRUE(read_record_order(R"({"on":true})"));
-    EXPECT_NO_THROW(read_empty_order("{}"));
-    const auto order = read_threshold_order(R"({"threshold":12,"mode":"bounded"})");
-    EXPECT_EQ(order.threshold, 12);
-    EXPECT_EQ(order.mode, codec::Mode::bounded);
-    EXPECT_FALSE(read_threshold_order(R"({"mode":"lossless"})").threshold);
-    EXPECT_EQ(read_zones_order(R"({"zones":[]})").size(), 0u);
-    const auto zones = read_zones_order(R"({"zones":[{"kind":"mosaic","x":1,"y":2,"width":3,"height":4},
+    EXPECT_EQ(read_chain_request(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
+    EXPECT_EQ(read_chain_request(R"( {"chain" : ""} )"), "");
+    EXPECT_EQ(std::get<FilterRequest>(read_control_request(R"({"filter":2,"on":false})", {})),
+              (FilterRequest{2, false}));
+    EXPECT_TRUE(read_record_request(R"({"on":true})"));
+    EXPECT_NO_THROW(read_empty_request("{}"));
+    const auto request = read_threshold_request(R"({"threshold":12,"mode":"bounded"})");
+    EXPECT_EQ(request.threshold, 12);
+    EXPECT_EQ(request.mode, codec::Mode::bounded);
+    EXPECT_FALSE(read_threshold_request(R"({"mode":"lossless"})").threshold);
+    EXPECT_EQ(read_zones_request(R"({"zones":[]})").size(), 0u);
+    const auto zones = read_zones_request(R"({"zones":[{"kind":"mosaic","x":1,"y":2,"width":3,"height":4},
                                       {"kind":"detect","x":0,"y":0,"width":64,"height":48}]})");
     EXPECT_EQ(zones, (std::vector<LiveZone>{{LiveZone::Kind::mosaic, {1, 2, 3, 4}},
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
@@ -28,7 +29,7 @@ TEST(ControlRequestBodies, ParseValidBodies) {
 
 TEST(ControlRequestBodies, KeepUnnamedControls) {
     const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
-    const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_order(body, now)); };
+    const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_request(body, now)); };
     EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
     EXPECT_EQ(set(R"({"contrast":1.25,"gain":1})"), (Adjustment{5, 1.25, 0.5, 1}));
     EXPECT_EQ(set(R"({"brightness":0,"contrast":1,"saturation":1,"gain":1})"), Adjustment{});
@@ -40,11 +41,11 @@ struct Wrong {
     std::string words;
 };
 
-void chain(const std::string& body) { read_chain_order(body); }
-void controls(const std::string& body) { read_control_order(body, {}); }
-void threshold(const std::string& body) { read_threshold_order(body); }
-void zones(const std::string& body) { read_zones_order(body); }
-void record(const std::string& body) { read_record_order(body); }
+void chain(const std::string& body) { read_chain_request(body); }
+void controls(const std::string& body) { read_control_request(body, {}); }
+void threshold(const std::string& body) { read_threshold_request(body); }
+void zones(const std::string& body) { read_zones_request(body); }
+void record(const std::string& body) { read_record_request(body); }
 
 std::string many_zones(int count) {
     std::string all;
@@ -99,8 +100,8 @@ TEST(ControlRequestBodies, ExplainInvalidBodies) {
             EXPECT_EQ(error.code(), ErrorCode::usage) << wrong.body;
             EXPECT_NE(std::string(error.what()).find(wrong.words), std::string::npos) << error.what();
         }
-    EXPECT_EQ(read_zones_order(many_zones(64)).size(), 64u);
+    EXPECT_EQ(read_zones_request(many_zones(64)).size(), 64u);
 }
 
 }  // namespace
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

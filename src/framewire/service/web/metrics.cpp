@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 // Stages of the frame ring, in the order of StatisticsSnapshot::stages.
 constexpr std::array<std::string_view, 3> stage_names{"read", "process", "send"};
 
 // A camera's state, read once for all lines.
-struct CameraFigures {
+struct CameraStatistics {
     std::string name;
     LiveCameraState state;
     StatisticsSnapshot figures;
@@ -46,19 +46,19 @@ private:
 };
 
 // Label that selects a camera.
-std::string of_camera(const CameraFigures& camera) { return fmt::format("camera=\"{}\"", camera.name); }
+std::string of_camera(const CameraStatistics& camera) { return fmt::format("camera=\"{}\"", camera.name); }
 
 // Adds a metric with one line per camera.
 template <class Value>
-void each(MetricLines& lines, const std::vector<CameraFigures>& cameras, std::string_view name, std::string_view type,
-          std::string_view help, const Value& value) {
+void each(MetricLines& lines, const std::vector<CameraStatistics>& cameras, std::string_view name,
+          std::string_view type, std::string_view help, const Value& value) {
     lines.begin(name, type, help);
     for (const auto& camera : cameras) lines.line(of_camera(camera), value(camera));
 }
 
 // Adds the per-stage counters and latency histograms.
-void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
-    const auto labels = [](const CameraFigures& camera, std::size_t stage) {
+void add_stages(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
+    const auto labels = [](const CameraStatistics& camera, std::size_t stage) {
         return fmt::format("{},stage=\"{}\"", of_camera(camera), stage_names[stage]);
     };
     lines.begin("frames_total", "counter", "Frames processed by a stage.");
@@ -81,7 +81,7 @@ void add_stages(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
 }
 
 // Metrics of the encoder and of the source.
-void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
+void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
     each(lines, cameras, "frames_dropped_total", "counter", "Frames that arrived too late to be processed.",
          [](const auto& camera) { return camera.figures.drops; });
     each(lines, cameras, "raw_bytes_total", "counter", "Bytes of the frames sent, as raw pixels.",
@@ -103,7 +103,7 @@ void add_stream(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
 }
 
 // Metrics of the viewers and their traffic.
-void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) {
+void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
     each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",
          [](const auto& camera) { return camera.viewers.viewers_total; });
@@ -113,8 +113,8 @@ void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) 
          [](const auto& camera) { return camera.viewers.skipped; });
     lines.begin("sent_bytes_total", "counter", "Bytes sent to viewers: keyframes, delta frames, and the rest.");
     for (const auto& camera : cameras) {
-        lines.line(of_camera(camera) + ",kind=\"keyframe\"", camera.viewers.picture_bytes);
-        lines.line(of_camera(camera) + ",kind=\"delta\"", camera.viewers.step_bytes);
+        lines.line(of_camera(camera) + ",kind=\"keyframe\"", camera.viewers.keyframe_bytes);
+        lines.line(of_camera(camera) + ",kind=\"delta\"", camera.viewers.delta_frame_bytes);
         lines.line(of_camera(camera) + ",kind=\"other\"", camera.viewers.other_bytes);
     }
 }
@@ -122,7 +122,7 @@ void add_viewers(MetricLines& lines, const std::vector<CameraFigures>& cameras) 
 }  // namespace
 
 std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
-    std::vector<CameraFigures> all;
+    std::vector<CameraStatistics> all;
     for (const auto& camera : cameras)
         all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
     MetricLines lines;
@@ -138,4 +138,4 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     return lines.take();
 }
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// Returns the statistics in Prometheus's text format, version 0.0.4.
 std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers);
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 std::string some_metrics() {
@@ -77,4 +77,4 @@ TEST(MetricsText, ContainsTheDashboardsMetrics) {
 }
 
 }  // namespace
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 using net::http::Request;
@@ -84,11 +84,11 @@ void add_file_routes(net::http::Site& site) {
     }
 }
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web
 
 // Routes for control requests: they change a camera and answer with its new state.
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 using net::http::error_response;
@@ -98,10 +98,10 @@ using net::http::Request;
 using net::http::Response;
 
 // Carries out a request. Returns its own answer, or nothing to answer with the camera's state.
-using Order = std::function<std::optional<Response>(LiveCamera&, const std::string& body)>;
+using ControlHandler = std::function<std::optional<Response>(LiveCamera&, const std::string& body)>;
 
 // Refuses the request if the camera does not accept any, else carries it out and answers.
-Response obey(const ShownCameras& cameras, const Request& request, const Order& order) {
+Response obey(const ShownCameras& cameras, const Request& request, const ControlHandler& handler) {
     auto& camera = *cameras.of(request).camera;
     constexpr int forbidden = 403;
     if (!camera.state().may_be_set)
@@ -109,7 +109,7 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
             forbidden, fmt::format("camera '{}' does not accept control requests: allow them with 'serve --controls'",
                                    camera.name()));
     try {
-        if (auto answer = order(camera, request.body)) return *answer;
+        if (auto answer = handler(camera, request.body)) return *answer;
     } catch (const ExcerptError& error) {
         // caret lines are for terminals
         throw Error(error.code(), error.text());
@@ -120,41 +120,41 @@ Response obey(const ShownCameras& cameras, const Request& request, const Order& 
 }  // namespace
 
 // PUT sets a value, POST starts an action. The site checks access before the handler runs.
-void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
-    const auto add = [&](Method method, const char* what, Order order) {
+void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    const auto add = [&](Method method, const char* what, ControlHandler handler) {
         site.add({.method = method,
                   .pattern = fmt::format("/api/cameras/{{camera}}/{}", what),
-                  .access = net::http::Access::panel,
-                  .handler = [cameras, order = std::move(order)](const Request& request) {
-                      return obey(*cameras, request, order);
+                  .access = net::http::Access::control,
+                  .handler = [cameras, handler = std::move(handler)](const Request& request) {
+                      return obey(*cameras, request, handler);
                   }});
     };
     add(Method::put, "chain", [](LiveCamera& camera, const std::string& body) {
-        camera.set_chain(read_chain_order(body));
+        camera.set_chain(read_chain_request(body));
         return std::nullopt;
     });
     add(Method::put, "controls", [](LiveCamera& camera, const std::string& body) {
-        camera.control_by([&](const auto& now) { return read_control_order(body, now); });
+        camera.control_by([&](const auto& now) { return read_control_request(body, now); });
         return std::nullopt;
     });
     add(Method::put, "threshold", [](LiveCamera& camera, const std::string& body) {
-        const auto order = read_threshold_order(body);
-        camera.set_threshold(order.threshold, order.mode);
+        const auto wanted = read_threshold_request(body);
+        camera.set_threshold(wanted.threshold, wanted.mode);
         return std::nullopt;
     });
     add(Method::put, "zones", [](LiveCamera& camera, const std::string& body) {
-        camera.set_zones(read_zones_order(body));
+        camera.set_zones(read_zones_request(body));
         return std::nullopt;
     });
     add(Method::post, "record", [](LiveCamera& camera, const std::string& body) {
-        if (read_record_order(body))
+        if (read_record_request(body))
             camera.start_recording();
         else
             camera.stop_recording();
         return std::nullopt;
     });
     add(Method::post, "snapshot", [](LiveCamera& camera, const std::string& body) {
-        read_empty_order(body);
+        read_empty_request(body);
         return std::optional(json_response(json_text(nlohmann::json{{"file", camera.save_snapshot()}})));
     });
 }
@@ -235,7 +235,7 @@ std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
     add_file_routes(*site);
     add_state_routes(*site, cameras);
     add_event_routes(*site, *parts.events);
-    add_order_routes(*site, cameras);
+    add_control_routes(*site, cameras);
     add_picture_routes(*site, cameras);
     return site;
 }
@@ -424,4 +424,4 @@ void Mjpeg::run(const std::stop_token& stop) {
     }
 }
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// The picture that a camera's viewers see, as image files. Each format is encoded on request, once per version, and
 /// shared by all requests. Thread-safe.
@@ -83,13 +83,13 @@ private:
     std::jthread thread_;
 };
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web
 
-namespace framewire::session {
+namespace framewire::service {
 class EventFeeds;
 }
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// Everything that a server shows to browsers and other tools.
 struct SiteParts {
@@ -150,8 +150,8 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
 /// Adds the events of moving objects, as server-sent events or WebSocket messages. `events` must outlive the site.
 void add_event_routes(net::http::Site& site, const EventFeeds& events);
 /// Adds the control requests of a camera.
-void add_order_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
+void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 /// Adds the pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 namespace {
 
 using Json = nlohmann::json;
@@ -160,11 +160,11 @@ TEST(Site, AcceptsControlRequests) {
 
 TEST(Site, RejectsControlRequestsWithoutThePanel) {
     const Served served;
-    served.door->allow_orders(false);
-    const std::pair<Method, const char*> orders[] = {{Method::put, "chain"},     {Method::put, "controls"},
-                                                     {Method::put, "threshold"}, {Method::put, "zones"},
-                                                     {Method::post, "record"},   {Method::post, "snapshot"}};
-    for (const auto& [method, what] : orders) {
+    served.door->allow_requests(false);
+    const std::pair<Method, const char*> requests[] = {{Method::put, "chain"},     {Method::put, "controls"},
+                                                       {Method::put, "threshold"}, {Method::put, "zones"},
+                                                       {Method::post, "record"},   {Method::post, "snapshot"}};
+    for (const auto& [method, what] : requests) {
         const auto answer = served.ask(method, fmt::format("/api/cameras/door/{}", what), "{}");
         EXPECT_EQ(answer.status, 403) << what;
         EXPECT_NE(answer.body->find("serve --controls"), std::string::npos) << *answer.body;
@@ -236,8 +236,8 @@ TEST(Site, MatchesTheOpenApiDocument) {
         ASSERT_TRUE(document["paths"].contains(route.pattern)) << route.pattern << " is not in the document";
         const auto operation = document["paths"][route.pattern][method];
         EXPECT_EQ(operation.contains("security"), route.access == Access::everybody) << route.pattern;
-        EXPECT_EQ(operation.contains("requestBody"), route.access == Access::panel) << route.pattern;
-        EXPECT_EQ(route.access == Access::panel, route.method != Method::get) << "reading changes nothing";
+        EXPECT_EQ(operation.contains("requestBody"), route.access == Access::control) << route.pattern;
+        EXPECT_EQ(route.access == Access::control, route.method != Method::get) << "reading changes nothing";
     }
     for (const auto& [path, operations] : document["paths"].items())
         for (const auto& [method, operation] : operations.items()) documented.insert(method + " " + path);
@@ -366,4 +366,4 @@ TEST(CameraPictures, AreEncodedOncePerVersion) {
 }
 
 }  // namespace
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

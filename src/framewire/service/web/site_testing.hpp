@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace framewire::session::web {
+namespace framewire::service::web {
 
 /// A camera without a source that records the control requests it receives.
 class FakeCamera : public LiveCamera {
@@ -36,7 +36,7 @@ public:
         ++version_;
     }
     /// Sets whether control requests are accepted.
-    void allow_orders(bool allowed) { state_.may_be_set = allowed; }
+    void allow_requests(bool allowed) { state_.may_be_set = allowed; }
     /// Number of pictures taken by clients.
     int pictures_taken() const { return taken_; }
     /// Statistics that the camera reports; tests modify them.
@@ -46,8 +46,12 @@ public:
     LiveCameraState state() const override { return state_; }
     StatisticsSnapshot figures() const override { return figures_; }
     net::StreamMetrics viewers() const override {
-        return {
-            .viewers = 3, .viewers_total = 5, .dropped = 1, .picture_bytes = 100, .step_bytes = 20, .other_bytes = 4};
+        return {.viewers = 3,
+                .viewers_total = 5,
+                .dropped = 1,
+                .keyframe_bytes = 100,
+                .delta_frame_bytes = 20,
+                .other_bytes = 4};
     }
     std::optional<Picture> picture() const override {
         if (version_ == 0) return std::nullopt;
@@ -64,9 +68,9 @@ public:
         if (text == "bad") fail(ErrorCode::usage, "there is no filter 'bad'");
         state_.chain = text;
     }
-    void control(const ControlOrder& order) override {
-        if (const auto* set = std::get_if<Adjustment>(&order)) state_.controls.adjustment = *set;
-        if (const auto* filter = std::get_if<FilterOrder>(&order))
+    void control(const ControlRequest& request) override {
+        if (const auto* set = std::get_if<Adjustment>(&request)) state_.controls.adjustment = *set;
+        if (const auto* filter = std::get_if<FilterRequest>(&request))
             state_.controls.filters.at(filter->number - 1).on = filter->on;
     }
     void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) override {
@@ -91,4 +95,4 @@ private:
     mutable std::atomic<int> taken_{0};
 };
 
-}  // namespace framewire::session::web
+}  // namespace framewire::service::web

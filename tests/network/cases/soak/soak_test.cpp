@@ -6,7 +6,7 @@
 #include "framewire/net/testing/test_http.hpp"
 #include "network/camera/scene.hpp"
 #include "network/cases/rig.hpp"
-#include "network/cases/soak/orders.hpp"
+#include "network/cases/soak/requests.hpp"
 #include "network/cases/soak/state_check.hpp"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@
 namespace framewire::network {
 namespace {
 
-using session::LiveZone;
+using service::LiveZone;
 
 std::vector<Zone> areas(const std::vector<LiveZone>& zones, LiveZone::Kind kind) {
     std::vector<Zone> found;

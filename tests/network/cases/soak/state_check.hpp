@@ -6,7 +6,7 @@
 #include "framewire/plan/privacy_masks.hpp"
 #include "network/camera/frame_log.hpp"
 #include "network/camera/scene.hpp"
-#include "network/cases/soak/orders.hpp"
+#include "network/cases/soak/requests.hpp"
 #include "network/load/state_store.hpp"
 
 #include <cstddef>
@@ -86,7 +86,7 @@ private:
     bool agrees(Reference& reference, std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
     std::string difference(Reference& reference, std::int64_t frame, int threshold,
                            HostView<const std::uint8_t> picture);
-    bool hides(const Reference& reference, const session::LiveZone& zone, int threshold,
+    bool hides(const Reference& reference, const service::LiveZone& zone, int threshold,
                HostView<const std::uint8_t> picture) const;
     std::vector<std::size_t> matches_locked(std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
     void violation_locked(const std::string& text);

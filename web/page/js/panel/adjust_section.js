@@ -1,6 +1,6 @@
 import { make } from "../dom.js";
 import { api } from "../server/api.js";
-import { Orders } from "../server/orders.js";
+import { ControlRequests } from "../server/control_requests.js";
 import { NumberField } from "./number_field.js";
 import { RefusalLine, section } from "./section.js";
 
@@ -9,7 +9,7 @@ export class AdjustSection {
     /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.refusal = new RefusalLine();
-        this.orders = new Orders((controls) => api.setControls(camera.name, controls), {
+        this.requests = new ControlRequests((controls) => api.setControls(camera.name, controls), {
             done: learned,
             refused: this.refusal.tell,
         });
@@ -17,7 +17,7 @@ export class AdjustSection {
         this.fields = {};
         this.place = make("div", { class: "fields" });
         this.fixed = make("p", { class: "soft" });
-        this.reset = make("button", { class: "button", type: "button", onclick: () => this.order(this.neutral) }, "As the camera gives it");
+        this.reset = make("button", { class: "button", type: "button", onclick: () => this.request(this.neutral) }, "As the camera gives it");
         this.element = section("Picture", { open: true }, this.fixed, this.place, this.reset, this.refusal.element);
         api.filters().then(
             (filters) => this.fill(filters.find((filter) => filter.name === "adjust")),
@@ -34,7 +34,7 @@ export class AdjustSection {
             const step = type === "integer" ? 1 : 0.05;
             this.fields[name] = new NumberField(
                 { name: title, help, minimum, maximum, step, value: this.neutral[name] },
-                (value) => this.order({ ...this.values, [name]: value }),
+                (value) => this.request({ ...this.values, [name]: value }),
             );
             this.place.append(this.fields[name].element);
         }
@@ -42,10 +42,10 @@ export class AdjustSection {
     }
 
     /** Sends new values and shows them at once. */
-    order(values) {
+    request(values) {
         this.values = values;
         for (const [name, field] of Object.entries(this.fields)) field.show(values[name]);
-        this.orders.order(values);
+        this.requests.request(values);
     }
 
     /** Shows the camera's settings, unless a request is pending. */
@@ -54,10 +54,10 @@ export class AdjustSection {
         this.fixed.textContent = camera.controls_fixed ?? "";
         this.fixed.hidden = !camera.controls_fixed;
         this.reset.disabled = Boolean(camera.controls_fixed);
-        if (!this.orders.pending) this.values = { ...this.neutral, ...camera.controls };
+        if (!this.requests.pending) this.values = { ...this.neutral, ...camera.controls };
         for (const [name, field] of Object.entries(this.fields)) {
             field.enable(!camera.controls_fixed);
-            if (!this.orders.pending) field.show(this.values[name]);
+            if (!this.requests.pending) field.show(this.values[name]);
         }
     }
 }

@@ -2,7 +2,7 @@ import { freshId, make } from "../dom.js";
 import { announce } from "../parts/announce.js";
 import { icon } from "../parts/icons.js";
 import { api } from "../server/api.js";
-import { Orders } from "../server/orders.js";
+import { ControlRequests } from "../server/control_requests.js";
 import { chooseFilter } from "./add_filter.js";
 import { formatChain, parseChain } from "./chain_text.js";
 import { FilterItem } from "./filter_item.js";
@@ -21,7 +21,7 @@ export class ChainEditor {
         /** The server's text that the list was created from; null to create the list again. @type {string | null} */
         this.known = null;
         this.refusal = new RefusalLine();
-        this.orders = new Orders((chain) => api.setChain(this.name, chain), {
+        this.requests = new ControlRequests((chain) => api.setChain(this.name, chain), {
             done: (answer) => {
                 this.known = answer.chain;
                 this.learned(answer);
@@ -31,7 +31,7 @@ export class ChainEditor {
                 this.back.hidden = !text;
             },
         });
-        this.switches = new Orders((asked) => api.setControls(this.name, asked), {
+        this.switches = new ControlRequests((asked) => api.setControls(this.name, asked), {
             done: (answer) => this.learned(answer),
             refused: this.refusal.tell,
         });
@@ -69,7 +69,7 @@ export class ChainEditor {
         const apply = () => {
             // The list is created again from the server's answer.
             this.known = null;
-            this.orders.order(this.text.value);
+            this.requests.request(this.text.value);
         };
         return make(
             "details",
@@ -84,7 +84,7 @@ export class ChainEditor {
     /** Shows the camera's settings, unless a request is pending. @param {any} camera */
     learn(camera) {
         this.camera = camera;
-        if (this.orders.pending || this.switches.pending || !this.filters.length) return;
+        if (this.requests.pending || this.switches.pending || !this.filters.length) return;
         if (camera.chain !== this.known && this.back.hidden) this.rebuild(camera);
         this.showSwitches(camera);
     }
@@ -120,7 +120,7 @@ export class ChainEditor {
     /** Turns one filter on or off. */
     switch(one, on) {
         const filter = this.items.indexOf(one) + 1;
-        this.switches.order({ filter, on }, `filter ${filter}`);
+        this.switches.request({ filter, on }, `filter ${filter}`);
     }
 
     /** Shows which filters are on. */
@@ -146,7 +146,7 @@ export class ChainEditor {
         const text = formatChain(this.items.map((one) => one.item), this.filters);
         this.text.value = text;
         if (text === this.known && this.back.hidden) return;
-        this.orders.order(text);
+        this.requests.request(text);
     }
 
     /** Adds a filter at the end. */

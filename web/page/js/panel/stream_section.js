@@ -1,6 +1,6 @@
 import { freshId, make } from "../dom.js";
 import { api } from "../server/api.js";
-import { Orders } from "../server/orders.js";
+import { ControlRequests } from "../server/control_requests.js";
 import { NumberField } from "./number_field.js";
 import { RefusalLine, section } from "./section.js";
 
@@ -16,19 +16,19 @@ export class StreamSection {
     /** @param {any} camera @param {(camera: any) => void} learned receives the camera's settings after a request */
     constructor(camera, learned) {
         this.refusal = new RefusalLine();
-        this.orders = new Orders((asked) => api.setThreshold(camera.name, asked), {
+        this.requests = new ControlRequests((asked) => api.setThreshold(camera.name, asked), {
             done: learned,
             refused: this.refusal.tell,
         });
         const id = freshId("mode");
         this.mode = make(
             "select",
-            { id, onchange: () => this.orders.order({ mode: this.mode.value }, "mode") },
+            { id, onchange: () => this.requests.request({ mode: this.mode.value }, "mode") },
             ...Object.entries(MODES).map(([value, words]) => make("option", { value }, words)),
         );
         this.threshold = new NumberField(
             { name: "Threshold", minimum: 0, maximum: GREATEST_THRESHOLD, step: 1, value: camera.threshold },
-            (threshold) => this.orders.order({ threshold }, "threshold"),
+            (threshold) => this.requests.request({ threshold }, "threshold"),
         );
         this.hint = make("p", { class: "soft" });
         this.element = section(
@@ -43,7 +43,7 @@ export class StreamSection {
 
     /** Shows the camera's settings, unless a request is pending. */
     learn(camera) {
-        if (this.orders.pending) return;
+        if (this.requests.pending) return;
         this.threshold.show(camera.threshold);
         this.threshold.enable(camera.mode !== "lossless");
         this.mode.value = camera.mode;

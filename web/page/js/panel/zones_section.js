@@ -3,7 +3,7 @@ import { announce } from "../parts/announce.js";
 import { icon } from "../parts/icons.js";
 import { ZONE_KINDS } from "../picture/overlay.js";
 import { api } from "../server/api.js";
-import { Orders } from "../server/orders.js";
+import { ControlRequests } from "../server/control_requests.js";
 import { RefusalLine, section } from "./section.js";
 import { ZoneLayer, hold } from "./zone_layer.js";
 
@@ -25,7 +25,7 @@ export class ZonesSection {
         this.zones = [];
         this.said = "[]";
         this.refusal = new RefusalLine();
-        this.orders = new Orders((zones) => api.setZones(picture.camera.name, zones), {
+        this.requests = new ControlRequests((zones) => api.setZones(picture.camera.name, zones), {
             done: (camera) => {
                 this.said = JSON.stringify(camera.zones);
                 learned(camera);
@@ -85,7 +85,7 @@ export class ZonesSection {
     /** Takes over the camera's zones, unless a request is pending or a zone is being dragged. */
     learn(camera) {
         const said = JSON.stringify(camera.zones);
-        if (this.orders.pending || this.layer.drag || said === this.said) return;
+        if (this.requests.pending || this.layer.drag || said === this.said) return;
         this.said = said;
         this.zones = camera.zones.map((zone) => ({ ...zone }));
         this.layer.show();
@@ -96,7 +96,7 @@ export class ZonesSection {
     changed(isOver) {
         if (!isOver) return;
         this.fillList();
-        this.orders.order(this.zones);
+        this.requests.request(this.zones);
     }
 
     /** Removes a zone. */

@@ -56,11 +56,11 @@ TEST(PersistedRequests, ApplyAfterARestart) {
         net::Client viewer(kept.address());
         ASSERT_TRUE(viewer.next());
         EXPECT_TRUE(is_gray(viewer.picture()));
-        EXPECT_FALSE(std::filesystem::exists(state)) << "nothing was ordered yet";
-        viewer.remote_control()->order("filter 1 off");
+        EXPECT_FALSE(std::filesystem::exists(state)) << "nothing was requested yet";
+        viewer.remote_control()->request("filter 1 off");
         while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
         EXPECT_TRUE(becomes_true([&] { return std::filesystem::exists(state); })) << "while it runs";
-        viewer.remote_control()->order("adjust brightness=50");
+        viewer.remote_control()->request("adjust brightness=50");
         ASSERT_TRUE(viewer.next());
         EXPECT_TRUE(becomes_true([&] {
             viewer.next();
@@ -80,7 +80,7 @@ TEST(PersistedRequests, ApplyAfterARestart) {
         EXPECT_EQ(Json::parse(remote->state())["adjust"]["brightness"], 50);
         EXPECT_EQ(kept.end(), 128 + SIGTERM);
     }
-    EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was ordered since";
+    EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was requested since";
 }
 
 TEST(PersistedRequests, AreRefusedIfTheFileIsInvalid) {

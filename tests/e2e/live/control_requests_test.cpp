@@ -52,7 +52,7 @@ TEST(ControlRequestBodies, ApplyToAllViewers) {
     EXPECT_EQ(Json::parse(remote->state())["filters"].size(), 1u);
 
     const auto before = mean_of(one.picture());
-    remote->order("adjust brightness=60");
+    remote->request("adjust brightness=60");
     EXPECT_TRUE(comes(one, [&] { return mean_of(one.picture()) > before + 40; })) << before;
     EXPECT_TRUE(comes(other, [&] { return mean_of(other.picture()) > before + 40; }));
     // The server sends the new state when it is in force, that is, after the picture.
@@ -64,10 +64,10 @@ TEST(ControlRequestBodies, ApplyToAllViewers) {
     EXPECT_GE(*one.age(), 0us);
     EXPECT_LT(*one.age(), 10s);
 
-    remote->order("adjust brightness=1e9");
+    remote->request("adjust brightness=1e9");
     EXPECT_TRUE(comes(one, [&] { return !remote->refusal().empty(); }));
     EXPECT_NE(remote->refusal().find("brightness"), std::string::npos) << remote->refusal();
-    remote->order("rm -rf /");
+    remote->request("rm -rf /");
     EXPECT_TRUE(comes(one, [&] { return remote->refusal().find("adjust") != std::string::npos; })) << remote->refusal();
     EXPECT_TRUE(comes(other, [] { return true; })) << "nothing is lost for others";
 }

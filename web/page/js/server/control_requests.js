@@ -2,7 +2,7 @@
  * Sends the control requests of one part of the panel, one at a time and in order. While one is in progress, only the
  * newest request per setting waits, so a slider can be moved quickly and requests for other settings are not lost.
  */
-export class Orders {
+export class ControlRequests {
     /**
      * @param {(asked: any) => Promise<any>} send sends one request
      * @param {{done?: (answer: any) => void, refused?: (text: string) => void}} reported done: the last request was
@@ -26,7 +26,7 @@ export class Orders {
      * @param {any} asked
      * @param {string} setting name of the setting
      */
-    async order(asked, setting = "") {
+    async request(asked, setting = "") {
         // Deleted first, so that the newest request becomes the last.
         this.waiting.delete(setting);
         this.waiting.set(setting, asked);

@@ -8,7 +8,7 @@
 
 // Control requests of a FilteredInput: adjustment, filter switches, chain and privacy masks.
 
-namespace framewire::session {
+namespace framewire::jobs {
 namespace {
 
 constexpr std::string_view adjust_name = "adjust";
@@ -43,7 +43,7 @@ void FilteredInput::plan_again() {
 
 // Applies the requests accepted so far and returns the masks for this frame. Only the filtering thread changes its
 // plans, so no frame is made half with a request.
-std::shared_ptr<const PrivacyMasks> FilteredInput::follow_orders(InputFrame& frame) {
+std::shared_ptr<const PrivacyMasks> FilteredInput::follow_requests(InputFrame& frame) {
     const std::lock_guard lock(plan_mutex_);
     if (plans_are_old_)
         plan_again();
@@ -51,7 +51,7 @@ std::shared_ptr<const PrivacyMasks> FilteredInput::follow_orders(InputFrame& fra
         tell_plans(*in_chain_);
     adjustment_is_new_ = false;
     has_filtered_ = true;
-    frame.orders = orders_;
+    frame.requests = requests_;
     // A frame that is not sent leaves the change to the next frame that is.
     frame.replaces = frame.sent && std::exchange(replaces_next_, false);
     return hidden_;
@@ -60,24 +60,24 @@ std::shared_ptr<const PrivacyMasks> FilteredInput::follow_orders(InputFrame& fra
 // Counts a request that changes what may be seen; call it with plan_mutex_ locked. With privacy masks the first frame
 // must be exact too, because a bounded stream begins with a picture that is only near the camera's.
 void FilteredInput::count_change() {
-    ++orders_;
+    ++requests_;
     replaces_next_ = has_filtered_ || hidden_;
 }
 
-void FilteredInput::hide(const std::vector<LiveZone>& zones) {
-    std::vector<LiveZone> hiding;
+void FilteredInput::hide(const std::vector<service::LiveZone>& zones) {
+    std::vector<service::LiveZone> hiding;
     std::vector<Zone> mosaic, black;
     for (const auto& zone : zones) {
-        if (zone.kind == LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
-        if (zone.kind == LiveZone::Kind::privacy) black.push_back(zone.area);
-        if (zone.kind != LiveZone::Kind::detect) hiding.push_back(zone);
+        if (zone.kind == service::LiveZone::Kind::mosaic) mosaic.push_back(zone.area);
+        if (zone.kind == service::LiveZone::Kind::privacy) black.push_back(zone.area);
+        if (zone.kind != service::LiveZone::Kind::detect) hiding.push_back(zone);
     }
     auto hidden = std::make_shared<const PrivacyMasks>(std::move(mosaic), std::move(black), info_.shape);
     const std::lock_guard lock(plan_mutex_);
     hidden_ = hidden->empty() ? nullptr : std::move(hidden);
     if (hidden_zones_ == hiding) {
         // only detection areas changed
-        ++orders_;
+        ++requests_;
         return;
     }
     hidden_zones_ = std::move(hiding);
@@ -126,9 +126,9 @@ bool FilteredInput::take_chain(const std::string& text) {
     return true;
 }
 
-Controls FilteredInput::controls() const {
+service::Controls FilteredInput::controls() const {
     const std::lock_guard lock(plan_mutex_);
-    Controls controls{.filters = switches_.all()};
+    service::Controls controls{.filters = switches_.all()};
     if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture is not adjusted here";
     if (!may_switch_)
         for (auto& filter : controls.filters) filter.fixed_because = "filters are not switched here";
@@ -136,8 +136,8 @@ Controls FilteredInput::controls() const {
     return controls;
 }
 
-void FilteredInput::control(const ControlOrder& order) {
-    if (const auto* filter = std::get_if<FilterOrder>(&order)) {
+void FilteredInput::control(const service::ControlRequest& request) {
+    if (const auto* filter = std::get_if<service::FilterRequest>(&request)) {
         if (!may_switch_) fail(ErrorCode::usage, "filters are not switched here");
         switches_.set(filter->number, filter->on);
         const std::lock_guard lock(plan_mutex_);
@@ -145,12 +145,13 @@ void FilteredInput::control(const ControlOrder& order) {
         count_change();
         return;
     }
-    const auto& wanted = std::get<Adjustment>(order);
-    if (panel_.set(wanted) != Adjustment{})
-        fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'", to_text(wanted));
+    const auto& wanted = std::get<Adjustment>(request);
+    if (camera_controls_.set(wanted) != Adjustment{})
+        fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'",
+             service::to_text(wanted));
     const std::lock_guard lock(plan_mutex_);
     adjustment_ = wanted;
     count_change();
 }
 
-}  // namespace framewire::session
+}  // namespace framewire::jobs

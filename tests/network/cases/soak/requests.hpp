@@ -21,7 +21,7 @@ struct CameraSettings {
     std::string chain{};
     std::vector<bool> filters_on{};  ///< one per filter of the chain
     std::optional<Adjustment> adjustment{};
-    std::vector<session::LiveZone> zones{};
+    std::vector<service::LiveZone> zones{};
     codec::Mode mode = codec::Mode::exact;
     int threshold = 0;
 

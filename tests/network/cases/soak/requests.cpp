@@ -1,4 +1,4 @@
-#include "network/cases/soak/orders.hpp"
+#include "network/cases/soak/requests.hpp"
 
 #include "framewire/jobs/served_camera.hpp"
 #include "framewire/plan/chain.hpp"
@@ -12,7 +12,7 @@
 namespace framewire::network {
 namespace {
 
-using session::LiveZone;
+using service::LiveZone;
 
 // No chain has its own `adjust`, which would set the adjustment. The last two change the picture's size.
 constexpr std::array<std::string_view, 11> chains{"",
@@ -35,7 +35,7 @@ constexpr std::array modes{codec::Mode::exact, codec::Mode::lossless, codec::Mod
 std::string CameraSettings::chain_in_force() const {
     std::vector<FilterSwitch> switches;
     for (const bool on : filters_on) switches.push_back({.text = "", .on = on});
-    return session::chain_in_force(chain, switches, adjustment);
+    return jobs::chain_in_force(chain, switches, adjustment);
 }
 
 bool changes_picture(const CameraSettings& before, const CameraSettings& after) {
