@@ -282,7 +282,9 @@ Option& Option::needs(const Option& other) { return option_->needs(other.option_
 Option& Option::excludes(const Option& other) { return option_->excludes(other.option_), *this; }
 Option& Option::hidden() { return option_->group(""), *this; }
 bool Option::given() const { return option_->count() > 0; }
-std::string Option::name() const { return option_->get_name(); }
+std::string Option::name() const {
+    return is_hidden(*option_) ? "--" + option_->get_lnames().front() : option_->get_name();  // hidden: empty
+}
 
 Option Command::option(const std::string& names, std::string& target, const std::string& help) {
     return Option(*app_->add_option(names, target, help)->type_name("TEXT")->capture_default_str());

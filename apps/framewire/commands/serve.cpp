@@ -44,8 +44,9 @@ struct ServeFlags {
     service::AccessOptions access;
     bool no_web = false;
 
-    std::vector<Option> of_cameras;     // options that a configuration replaces
-    std::vector<std::string> warnings;  // of earlier names
+    std::vector<Option> of_cameras;                  // options that a configuration replaces
+    std::vector<std::string> warnings;               // of earlier names
+    std::vector<std::pair<Option, Option>> renamed;  // options by their earlier and present names
 
     jobs::CamerasOptions options(const std::stop_token& stop);
     std::vector<jobs::CameraText> named_sources() const;
@@ -154,6 +155,9 @@ void report(const jobs::CamerasResult& result) {
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
+    for (const auto& [earlier, present] : flags.renamed)
+        if (earlier.given() && present.given())
+            fail(ErrorCode::usage, "{} excludes {}", earlier.name(), present.name());
     for (const auto& option : flags.of_cameras)
         if (!flags.config.empty() && option.given())
             fail(ErrorCode::usage, "{} cannot be combined with --config; set it in the file", option.name());
@@ -211,7 +215,8 @@ Option add_former_name(Command& command, const jobs::Setting<jobs::CameraSetting
         setting.set(flags.cameras, text);
     };
     auto option = add_parameter(command, setting.info, take, how);
-    option.excludes(command[fmt::format("{}{}", dashes, setting.info.name)]);
+    // Option::excludes() would show the earlier name in the help of the other option.
+    flags.renamed.emplace_back(option, command[fmt::format("{}{}", dashes, setting.info.name)]);
     return option.hidden();
 }
 
