@@ -32,9 +32,10 @@ const char* why_missing(const std::string& name) {
                : "";
 }
 
-// The suites named, or all, in the order of their names.
-std::vector<Suite> chosen_suites(const std::vector<std::string>& names) {
+// The suites named, in the order of their names. Without names, all; for an overview, the limits and the operations.
+std::vector<Suite> chosen_suites(std::vector<std::string> names, bool overview) {
     auto all = suites();
+    if (names.empty() && overview) names = {"limits", "operations"};
     std::ranges::sort(all, {}, full_name);
     for (const auto& name : names)
         if (std::ranges::none_of(all, [&](const auto& suite) { return is_named(suite, name); }))
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
     app.add_flag("--list", list, "print the suites' names and end");
     app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
     app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
-    app.add_flag("--quick", options.quick, "repeat less and leave out the slowest inputs of ladders, for an overview");
+    app.add_flag("--quick", options.quick, "an overview within a minute: fewer repetitions and inputs; without names, only limits and operations");
     app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
     app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");
@@ -120,7 +121,7 @@ int main(int argc, char** argv) {
 
     try {
         options.groups = names;
-        const auto chosen = chosen_suites(names);
+        const auto chosen = chosen_suites(names, options.quick);
         if (!list) return run_suites(chosen, options, json_path);
         for (const auto& suite : chosen) fmt::print("{}\n", full_name(suite));
         return 0;

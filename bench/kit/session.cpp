@@ -43,7 +43,7 @@ void Session::print_copy(const std::string& name) {
 
 std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& candidates) {
     std::vector<std::vector<double>> samples(candidates.size());
-    const double budget_ms = (quick() ? 150.0 : 800.0) * static_cast<double>(candidates.size());
+    const double all_ms = budget_ms() * static_cast<double>(candidates.size());
     for (const auto& candidate : candidates) candidate();  // warm-up: pages, caches, thread pools
     const auto begin = Clock::now();
     do {
@@ -52,7 +52,7 @@ std::vector<Timing> Session::time_cpu(const std::vector<std::function<void()>>& 
             candidates[i]();
             samples[i].push_back(milliseconds_since(start) * 1000);
         }
-    } while (!untimed() && (samples[0].size() < 5 || milliseconds_since(begin) < budget_ms));
+    } while (!untimed() && (samples[0].size() < least_samples() || milliseconds_since(begin) < all_ms));
     std::vector<Timing> timings;
     for (auto& one : samples) timings.push_back(summarize(std::move(one)));
     return timings;
@@ -109,8 +109,11 @@ Timing Session::time_host(const std::function<void(int turn)>& run) {
     return summarize(std::move(samples));
 }
 
+double Session::budget_ms() const { return quick() ? 30 : 800; }
+std::size_t Session::least_samples() const { return quick() ? 3 : 5; }
+
 bool Session::is_enough(std::size_t samples, Clock::time_point start) const {
-    return samples >= 5 && milliseconds_since(start) > (quick() ? 150.0 : 800.0);
+    return samples >= least_samples() && milliseconds_since(start) > budget_ms();
 }
 
 int Session::repeats(int few, int usual) const { return untimed() ? 1 : quick() ? few : usual; }

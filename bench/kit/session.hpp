@@ -160,6 +160,9 @@ public:
 
 private:
     int repeats(int few, int usual) const;
+    /// Time to spend on a candidate, and the fewest samples to take of it.
+    double budget_ms() const;
+    std::size_t least_samples() const;
     /// Sets the name of the row's limit and its speed as a share of it, if it has a limit.
     void compare_with_limit(Row& row);
     void print_copy(const std::string& name);
