@@ -84,10 +84,6 @@ TEST(Coefficients, MatchTheDocumentation) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 constexpr YuvInfo info{yuv_420, {}, {}, 1, 35, 101};
 
 TEST(YuvPicture, HoldsItsPlanes) {
@@ -120,10 +116,6 @@ TEST(YuvPicturePool, ReusesReturnedPictures) {
     pool.reset();
     first.reset();  // after the pool has been destroyed
 }
-
-}  // namespace
-
-namespace {
 
 // An image of one channel and four times the width represents pixels of four bytes, with its guards.
 Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }

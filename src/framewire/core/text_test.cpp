@@ -96,10 +96,6 @@ TEST(Credentials, LeavesOtherTextUnchanged) {
         EXPECT_EQ(without_credentials(text), text);
 }
 
-}  // namespace
-
-namespace {
-
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
 TEST(NearestName, HasTheFewestLettersToChange) {
@@ -123,10 +119,6 @@ TEST(NearestName, IsEmptyWhenNoCandidateIsNear) {
     EXPECT_EQ(did_you_mean("sobel", names), "");
     EXPECT_EQ(did_you_mean("grey", names), "; did you mean 'gray'?");
 }
-
-}  // namespace
-
-namespace {
 
 TEST(WithoutPaths, KeepsFileNames) {
     const std::pair<const char*, const char*> cases[] = {
@@ -153,10 +145,6 @@ TEST(WithoutPaths, LeavesOtherTextUnchanged) {
     const auto once = without_paths("cannot open /a/b/c.mp4 or '/d e/f'");
     EXPECT_EQ(without_paths(once), once);
 }
-
-}  // namespace
-
-namespace {
 
 using namespace std::string_literals;
 
@@ -212,10 +200,6 @@ TEST(Printable, KeepsLineBreaksOfLines) {
     EXPECT_EQ(printable_lines("a\x1b\n  b\r\n\nc\n"), "a\\x1b\n  b\\x0d\n\nc\n");
     EXPECT_EQ(printable_lines(""), "");
 }
-
-}  // namespace
-
-namespace {
 
 TEST(ShellQuoted, QuotesAsOneWord) {
     EXPECT_EQ(shell_word("gaussian=5:sigma=1.5,flip=both"), "gaussian=5:sigma=1.5,flip=both");

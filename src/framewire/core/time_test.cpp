@@ -23,10 +23,6 @@ TEST(Rate, ParsesThreeForms) {
         EXPECT_FALSE(parse_rate(text)) << text;
 }
 
-}  // namespace
-
-namespace {
-
 TEST(Seconds, ParseFromText) {
     EXPECT_EQ(parse_seconds("0"), 0);
     EXPECT_EQ(parse_seconds("90"), 90);
@@ -46,10 +42,6 @@ TEST(Seconds, FormatAsClockTime) {
     EXPECT_EQ(to_clock_text(3723.5), "1:02:03.50");
     EXPECT_EQ(to_clock_text(-1), "0:00.00");
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<std::int64_t> next_ms(RetryPauses& pauses, int count) {
     std::vector<std::int64_t> taken;

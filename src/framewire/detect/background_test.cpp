@@ -75,10 +75,6 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_NE(message("mixture::").find("'' is not key=value"), std::string::npos);
 }
 
-}  // namespace
-
-namespace {
-
 // The formula in double precision, which represents all its numbers exactly.
 HostImage reference(double rate, HostView<const std::uint8_t> frames) {
     constexpr double unit = 65536;
@@ -176,10 +172,6 @@ TEST(MeanBackground, RejectsInvalidArguments) {
     EXPECT_THROW(mean.run(wide.view(), frame.view()), Error);
     EXPECT_THROW(mean.run(frame.view(), wide.view()), Error);
 }
-
-}  // namespace
-
-namespace {
 
 using ForegroundTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ForegroundTest);

@@ -354,10 +354,6 @@ TEST(BoxesFilter, RejectsInvalidBackgroundsAndColours) {
         EXPECT_THROW(info.output_shape(with_defaults(info, {{key, value}}), shape), Error) << value;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr Shape shape{1, 60, 90, 3};
 
 // An even room with a bright square that moves, and a speck.

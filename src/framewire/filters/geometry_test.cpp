@@ -78,10 +78,6 @@ TEST(Measure, RejectsDeepNesting) {
     EXPECT_NE(refusal(std::string(100'000, '-')).find("is nested too deeply"), std::string::npos);
 }
 
-}  // namespace
-
-namespace {
-
 using CropTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(CropTest);
 
@@ -140,10 +136,6 @@ TEST(Crop, RejectsRectanglesOutsideTheImage) {
     EXPECT_THROW(crop({0, 0, 1, 1}, shape.with_channels(2), kit::executor(Backend::cpu)), Error);
 }
 
-}  // namespace
-
-namespace {
-
 using FlipTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FlipTest);
 
@@ -169,10 +161,6 @@ TEST(Flip, RejectsWrongShapes) {
     HostImage in({1, 4, 4, 3}), narrow({1, 4, 3, 3});
     EXPECT_THROW(plan.run(FilterImages<MemorySpace::host>{in.view(), {}, narrow.view()}), Error);
 }
-
-}  // namespace
-
-namespace {
 
 using PadTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PadTest);

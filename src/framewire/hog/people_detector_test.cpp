@@ -351,10 +351,6 @@ TEST(PeopleDetector, RejectsInvalidArguments) {
     EXPECT_THROW(detector.run(std::as_const(other).view(), people), Error);
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours) {
     detections.resize(NeighbourGroups(detections.size())(detections, neighbours));
     return detections;
@@ -443,10 +439,6 @@ TEST(Neighbours, EmptyInputGivesNoGroups) {
     std::vector<Detection> boxes(3);
     EXPECT_THROW(NeighbourGroups(2)(boxes, 0), Error);
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<Detection> suppressed(std::vector<Detection> detections, double overlap) {
     detections.resize(suppress_overlapping(detections, overlap));

@@ -203,10 +203,6 @@ TEST(LinearSvm, RejectsInvalidSamples) {
     EXPECT_TRUE(refused(good, {.most_passes = 0}));
 }
 
-}  // namespace
-
-namespace {
-
 Executor& executor() { return kit::executor(Backend::cpu); }
 
 // A window of 3 x 4 cells.

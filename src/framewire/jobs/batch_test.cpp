@@ -91,10 +91,6 @@ TEST(BatchProgress, IsMeasuredInBytesOfRemainingInputs) {
         EXPECT_LE(batch_bar(figures, columns).size(), static_cast<std::size_t>(columns));
 }
 
-}  // namespace
-
-namespace {
-
 using End = ItemOutcome::End;
 
 class SegmentedVideo : public JobTest {
@@ -165,10 +161,6 @@ TEST_P(SegmentedVideo, RejectsOutputsThatCannotBeJoined) {
     EXPECT_EQ(refused({.input = input, .output = "a.json"}), ErrorCode::usage);
     EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .mask = "a%03d.png"}), ErrorCode::usage);
 }
-
-}  // namespace
-
-namespace {
 
 // Returns the times of this many frames at 10 frames/s; every fifth is a key frame.
 FrameTimes ten_a_second(std::size_t frames) {

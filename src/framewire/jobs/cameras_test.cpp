@@ -59,10 +59,6 @@ TEST(CameraText, ReplacesThePlaceholder) {
     EXPECT_EQ(with_camera_name("", "door"), "");
 }
 
-}  // namespace
-
-namespace {
-
 class Cameras : public JobTest {
 protected:
     CamerasOptions options(const std::vector<std::pair<std::string, std::string>>& named_sources) const {

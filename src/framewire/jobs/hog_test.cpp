@@ -166,10 +166,6 @@ TEST_P(PeopleInFolder, KeepsRecordsBeforeABrokenImage) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "seen/4.png"));
 }
 
-}  // namespace
-
-namespace {
-
 TEST(StepFrames, ParsesNumbersAndRanges) {
     const StepFrames frames("20-22,0,10");
     std::vector<std::int64_t> all;

@@ -100,10 +100,6 @@ TEST_P(PersistedRequests, RejectAMissingFolderOrAnInvalidFile) {
     EXPECT_NE(refusal([&] { CamerasJob job(kept); }, ErrorCode::config).find("missing"), std::string::npos);
 }
 
-}  // namespace
-
-namespace {
-
 PersistedSettings some_settings() {
     PersistedSettings cameras;
     auto& door = cameras["door"];

@@ -492,10 +492,6 @@ TEST_P(RandomRequests, ContinueAfterAFullDisk) {
     running.join();
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 using Live = LiveTest;
 

@@ -73,10 +73,6 @@ TEST(Shard, ComesFromAnIndexedJob) {
     EXPECT_FALSE(shard_in({{"FRAMEWIRE_SHARDS", "4"}, {"JOB_COMPLETION_INDEX", ""}}));
 }
 
-}  // namespace
-
-namespace {
-
 using Is = ItemState::Is;
 
 class DoneMark : public ::testing::Test {

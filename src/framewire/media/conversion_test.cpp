@@ -298,10 +298,6 @@ TEST(Converter, WritesOnlyInsideTheImage) {
                 }
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 constexpr int height = 36, width = 52;

@@ -48,10 +48,6 @@ TEST(NetworkAddress, RejectsInvalidValuesWithoutShowingThem) {
     EXPECT_EQ(error_of([] { network_address("rtsp://me:{env:FRAMEWIRE_NO_SUCH@h"); }), ErrorCode::usage);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace framewire::testing;
 
 std::optional<ErrorCode> refusal(const std::vector<RunFile>& inputs, const std::vector<RunFile>& outputs) {

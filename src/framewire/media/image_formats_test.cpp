@@ -164,10 +164,6 @@ TEST(Alpha, IsIgnoredIn32BitAvi) {
 
 #endif
 
-}  // namespace
-
-namespace {
-
 HostImage ramp(const Shape& shape) {
     HostImage image(shape);
     for (int y = 0; y < shape.height; ++y)
@@ -200,10 +196,6 @@ TEST(Jpeg, RoundTripIsSimilar) {
                     << x << "," << y << " of " << channels;
     }
 }
-
-}  // namespace
-
-namespace {
 
 TEST(Png, Gray16KeepsItsValuesWithoutGammaChunks) {
     constexpr int width = 7, height = 3;

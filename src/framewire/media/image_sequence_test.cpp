@@ -85,10 +85,6 @@ TEST(ImageFolder, ACorruptImageLosesTheSource) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 TEST(SequencePattern, FormatsFileNames) {

@@ -90,10 +90,6 @@ TEST(Npy, RejectsOtherSizesAndTypes) {
     EXPECT_EQ(error_of([] { NpyFile("/no/such/folder/a.npy", {1}, true); }), ErrorCode::io);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 NpyArray parse(const std::string& bytes) {

@@ -208,10 +208,6 @@ TEST(OutputFile, AFullDiskIsAnErrorAndKeepsTheUsablePart) {
     EXPECT_EQ(text_of(folder / "a.part"), std::string(600, 'a'));
 }
 
-}  // namespace
-
-namespace {
-
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes noise(std::size_t bytes) {

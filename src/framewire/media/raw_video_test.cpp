@@ -356,10 +356,6 @@ TEST(Y4m, Writes444WithoutAMedium) {
     EXPECT_EQ(error_of([&] { open_sink(folder / "b.y4m:pixels=yuv411p", shape, {30, 1}); }), ErrorCode::usage);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace framewire::testing;
 
 class Rows : public ::testing::TestWithParam<int> {

@@ -78,10 +78,6 @@ TEST(SinkPlanes, AreUnavailableForOtherFormats) {
 }
 #endif
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 std::string refusal(const std::string& text) {
@@ -249,10 +245,6 @@ TEST(SinkRegistry, WritesRawBytesToStandardOutput) {
     EXPECT_EQ(error_of([&] { parse_sink("-:format=rgb"); }), ErrorCode::usage);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 class JoinedFile : public ::testing::Test {
@@ -364,10 +356,6 @@ TEST_F(JoinedFile, RejectsArraysThatShrinkMeanwhile) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "all.npy"));
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 TEST(SegmentNames, MatchOnlyStrftimeResults) {
@@ -443,10 +431,6 @@ TEST(Amounts, AreParsedWithUnits) {
     for (const auto* text : {"", "M", "999", "0.5k", "2T", "1001G", "-2M", "2 M", "2Mb", "nan", "infM"})
         EXPECT_FALSE(bits_per_second_of(text)) << text;
 }
-
-}  // namespace
-
-namespace {
 
 using namespace testing;
 

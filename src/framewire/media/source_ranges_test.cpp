@@ -56,10 +56,6 @@ TEST(NewSize, PassesThroughRangesAndLoops) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 using namespace testing;
 
 constexpr std::size_t count = 100;

@@ -112,10 +112,6 @@ TEST(Gate, ViewerReconnectsWhenItsAddressIsLockedOut) {
     EXPECT_LT(loop.now() - closed_at, Gate::failures_window);
 }
 
-}  // namespace
-
-namespace {
-
 using testing::expect_code;
 using testing::TestFolder;
 
@@ -174,10 +170,6 @@ TEST(SecretFile, ReportsErrors) {
                 [&] { keep_secret(folder.file("file", "") + "/below/token", [] { return "a"; }); });
 }
 
-}  // namespace
-
-namespace {
-
 using testing::expect_code;
 using testing::TestFolder;
 
@@ -225,10 +217,6 @@ TEST(TokenCheck, AcceptsOnlyTheRightToken) {
         EXPECT_FALSE(check.matches(other)) << other;
     EXPECT_FALSE(TokenCheck("").needed());
 }
-
-}  // namespace
-
-namespace {
 
 std::string address_of(const TrustedProxies& proxies, const std::vector<std::string_view>& fields) {
     const auto client = proxies.client_of(fields);

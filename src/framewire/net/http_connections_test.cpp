@@ -172,10 +172,6 @@ TEST(Feeds, GoToWebSocketsWithTheToken) {
     EXPECT_TRUE(telling.closed());
 }
 
-}  // namespace
-
-namespace {
-
 using http::Access;
 using http::Method;
 using http::Request;
@@ -451,10 +447,6 @@ TEST(HttpConnections, ReceiveSecurityHeaders) {
     EXPECT_EQ(client.ask("GET /").body, "x");
     EXPECT_EQ(client.ask("GET /split").status, 0);
 }
-
-}  // namespace
-
-namespace {
 
 using namespace std::chrono_literals;
 using http::Access;

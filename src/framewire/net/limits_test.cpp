@@ -39,10 +39,6 @@ TEST(HandshakeLimiter, EvictsTheOldestOfThePeerWithTheMost) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 using kit::CapturedLog;
 
 TEST(LimitedLog, LimitsTheLinesPerPeriod) {
@@ -79,10 +75,6 @@ TEST(LimitedLog, LogsTheNumberOfSuppressedLines) {
     }
     EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "the rest is reported at the end";
 }
-
-}  // namespace
-
-namespace {
 
 using namespace std::chrono_literals;
 
@@ -123,10 +115,6 @@ TEST(PeerAttempts, ForgetTheOldestPeerAtTheLimit) {
     EXPECT_FALSE(attempts.exhausted("a", start + 1s));
     for (const char* peer : {"b", "c", "d"}) EXPECT_TRUE(attempts.exhausted(peer, start + 1s)) << peer;
 }
-
-}  // namespace
-
-namespace {
 
 TEST(PinnedBytes, CountsSharedMessagesOnce) {
     const auto message = [](std::size_t bytes) { return std::make_shared<const Bytes>(bytes); };

@@ -143,10 +143,6 @@ TEST(Server, FinishSendsTheFailure) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 using testing::expect_code;
 using testing::expect_equal;

@@ -248,10 +248,6 @@ TEST(Server, FinishRefusesPendingConnections) {
     EXPECT_EQ(ending.get(), 0);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 using testing::connection_pair;
 using testing::expect_code;

@@ -508,10 +508,6 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
     try_broken(*delta_frame.bytes, true);
 }
 
-}  // namespace
-
-namespace {
-
 TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
     ControlRequests requests;
     for (const auto* text : {"a", "b", "c"}) requests.request(text);

@@ -73,10 +73,6 @@ TEST(Server, ReportsWhyItCannotListen) {
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 using testing::BlockedLookup;
 
@@ -125,10 +121,6 @@ TEST(NameLookup, DoesNotBlockOnAHangingLookup) {
     EXPECT_TRUE(name.addresses(Clock::now() + 1min, {}));
     EXPECT_EQ(blocked.asked(), 2) << "names may come to stand for something else";
 }
-
-}  // namespace
-
-namespace {
 
 using boost::asio::ip::make_address;
 

@@ -313,10 +313,6 @@ TEST_F(TlsTest, MayBeClosedAndDestroyedInItsCallbacks) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 using testing::expect_code;
 using testing::TestAuthority;
 

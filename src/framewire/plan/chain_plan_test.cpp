@@ -483,22 +483,18 @@ TEST(ChainPlan, RejectsMemoryOfTheOtherBackend) {
                  Error);
 }
 
-}  // namespace
-
-namespace {
-
-constexpr Shape frame{1, 720, 1280, 3};
+constexpr Shape hd_frame{1, 720, 1280, 3};
 
 TEST(ChainCost, EqualsTheFrameForAnEmptyChain) {
-    const auto cost = cost_of(parse_chain(""), frame);
-    EXPECT_EQ(cost.output, frame);
-    EXPECT_EQ(cost.largest, frame);
+    const auto cost = cost_of(parse_chain(""), hd_frame);
+    EXPECT_EQ(cost.output, hd_frame);
+    EXPECT_EQ(cost.largest, hd_frame);
     EXPECT_EQ(cost.bytes, 0);
     EXPECT_EQ(cost.frame_seconds, 0);
 }
 
 TEST(ChainCost, FindsTheLargestImageInTheChain) {
-    const auto cost = cost_of(parse_chain("gray=channels=1,scale=4096:2048,scale=64:32"), frame);
+    const auto cost = cost_of(parse_chain("gray=channels=1,scale=4096:2048,scale=64:32"), hd_frame);
     EXPECT_EQ(cost.output, (Shape{1, 32, 64, 1}));
     EXPECT_EQ(cost.largest, (Shape{1, 2048, 4096, 1}));
     EXPECT_EQ(cost.largest_at, 16);
@@ -507,16 +503,16 @@ TEST(ChainCost, FindsTheLargestImageInTheChain) {
 
 TEST(ChainCost, GrowsWithEachFilter) {
     std::string text = "median=255";
-    const auto one = cost_of(parse_chain(text), frame);
+    const auto one = cost_of(parse_chain(text), hd_frame);
     for (std::size_t filter = 1; filter < max_chain_filters; ++filter) text += ",median=255";
-    const auto all = cost_of(parse_chain(text), frame);
+    const auto all = cost_of(parse_chain(text), hd_frame);
     EXPECT_EQ(all.bytes, static_cast<std::int64_t>(max_chain_filters) * one.bytes);
     EXPECT_NEAR(all.frame_seconds, static_cast<double>(max_chain_filters) * one.frame_seconds, 1e-6);
 }
 
 TEST(ChainCost, RejectsChainsThatDoNotFit) {
-    EXPECT_THROW(cost_of(parse_chain("crop=9000:9000"), frame), Error);
-    EXPECT_THROW(cost_of(parse_chain("scale=1000%,scale=1000%"), frame), Error);
+    EXPECT_THROW(cost_of(parse_chain("crop=9000:9000"), hd_frame), Error);
+    EXPECT_THROW(cost_of(parse_chain("scale=1000%,scale=1000%"), hd_frame), Error);
 }
 
 // The list comes from the registry, so a new filter that keeps more has to declare it.
@@ -532,13 +528,13 @@ TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
                 text.replace(0, 5, fmt::format("text=font={}:text=", font));
             const auto chain = parse_chain(text);
             if (split_at_rate(chain).rate) continue;
-            const auto estimated = cost_of(chain, frame).bytes;
+            const auto estimated = cost_of(chain, hd_frame).bytes;
             const auto before = kit::allocated_bytes();
-            ChainPlan plan(chain, frame, executor);
-            HostImage in(frame), out(plan.output_shape());
-            std::fill_n(in.view().data(), frame.bytes(), std::uint8_t{100});
+            ChainPlan plan(chain, hd_frame, executor);
+            HostImage in(hd_frame), out(plan.output_shape());
+            std::fill_n(in.view().data(), hd_frame.bytes(), std::uint8_t{100});
             plan.run(std::as_const(in).view(), out.view());
-            const auto images = frame.bytes() + plan.output_shape().bytes();
+            const auto images = hd_frame.bytes() + plan.output_shape().bytes();
             const auto kept = kit::allocated_bytes() - before - images;
             constexpr std::int64_t tables = 4'000'000;  // glyphs, windows and the like, independent of the frame's size
             EXPECT_LE(kept, estimated + tables) << text;

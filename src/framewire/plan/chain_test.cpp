@@ -347,10 +347,6 @@ TEST(Chain, MapsNamesOfFfmpegFilters) {
     EXPECT_EQ(filter_like_ffmpegs("scale"), "");
 }
 
-}  // namespace
-
-namespace {
-
 constexpr Shape colour{1, 20, 30, 3};
 
 std::vector<std::string> names_of(const Chain& chain) {

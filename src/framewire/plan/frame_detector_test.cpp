@@ -190,10 +190,6 @@ TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-}  // namespace
-
-namespace {
-
 constexpr Shape frame{1, 60, 100, 3};
 // 8 pixels wide and 4 high, completely filled.
 constexpr Component box{1, 20, 10, 8, 4, 32, 32 * 23 + 16, 32 * 11 + 16};

@@ -144,10 +144,6 @@ TEST_P(FrameHogTest, RejectsInvalidArguments) {
     EXPECT_THROW(hog.start(place.frame, small), Error);
 }
 
-}  // namespace
-
-namespace {
-
 using FramePeopleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
 

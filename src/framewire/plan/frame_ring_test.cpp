@@ -549,10 +549,6 @@ TEST(FrameRing, RejectsTooFewSlotsAndFrames) {
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 
 const Clock::time_point start = Clock::time_point{} + 1000s;

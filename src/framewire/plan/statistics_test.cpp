@@ -50,10 +50,6 @@ TEST(RunValues, AreZeroBeforeTheFirstFrame) {
     EXPECT_EQ(values.changed, 0);
 }
 
-}  // namespace
-
-namespace {
-
 StatisticsSnapshot figures(std::int64_t frames, double fps, std::int64_t drops = 0) {
     StatisticsSnapshot snapshot;
     snapshot.frames = frames;
@@ -140,10 +136,6 @@ TEST(Progress, DrawsNoBarWithoutATerminal) {
     EXPECT_EQ(written(ProgressMode::automatic), "");
     EXPECT_EQ(written(ProgressMode::none), "");
 }
-
-}  // namespace
-
-namespace {
 
 TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
     std::mt19937_64 random(7);

@@ -107,10 +107,6 @@ TEST_P(BoundedEncoderTest, RejectsOtherModesAndFrames) {
     EXPECT_THROW(encoder.encode(other, BoundedEncoder::Packs::step), Error);
 }
 
-}  // namespace
-
-namespace {
-
 class StreamEncoderTest : public kit::BackendTest {
 protected:
     Executor& executor() { return kit::executor(GetParam()); }

@@ -74,10 +74,6 @@ TEST(Event, HasAUniqueIdAcrossRestarts) {
     EXPECT_EQ(second.next(), "door-1795460400124-1");
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 
 const Clock::time_point start{};

@@ -17,10 +17,6 @@ TEST(PublicName, OmitsFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("http://camera.local/stream"), "http://camera.local/stream");
 }
 
-}  // namespace
-
-namespace {
-
 constexpr Shape shape{1, 1, 1, 1};
 
 // Source whose frames have the given times; their one byte is their number. Then it ends or fails.

@@ -246,10 +246,6 @@ TEST(Site, MatchesTheOpenApiDocument) {
     EXPECT_EQ(zones["maxItems"], max_live_zones);
 }
 
-}  // namespace
-
-namespace {
-
 using namespace std::chrono_literals;
 
 struct Watched {
