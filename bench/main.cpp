@@ -25,7 +25,7 @@ bool is_built(std::string_view group) {
     return std::ranges::any_of(suites(), [&](const auto& suite) { return suite.group == group; });
 }
 
-// Why this build lacks a group that others have, or a suite of it; empty for names that no build has.
+// Hint for a group or suite that this build lacks although other builds have it; otherwise empty.
 const char* why_missing(const std::string& name) {
     return name.substr(0, name.find('/')) == "ladders" && !is_built("ladders")
                ? " in this build (cmake -DFRAMEWIRE_LAB=ON)"

@@ -24,7 +24,7 @@ struct OptionInfo {
 
 /// Command with its options.
 struct CommandInfo {
-    std::string name;  ///< of a subcommand; empty or the program's name for its global options
+    std::string name;  ///< name of a subcommand; empty or the program's name for its global options
     std::string description;
     std::vector<OptionInfo> options;  ///< in the order of the help
 };

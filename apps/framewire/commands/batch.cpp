@@ -190,7 +190,8 @@ std::string ItemRequest::in_folder(const std::string& option, const std::string&
                                    const std::string& name) const {
     if (folder.empty()) return {};
     if (!is_folder_name(folder))
-        fail(ErrorCode::usage, "{} {}: results of several files need a folder, {}/", option, folder, folder);
+        fail(ErrorCode::usage, "{} {} is not a folder name; several files need one for their results: {}/", option,
+             folder, folder);
     const std::filesystem::path path(name);
     if (segment) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
     return std::filesystem::path(folder) / path;

@@ -75,7 +75,7 @@ private:
 /// Description of the jobs for many files.
 struct ManyJobs {
     const jobs::InputOptions& input;
-    const BackgroundModel* background = nullptr;  ///< of a detector; otherwise null
+    const BackgroundModel* background = nullptr;  ///< background of a detector; otherwise null
     bool audio = true;                            ///< copied to the video output
     std::function<jobs::BatchItem(const ItemRequest& request)> item;
 };

@@ -45,7 +45,7 @@ struct ServeFlags {
     bool no_web = false;
 
     std::vector<Option> of_cameras;                  // options that a configuration replaces
-    std::vector<std::string> warnings;               // of earlier names
+    std::vector<std::string> warnings;               // warnings about deprecated names
     std::vector<std::pair<Option, Option>> renamed;  // options by their earlier and present names
 
     jobs::CamerasOptions options(const std::stop_token& stop);

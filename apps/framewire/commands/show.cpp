@@ -27,7 +27,7 @@ namespace {
 // Flags of the subcommand show.
 struct ShowFlags {
     CommonOptions common;
-    jobs::InputOptions input;  // of all sources, except for their names
+    jobs::InputOptions input;  // settings of all sources, except for their names
     std::vector<std::string> sources;
     ScreenOptions screen;
     double speed = 1;

@@ -84,7 +84,7 @@ struct BoundedPacker::State {
 };
 
 Effort Effort::of(int level) {
-    if (level < 0 || level > most) fail(ErrorCode::usage, "an effort of {}; allowed: 0 to {}", level, most);
+    if (level < 0 || level > most) fail(ErrorCode::usage, "the effort is {}; allowed: 0 to {}", level, most);
     constexpr int ranges[] = {0, 6, 12}, counts[] = {2, 3, 4};
     return {ranges[level], counts[level]};
 }

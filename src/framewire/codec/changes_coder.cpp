@@ -141,7 +141,7 @@ namespace part_rows {
 struct RowsAbove {
     Steps here[3], left[3];  ///< steps per channel, and steps of the pixels to the left of those
     Steps direction;
-    Steps direction_left, direction_right;  ///< of the pixels to the left and right, 0 where unknown
+    Steps direction_left, direction_right;  ///< directions of the pixels to the left and right, 0 if unknown
     Steps extent, second_extent;            ///< `second_extent`: of the rows before those of `extent`
 };
 /// Loads the rows above the sub-block at (x, y), which belong to other sub-blocks.

@@ -186,7 +186,7 @@ struct ReadingTables {
         std::uint32_t start, count;  ///< interval of rANS places
     };
     std::array<Places, 2> alike_pattern;
-    /// By the argument of changed_model_of(): the first place that means that the pixel changes.
+    /// First place that means that the pixel changes, indexed by the argument of changed_model_of().
     std::array<std::uint16_t, 256> changes_from;
 
     /// Returns the first symbol of one of the models in `alike`, for the smallest expected magnitude.
@@ -285,8 +285,8 @@ public:
 
 }  // namespace framewire::codec
 
-// Memory layout of sub-blocks in runs before and after their magnitudes are computed, and the state that passes from
-// one sub-block to the next. runs_reader.cpp explains the skewed lanes.
+// Memory layout of run-coded sub-blocks, before and after their magnitudes are computed, and the state passed from one
+// sub-block to the next. runs_reader.cpp explains the skewed lanes.
 
 namespace framewire::codec {
 namespace run_layout {

@@ -39,7 +39,7 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
     codec::validate(parameters, "the encoder");
-    if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "the mode bounded has no changes to find");
+    if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "mode bounded has no list of changes");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu
                           ? static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary)
@@ -75,7 +75,7 @@ using Positions = std::span<const std::uint32_t>;
         if (positions[i] <= positions[i - 1])
             fail(ErrorCode::source_lost, "change {} is at byte {}, after byte {}: positions must ascend", i,
                  positions[i], positions[i - 1]);
-    fail(ErrorCode::source_lost, "a change is at byte {} of a frame of {}", positions.back(), frame_bytes);
+    fail(ErrorCode::source_lost, "a change is at byte {}, but the frame has {} bytes", positions.back(), frame_bytes);
 }
 
 // Returns how many of positions[1..] do not ascend. The inner loop has a fixed length and no branch, so that the
@@ -138,7 +138,7 @@ void Decoder::decode(const ChangesView<MemorySpace::host>& changes, HostView<std
     for (int stream = 0; stream < shape_.frames; ++stream) {
         const auto count = changes.summaries[stream].count;
         if (count > changes.capacity)
-            fail(ErrorCode::source_lost, "{} changes in a frame of {} bytes", count, changes.capacity);
+            fail(ErrorCode::source_lost, "there are {} changes, but the frame has {} bytes", count, changes.capacity);
         check_positions(positions_of(stream), shape_.frame_bytes());
     }
     const auto& pool = executor_->pool();

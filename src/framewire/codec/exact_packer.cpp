@@ -65,7 +65,7 @@ struct ExactPacker::State {
     PicturePacker pictures;
 
     struct Worker {
-        HostImage differences;  // of a strip; 0 between calls
+        HostImage differences;  // differences of a strip; 0 between calls
         ChangesEncoder encoder;
         Summary found;
     };

@@ -120,7 +120,7 @@ void validate_one_frame(const Shape& shape, const char* what) {
 
 void validate_packed_threshold(int threshold) {
     if (threshold < 0 || threshold > PackedHead::max_threshold)
-        fail(ErrorCode::usage, "a threshold of {}; allowed: 0 to {}", threshold, PackedHead::max_threshold);
+        fail(ErrorCode::usage, "the threshold is {}; allowed: 0 to {}", threshold, PackedHead::max_threshold);
 }
 
 std::size_t max_packed_bytes(const Shape& shape) {
@@ -265,10 +265,11 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
     const auto count = changes.summaries[0].count;
     const auto frame_bytes = shape.frame_bytes();
     if (std::int64_t{count} > std::min(changes.capacity, frame_bytes))
-        fail(ErrorCode::usage, "{} changes in room for {}, of a frame of {} bytes", count, changes.capacity,
-             frame_bytes);
+        fail(ErrorCode::usage, "there are {} changes, but the list has room for {} and the frame has {} bytes", count,
+             changes.capacity, frame_bytes);
     if (count && changes.positions[count - 1] >= frame_bytes)
-        fail(ErrorCode::usage, "a change at byte {} of a frame of {}", changes.positions[count - 1], frame_bytes);
+        fail(ErrorCode::usage, "a change is at byte {}, but the frame has {} bytes", changes.positions[count - 1],
+             frame_bytes);
     // Rows of blocks are independent, so that threads can write their differences in parallel. Positions ascend, so a
     // binary search finds the changes of each row.
     for_block_groups(state.pool, static_cast<std::size_t>(state.grid.rows()), [&](std::size_t, std::size_t row) {
@@ -397,10 +398,11 @@ struct Unpacker::State {
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
-            fail(ErrorCode::usage, "{} block marks for a frame of {}", to_leave_out->size(), grid.count());
+            fail(ErrorCode::usage, "there are {} block marks, but the frame has {} blocks", to_leave_out->size(),
+                 grid.count());
         if (bytes.size() < PackedHead::bytes) broken("it ends within its header");
         const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
-        if (head.threshold > PackedHead::max_threshold) broken("a threshold of 255");
+        if (head.threshold > PackedHead::max_threshold) broken("its threshold is 255");
         if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
             coded.clear();
             broken("its blocks do not fit together");
@@ -566,7 +568,7 @@ struct Unpacker::State {
                 return true;
             });
         coded.clear();
-        if (!all) broken("a keyframe without all its blocks");
+        if (!all) broken("a keyframe does not have all its blocks");
         if (!whole) broken("a keyframe's block is invalid");
     }
 };

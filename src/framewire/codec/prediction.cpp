@@ -418,7 +418,7 @@ PredictedInside predict_inside(HostView<const std::uint8_t> picture, const Block
 namespace framewire::codec {
 namespace {
 
-constexpr int window_margin = 8;  // bytes, before a row's first pixel
+constexpr int window_margin = 8;  // bytes before the first pixel of a row
 constexpr int window_row = window_margin + part_row;
 // Reconstruction of a sub-block with the row above it and the pixel to the left of each row.
 using Window = std::array<std::uint8_t, static_cast<std::size_t>((part_side + 1) * window_row)>;

@@ -43,13 +43,13 @@ int RateLimits::greatest_threshold(int least) const {
 void validate(const RateLimits& limits, int threshold) {
     const double bits = limits.bits_per_second;
     if (!(bits >= RateLimits::least_bits && bits <= RateLimits::most_bits))
-        fail(ErrorCode::usage, "a rate of {} bits per second; allowed: {:.0f} to {:.0f}", bits, RateLimits::least_bits,
-             RateLimits::most_bits);
+        fail(ErrorCode::usage, "the bitrate is {} bits per second; allowed: {:.0f} to {:.0f}", bits,
+             RateLimits::least_bits, RateLimits::most_bits);
     validate_packed_threshold(threshold);
     const int greatest = limits.greatest_threshold(threshold);
     validate_packed_threshold(greatest);
     if (greatest < threshold)
-        fail(ErrorCode::usage, "a maximum threshold of {}; it must be at least the threshold itself, {}", greatest,
+        fail(ErrorCode::usage, "the maximum threshold is {}; it must be at least the threshold, {}", greatest,
              threshold);
 }
 
@@ -62,7 +62,8 @@ RateControl::RateControl(const RateLimits& limits, int threshold, double frames_
       bytes_(first_fullness * capacity_bytes_),
       known_threshold_(threshold),
       threshold_(static_cast<int>(std::lround(wanted(first_fullness)))) {
-    if (!(frames_per_second > 0)) fail(ErrorCode::usage, "a rate of {} frames per second", frames_per_second);
+    if (!(frames_per_second > 0))
+        fail(ErrorCode::usage, "the rate is {} frames per second; it must be above 0", frames_per_second);
 }
 
 double RateControl::seconds_between(double earlier, double later) const {
@@ -104,7 +105,7 @@ int RateControl::threshold(double seconds) {
 
 void RateControl::set_least(int threshold) {
     if (threshold < 0 || threshold > greatest_)
-        fail(ErrorCode::usage, "a minimum threshold of {}; allowed: 0 to {}", threshold, greatest_);
+        fail(ErrorCode::usage, "the minimum threshold is {}; allowed: 0 to {}", threshold, greatest_);
     least_ = threshold;
     threshold_ = std::max(threshold_, least_);
 }

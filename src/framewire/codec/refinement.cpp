@@ -249,7 +249,7 @@ void RefinementOnHost::take_step(const ChangesView<MemorySpace::host>& changes) 
     new_picture_ = is_new_picture(count, shape_.frame_bytes());
     if (new_picture_) return;
     const auto row_bytes = shape_.row_bytes(), cell_bytes = std::int64_t{CellGrid::side} * shape_.channels;
-    std::int64_t cell_end = 0;  // of the cell's bytes in this row
+    std::int64_t cell_end = 0;  // end of the cell's bytes in this row
     int number = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::int64_t position = changes.positions[i];

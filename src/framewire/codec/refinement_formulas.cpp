@@ -35,7 +35,8 @@ void RefinementDelta::wait() {
     const auto to = changes_.view();
     // The number comes from the device; the copies below must not exceed the host memory.
     if (std::int64_t{signalled.count} > to.capacity)
-        fail(ErrorCode::internal, "{} changes refine a frame of {} bytes", signalled.count, to.capacity);
+        fail(ErrorCode::internal, "a refinement has {} changes, but the frame has {} bytes", signalled.count,
+             to.capacity);
     if (signalled.count > 0) {
         const auto from = gpu.changes.view();
         gpu.transfer.down([&](const cuda::Stream& stream) {

@@ -109,15 +109,15 @@ struct RestingCell {
 
 /// Decisions of the host for one frame. Times are in nanoseconds, sizes in 1/1024 byte.
 struct RefinementTurn {
-    bool starts_over;                      ///< all cells start over
-    std::int64_t now, rests;               ///< time of the frame; how long a cell must be static per stage
-    int turns, phase;                      ///< one of `turns` cells takes a sample: those with this phase
-    int within;                            ///< threshold of the frame
-    int thresholds[rest_stages];           ///< per stage: larger differences from the mean are refined
-    std::int64_t credit, most;             ///< addition to the budget, and its maximum
-    std::int64_t least;                    ///< minimum budget for a delta frame
-    std::int64_t correction, done;         ///< of finished refinements: expected minus actual size; expected size
-    std::int64_t room;                     ///< bytes that may be in flight
+    bool starts_over;               ///< all cells start over
+    std::int64_t now, rests;        ///< time of the frame; how long a cell must be static per stage
+    int turns, phase;               ///< one of `turns` cells takes a sample: those with this phase
+    int within;                     ///< threshold of the frame
+    int thresholds[rest_stages];    ///< per stage: larger differences from the mean are refined
+    std::int64_t credit, most;      ///< addition to the budget, and its maximum
+    std::int64_t least;             ///< minimum budget for a delta frame
+    std::int64_t correction, done;  ///< sums over finished refinements: expected minus actual size, expected size
+    std::int64_t room;              ///< bytes that may be in flight
     std::int64_t per_change[rest_stages];  ///< expected size of a change, per stage
     std::uint32_t looked_at;               ///< maximum number of cells to examine
 };

@@ -63,7 +63,7 @@ void RefinementOnGpu::take_blocks(const std::uint32_t* off) {
 
 void RefinementOnGpu::refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference,
                              const RefinementTurn& turn, RefinementDelta& step) {
-    if (!step.on_gpu_) fail(ErrorCode::usage, "a step on the host, of a picture on the GPU");
+    if (!step.on_gpu_) fail(ErrorCode::usage, "the picture is on the GPU, but the delta frame is on the host");
     auto& to = *step.on_gpu_;
     const auto& stream = executor_->stream();
     auto* const signalled = to.signalled.as<SignalledStep>();

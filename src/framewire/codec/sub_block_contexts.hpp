@@ -259,7 +259,7 @@ private:
     }
 
     std::array<Pattern, stride*(block_side + 2) + part_side> patterns_;
-    std::array<std::uint8_t, stride*(block_side + 2) + part_side> extents_;  // of the patterns
+    std::array<std::uint8_t, stride*(block_side + 2) + part_side> extents_;  // extents of the patterns
     std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
 };
 

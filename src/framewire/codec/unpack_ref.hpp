@@ -58,7 +58,7 @@ inline void read_changes(Symbols& symbols, const StepModels& models, const Area&
     const int channels = picture.shape.channels;
     for (const auto& part : cut(block.width, block.height, part_side)) {
         const int mode = parts.read(symbols, models, part.x / part_side, part.y / part_side);
-        check(mode <= 1, "a part of changes has a mode of predictions");
+        check(mode <= 1, "a sub-block of changes has a mode that only predictions have");
         if (mode == 0) continue;
         for (int y = part.y; y < part.y + part.height; ++y)
             for (int x = part.x; x < part.x + part.width; ++x) {
@@ -85,8 +85,8 @@ inline Vector read_vector(Symbols& symbols, const StepModels& models, const Part
     const Vector left = of_left ? vectors[std::size_t(row)][std::size_t(column - 1)] : Vector{};
     const Vector above = of_above ? vectors[std::size_t(row - 1)][std::size_t(column)] : Vector{};
     const int kind = symbols.symbol(models.vector_kind[std::size_t(of_left + 2 * of_above)]);
-    if (kind == 0) check(of_left, "a part takes the vector of a neighbour that has none");
-    if (kind == 1) check(of_above, "a part takes the vector of a neighbour that has none");
+    if (kind == 0) check(of_left, "a sub-block takes the vector of a neighbour that has none");
+    if (kind == 1) check(of_above, "a sub-block takes the vector of a neighbour that has none");
     if (kind < 2) return kind == 0 ? left : above;
     const auto distance = [&](int axis) {
         const int n = symbols.symbol(models.vector_bits[std::size_t(axis + 2 * (of_left || of_above))]);
@@ -239,7 +239,7 @@ inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& bl
     std::array<int, 3> classes{};
     for (const auto& part : cut(block.width, block.height, part_side)) {
         const int mode = parts.read(symbols, models, part.x / part_side, part.y / part_side);
-        check(mode <= 1, "a part of changes has a mode of predictions");
+        check(mode <= 1, "a sub-block of changes has a mode that only predictions have");
         if (mode == 0) continue;
         for (int y = part.y; y < part.y + part.height; ++y)
             read_row(symbols, models, runs, part.x, y, part.width, channels);
@@ -334,7 +334,7 @@ inline void read_step_block(Reader reader, int kind, int threshold, const Area& 
 /// broken bytes.
 inline void read_picture_block(Reader reader, const Area& block, Picture& picture) {
     const auto form = reader.two_words();
-    check(form == 1 || form == 2, "a block of a picture is neither whole nor plain");
+    check(form == 1 || form == 2, "a keyframe's block is neither whole nor plain");
     if (form == 2) {
         read_plain(reader, block, picture);
     } else {
@@ -345,7 +345,7 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
         read_whole(codings, states, block, picture);
         for (const auto& state : states) state.end();
     }
-    check(reader.left.empty(), "a block of a picture has bytes left");
+    check(reader.left.empty(), "bytes are left after a keyframe's block");
 }
 
 }  // namespace framewire::codec::reference
@@ -367,7 +367,7 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
     Picture picture = was;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         if (bytes[i].empty()) {
-            check(kind != 1 && kind != 3, "a block of the picture is missing");
+            check(kind != 1 && kind != 3, "a block of the keyframe is missing");
             continue;
         }
         if (kind == 1 || kind == 4)

@@ -159,7 +159,7 @@ void luma_and_sums(const SourceRows& source, int count, const Components& by, Su
                 std::memcpy(luma + x, last_luma, static_cast<std::size_t>(count - x));
             }
             if constexpr (with_sums) {
-                // The weight of the row, 1 or 2 or 4 quarters.
+                // Weight of the row in quarters: 1, 2 or 4.
                 const auto times = hn::Set(d, static_cast<std::int16_t>(weight));
                 for (int channel = 0; channel < 3; ++channel) {
                     const auto& from = bgr.channels[channel];
@@ -382,7 +382,7 @@ HWY_EXPORT(image_to_yuv_rows);
 
 // Chunks are rows of chroma, so that no two threads write the same row of luma or chroma.
 void ImageToYuv::run(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) const {
-    validate(image, image_shape(), "the image to make YUV from");
+    validate(image, image_shape(), "the image to convert to YUV");
     validate(picture, picture_, "the YUV picture");
     const auto by = to_yuv_coefficients(picture_.coding);
     const auto rows = std::int64_t{picture_.frames} * picture_.chroma_height();
@@ -403,12 +403,12 @@ void ImageToYuv::run_rows(const ImageRows<const std::uint8_t>& rows, const RowRa
                           const HostYuv<std::uint8_t>& picture) const {
     validate(picture, picture_, "the YUV picture");
     const bool equal_channels = channels_ == 3 && rows.view.shape().channels == 1;
-    validate_rows(rows, image_shape().with_channels(equal_channels ? 1 : channels_), "the rows to make YUV from");
+    validate_rows(rows, image_shape().with_channels(equal_channels ? 1 : channels_), "the rows to convert to YUV");
     const auto need = rows_needed(made), have = rows.range();
     const int high = picture_.format.chroma == ChromaSampling::s420 ? 2 : 1;
     if (made.begin < 0 || made.end > picture_.height || made.begin % high != 0 ||
         (made.end % high != 0 && made.end != picture_.height) || need.begin < have.begin || need.end > have.end)
-        fail(ErrorCode::usage, "rows {} to {} of YUV cannot be made from those from {} to {} of {}", made.begin,
+        fail(ErrorCode::usage, "YUV rows {} to {} cannot be made from rows {} to {} of an image of {}", made.begin,
              made.end, have.begin, have.end, to_string(image_shape()));
     HWY_DYNAMIC_DISPATCH(image_to_yuv_rows)
     (rows.view, rows.first, equal_channels, picture, to_yuv_coefficients(picture_.coding), made.begin / high,

@@ -271,7 +271,7 @@ void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::S
 // Prepares the coefficients for 15-bit inputs, and packs the weights of the chroma taps into bytes for
 // __dp4a().
 void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const {
-    validate(image, image_shape(), "the image to make YUV from");
+    validate(image, image_shape(), "the image to convert to YUV");
     validate(picture, picture_, "the YUV picture");
     const auto by = to_yuv_coefficients(picture_.coding);
     const auto& stream = executor_->stream();

@@ -311,9 +311,9 @@ YuvToImage::YuvToImage(const YuvInfo& picture, int channels, Executor& executor)
 ImageToYuv::ImageToYuv(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");
-    validate(image_shape(), "the image to make YUV from");
+    validate(image_shape(), "the image to convert to YUV");
     if (picture.format.bits != 8)
-        fail(ErrorCode::usage, "the YUV picture is {}; pictures of 8 bits are made", to_string(picture.format));
+        fail(ErrorCode::usage, "the YUV picture is {}; only 8 bits are supported", to_string(picture.format));
 }
 
 ImageToYuv::ImageToYuv(const YuvInfo& picture, int channels, Executor& executor)

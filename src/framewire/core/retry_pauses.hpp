@@ -11,7 +11,7 @@ namespace framewire {
 /// Pauses between attempts to open or connect again. Each pause is twice as long as the one before, up to the longest.
 class RetryPauses {
 public:
-    /// Both must be at least 0. If `first` exceeds `longest`, only the first pause does.
+    /// Both must be at least 0. If `first` exceeds `longest`, only the first pause is longer than `longest`.
     explicit RetryPauses(std::chrono::milliseconds first = first_retry_pause,
                          std::chrono::milliseconds longest = longest_retry_pause)
         : first_(first), longest_(longest), next_(first) {}

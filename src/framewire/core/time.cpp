@@ -11,7 +11,7 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t largest_term = 1'000'000'000;  // of numerator and denominator
+constexpr std::int64_t largest_term = 1'000'000'000;  // limit for numerator and denominator
 
 // Parses digits with at most three after a point, as a whole number of thousandths.
 std::optional<std::int64_t> parse_thousandths(std::string_view text) {

@@ -114,8 +114,8 @@ void Executor::synchronize() const {
 }
 
 void Executor::refuse_space(const char* who) const {
-    fail(ErrorCode::internal, "memory of the {} for {} on the {} backend", backend_ == Backend::cuda ? "host" : "GPU",
-         who, to_string(backend_));
+    fail(ErrorCode::internal, "{} cannot use memory of the {} on the {} backend", who,
+         backend_ == Backend::cuda ? "host" : "GPU", to_string(backend_));
 }
 
 void Executor::limit_shared_memory(const cuda::SharedMemory& most) {

@@ -34,7 +34,8 @@ void Stream::confirm(CallPlace where) {
 }
 
 void Stream::synchronize() const {
-    if (Graph::Recording::current()) fail(ErrorCode::internal, "a stream is waited for while a graph is recorded");
+    if (Graph::Recording::current())
+        fail(ErrorCode::internal, "a stream cannot be waited for while a graph is recorded");
     check(cudaStreamSynchronize(handle_));
 }
 
@@ -113,7 +114,7 @@ Graph::Recording*& Graph::Recording::current() {
 
 // Capture mode "thread local": CUDA calls of other threads neither fail nor get into the graph.
 Graph::Recording::Recording(const Stream& stream) : recorded_(stream.handle_) {
-    if (current()) fail(ErrorCode::internal, "a graph is recorded within the recording of another");
+    if (current()) fail(ErrorCode::internal, "a graph cannot be recorded within the recording of another");
     check(cudaStreamBeginCapture(capture_.handle_, cudaStreamCaptureModeThreadLocal));
     capturing_ = true;
     current() = this;

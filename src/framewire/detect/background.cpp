@@ -227,7 +227,7 @@ void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t
 
 // Writes the gray rows of one frame into the plan's image, in parallel.
 HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
-    if (made_gray_.shape().height == 0) fail(ErrorCode::usage, "rows for a foreground of several frames at once");
+    if (made_gray_.shape().height == 0) fail(ErrorCode::usage, "rows are only accepted for a single frame");
     const ImageRows<std::uint8_t> all(made_gray_.view());
     executor_->pool().for_chunks(shape_.height, rows_in_cache(shape_.width),
                                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -388,7 +388,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
       gray_({.channels = 1}, frames, executor),
       gaussian_({.size = parameters.blur, .rounding = GaussianRounding::opencv}, frames.with_channels(1), executor) {
     if (threshold_ < 0 || threshold_ > 255)
-        fail(ErrorCode::usage, "a threshold of {} between foreground and background; allowed: 0 to 255", threshold_);
+        fail(ErrorCode::usage, "the threshold between foreground and background is {}; allowed: 0 to 255", threshold_);
     if (executor.backend() == Backend::cpu) {
         if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
         return;

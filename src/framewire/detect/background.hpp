@@ -92,7 +92,7 @@ public:
     void run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds);
 
 private:
-    Shape shape_;         // of one frame
+    Shape shape_;         // shape of one frame
     std::uint32_t rate_;  // in units of 1/65536
     Executor* executor_;
     BackendBuffer means_;  // row after row

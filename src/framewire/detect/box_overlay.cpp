@@ -58,10 +58,10 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
     : style_(style), shape_(shape), executor_(&executor) {
     validate(shape, "the boxes' image");
     if (style.line_px < 1 || style.line_px > max_outline_px)
-        fail(ErrorCode::usage, "boxes with lines of {} px; allowed: 1 to {}", style.line_px, max_outline_px);
+        fail(ErrorCode::usage, "the line width of boxes is {} px; allowed: 1 to {}", style.line_px, max_outline_px);
     if (style.pixelate_px < 0 || style.pixelate_px > max_pixelate_px)
-        fail(ErrorCode::usage, "boxes pixelated in cells of {} px; allowed: 0 (not at all) to {}", style.pixelate_px,
-             max_pixelate_px);
+        fail(ErrorCode::usage, "the cell size of pixelated boxes is {} px; allowed: 0 (not at all) to {}",
+             style.pixelate_px, max_pixelate_px);
     if (shape.channels == 1) style_.color = as_gray(style.color);  // converting a gray value again does not change it
     // Outlines need no memory.
     if (style.pixelate_px == 0) return;

@@ -17,7 +17,7 @@ inline constexpr int max_pixelate_px = 4096;
 
 /// Style of the boxes in a picture.
 struct BoxStyle {
-    Pixel color = pixel_of(0, 0, 255);  ///< of the outline; in a gray picture its gray value
+    Pixel color = pixel_of(0, 0, 255);  ///< colour of the outline; in a gray picture its gray value
     int line_px = 2;                    ///< width of the outline, inside the box, 1 to max_outline_px
     int pixelate_px = 0;  ///< 0 draws outlines; 1 to max_pixelate_px hides boxes under cells of that side instead
 };

@@ -10,8 +10,9 @@ namespace framewire {
 void download(const DeviceComponents& from, HostComponents& to, int first, const cuda::Stream& stream) {
     if (to.frames() != from.frames() || to.capacity() != from.capacity() || first < 0 || first > from.capacity())
         fail(ErrorCode::usage,
-             "{} components of {} lists of {} into {} lists of {}; the lists must match and hold as many", first,
-             from.frames(), from.capacity(), to.frames(), to.capacity());
+             "cannot download {} components each from {} lists of {} to {} lists of {}; the lists must match and have "
+             "room for them",
+             first, from.frames(), from.capacity(), to.frames(), to.capacity());
     const auto source = from.lists();
     const auto target = to.lists();
     cuda::download(source.found, target.found, static_cast<std::size_t>(from.frames()) * 2 * sizeof(std::int32_t),
@@ -32,10 +33,10 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
     if (parameters.connectivity != 4 && parameters.connectivity != 8)
         fail(ErrorCode::usage, "connectivity {}; allowed: 4 and 8", parameters.connectivity);
     if (parameters.min_area < 0 || parameters.max_area < parameters.min_area)
-        fail(ErrorCode::usage, "areas of {} to {} pixels; the smaller must be at least 0 and at most the larger",
+        fail(ErrorCode::usage, "the areas are {} to {} pixels; the minimum must be at least 0 and at most the maximum",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1)
-        fail(ErrorCode::usage, "room for {} components; at least 1 is needed", parameters.capacity);
+        fail(ErrorCode::usage, "the capacity is {} components; at least 1 is needed", parameters.capacity);
     const bool eight = parameters.connectivity == 8;
     workspace_ = BackendBuffer(executor.backend() == Backend::cpu
                                    ? labelling::BandWorkspace::bytes(labelling::BandCut(shape_, eight))
@@ -49,7 +50,7 @@ void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int 
         fail(ErrorCode::usage, "the mask to label is {}; {} is needed", to_string(mask_shape), to_string(shape_));
     if (!mask) fail(ErrorCode::usage, "the mask to label has no memory");
     if (capacity != parameters_.capacity)
-        fail(ErrorCode::usage, "lists of {} components; the plan is for {}", capacity, parameters_.capacity);
+        fail(ErrorCode::usage, "the lists hold {} components; the plan is for {}", capacity, parameters_.capacity);
     if ((labels != nullptr) != parameters_.label_images)
         fail(ErrorCode::usage, "label images are {}",
              parameters_.label_images ? "missing" : "given to a plan without them");

@@ -140,9 +140,9 @@ struct WordTriple {
     std::uint32_t left, word, right;
 };
 
-/// The pixels of a word that must be united with a pixel of the row above so that everything that touches is
-/// united: straight up or, with 8 neighbours, diagonally. Redundant links are removed, given that the runs of
-/// each row are whole (as in Playne and Hawick 2018), so a run and a run above it have one link.
+/// Pixels of a word that must be united with a pixel of the row above: straight up or, with 8 neighbours,
+/// diagonally. The pixels of a run are united already, so redundant links are removed (as in Playne and Hawick
+/// 2018): two runs that touch have one link.
 struct Links {
     std::uint32_t up, up_left, up_right;
 

@@ -39,10 +39,11 @@ namespace {
 void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
     if (parameters.max_area < parameters.min_area)
-        fail(ErrorCode::usage, "objects of {} to {} pixels; allowed: at least 1, with the first at most the second",
+        fail(ErrorCode::usage,
+             "the objects' areas are {} to {} pixels; the minimum must be at least 1 and at most the maximum",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)
-        fail(ErrorCode::usage, "room for {} objects of a frame; allowed: 1 to {}", parameters.capacity,
+        fail(ErrorCode::usage, "the capacity is {} objects per frame; allowed: 1 to {}", parameters.capacity,
              max_detector_capacity);
 }
 
@@ -199,7 +200,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     auto& state = *state_;
     const auto shape = state.shape.with_frames(1);
     if (!std::holds_alternative<BackgroundImage>(state.parameters.background))
-        fail(ErrorCode::usage, "a picture for a detector that makes its background itself");
+        fail(ErrorCode::usage, "this detector builds its own background; it does not accept a picture");
     const auto channels = picture.shape().channels;
     validate(picture, shape.with_channels(channels == 1 ? 1 : 3), "the background");
     Foreground blurring({.blur = state.parameters.blur_px}, picture.shape(), *state.executor);
@@ -252,8 +253,8 @@ void MotionDetector::run(const MakeChannelRows& make, const ComponentLists<Memor
 // The detector accepts either gray rows or rows with channels, depending on its background.
 template <class Rows>
 void MotionDetector::run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects) {
-    if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a detector of whole frames");
-    if (gray != rows_are_gray()) fail(ErrorCode::usage, "rows that are not of the kind that the detector takes");
+    if (!goes_by_rows()) fail(ErrorCode::usage, "this detector takes whole frames, not rows");
+    if (gray != rows_are_gray()) fail(ErrorCode::usage, "the rows have the wrong number of channels for this detector");
     auto& state = *state_;
     state.run_on<MemorySpace::host>([&] { state.find_foreground<MemorySpace::host>(rows); }, objects);
 }
@@ -299,7 +300,7 @@ int MotionDetector::frames_before_background() const { return state_->without_ba
 bool MotionDetector::has_background() const { return state_->background_due == 0; }
 
 const DetectedObjects& MotionDetector::fetch() {
-    // Downloads the objects in order with the run that found them, and waits.
+    // Queues the download after the run that found the objects, and waits for it.
     auto& objects = state_->objects;
     objects.download();
     objects.wait();
@@ -330,7 +331,7 @@ bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>
 // is given too, which is set afterwards.
 ParameterField<P> method_field() {
     return {{.name = "method",
-             .help = "mixture, or the report's chain; its default background is the first frame",
+             .help = "a mixture of Gaussians, or the report's method, whose default background is the first frame",
              .type = ParameterInfo::Type::choice,
              .choices = {"mixture", "report"}},
             [](const P& all) { return is_mixture(all) ? "mixture" : "report"; },
@@ -369,8 +370,8 @@ std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
         const auto size = number_in<int>(std::string_view(text).substr(median_name.size() + 1));
         if (size && *size % 2 == 1 && *size >= least_mask_median_px && *size <= most_mask_median_px)
             return MedianWindow{*size};
-        fail(ErrorCode::usage, "morph {}; allowed for a median's window is an odd whole number from {} to {}",
-             in_quotes(text), least_mask_median_px, most_mask_median_px);
+        fail(ErrorCode::usage, "morph {}: the median's size must be an odd whole number from {} to {}", in_quotes(text),
+             least_mask_median_px, most_mask_median_px);
     }
     auto names = names_of(morphology_names);
     names.push_back(median_name);
@@ -550,7 +551,7 @@ std::vector<FilterFigure> Boxes::figures() const {
 FilterInfo boxes_info() {
     return {
         .name = "boxes",
-        .summary = "what moves, in boxes or hidden under a mosaic",
+        .summary = "draws boxes around moving objects, or pixelates them",
         .parameters = parameters(),
         .examples = {"boxes", "boxes=pixelate=16:morph='median:15'", "boxes=method=report:blur=7:threshold=12"},
         // Parameters are validated when the shapes of a chain are computed, before any plan is made.
@@ -652,8 +653,10 @@ DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& 
       labels_(static_cast<std::size_t>(frame.with_channels(1).bytes()) * sizeof(std::int32_t)),
       steps_(make_steps(parameters, frame)) {
     // The intermediate results are read on the host.
-    if (executor.backend() != Backend::cpu) fail(ErrorCode::internal, "pictures of a detector's steps on a GPU");
-    if (frame.frames != 1) fail(ErrorCode::usage, "pictures of the steps of {} frames at once", frame.frames);
+    if (executor.backend() != Backend::cpu)
+        fail(ErrorCode::internal, "pictures of a detector's steps require the cpu backend");
+    if (frame.frames != 1)
+        fail(ErrorCode::usage, "pictures of a detector's steps require single frames, not {}", frame.frames);
     if (!std::holds_alternative<MixtureParameters>(parameters.background))
         blurring_.emplace(ForegroundParameters{parameters.blur_px, parameters.threshold}, frame, executor);
 }

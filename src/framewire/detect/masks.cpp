@@ -509,7 +509,7 @@ MaskRegion::MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor
 
 void MaskRegion::require_same_size(const Shape& masks) const {
     if (masks.with_frames(1) != region_.shape())
-        fail(ErrorCode::usage, "a region of {} for masks of {}", to_string(region_.shape()), to_string(masks));
+        fail(ErrorCode::usage, "the region is {}, but the masks are {}", to_string(region_.shape()), to_string(masks));
 }
 
 void MaskRegion::apply(HostBitMaskView<std::uint32_t> masks) const {
@@ -533,7 +533,7 @@ MaskMedian::MaskMedian(int size_px, const Shape& shape, Executor& executor)
     : size_px_(size_px), shape_(shape.with_channels(1)), executor_(&executor) {
     validate(shape_, "the mask");
     if (size_px % 2 == 0 || size_px < least_mask_median_px || size_px > most_mask_median_px)
-        fail(ErrorCode::usage, "a mask's median of {} pixels; allowed: odd numbers from {} to {}", size_px,
+        fail(ErrorCode::usage, "the size of a mask's median is {} pixels; allowed: odd numbers from {} to {}", size_px,
              least_mask_median_px, most_mask_median_px);
 }
 

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     const bool in_row = word >= 0 && word < job.in.row_words();
     const int radius = job.steps.radius;
 
-    int y_begin = band * job.band_rows - phases * radius;  // of the tile
+    int y_begin = band * job.band_rows - phases * radius;  // first row of the tile
     int rows = job.band_rows + 2 * phases * radius;        // even for all tiles
     for (int row = warp; row < rows; row += warps_per_block) {
         const int y = y_begin + row;

@@ -126,7 +126,7 @@ constexpr std::uint8_t sole_modes = most_mixtures + 1;
 
 // A row of an image and of its masks.
 struct MixtureRow {
-    BlockPixels pixels;  // of the first block; whole blocks are readable, whatever the width
+    BlockPixels pixels;  // pixels of the first block; whole blocks are readable, whatever the width
     int width;
     std::uint32_t *foreground, *shadows;  // `shadows` may be null
 

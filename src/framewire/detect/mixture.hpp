@@ -249,7 +249,7 @@ private:
     void update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
                     std::uint32_t* shadows, int row_words);
 
-    Shape shape_;  // of one frame
+    Shape shape_;  // shape of one frame
     MixtureTerms terms_;
     MixtureLayout layout_;
     Executor* executor_;

@@ -674,10 +674,11 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
         parameter_field(
             &S::method, binarize_method_names,
             {.name = "method",
-             .help = "two-max: mean of the two most frequent values, held to 50..200; otsu: as OpenCV; two-peaks: the "
-                     "valley of the smoothed histogram; document: for ink on uneven paper, otsu of what is left of the "
-                     "paper's light, and white if nothing stands out from the paper's noise; sauvola: local, for "
-                     "documents; fixed: level"}),
+             .help =
+                 "two-max: mean of the two most frequent values, clamped to 50..200; otsu: as OpenCV; two-peaks: the "
+                 "valley of the smoothed histogram; document: for ink on uneven paper, otsu after dividing by "
+                 "the paper's brightness, and white if nothing stands out from the paper's noise; sauvola: local, for "
+                 "documents; fixed: level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
                            {.name = "level", .help = "the threshold of method=fixed", .maximum = 255}),
         parameter_field<S>(

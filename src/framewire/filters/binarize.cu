@@ -137,7 +137,7 @@ __device__ unsigned long long block_max(unsigned long long value, ThresholdMemor
     return value;
 }
 
-// two_max_threshold() over the block, at every thread.
+// Computes two_max_threshold() for the block; every thread gets the result.
 __device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
     // The largest key belongs to the most frequent value, and among equally frequent ones to the darkest.
     const auto key = static_cast<unsigned long long>(count) << 8 | (255 - threadIdx.x);

@@ -88,7 +88,7 @@ struct PointwiseSpan {
     /// First pixel.
     const std::uint8_t* in;
     const std::uint8_t* previous;  ///< the previous frame, for filters that need it; otherwise null
-    int channels;                  ///< of `in` and `previous`
+    int channels;                  ///< channels of `in` and `previous`
     std::int64_t pixels;           ///< length of the run
     /// Target of the run.
     std::uint8_t* out;
@@ -101,7 +101,7 @@ struct PointwiseSpan {
 /// PointwiseOp. filters/CMakeLists.txt lists the filter in `pointwise_filters`.
 struct PointwiseOp {
     std::string_view filter;               ///< name of the filter
-    int channels = 0;                      ///< of the result; 0 keeps the number of channels
+    int channels = 0;                      ///< channels of the result; 0 keeps their number
     bool needs_previous = false;           ///< reads the previous frame
     std::array<std::int32_t, 4> values{};  ///< the filter's settings, in its own encoding
 
@@ -221,7 +221,7 @@ struct FilterInfo {
     /// For filters that only replace square cells, counted from the image's corner, by their means: the side of a cell
     /// in pixels. Returns nothing if the parameters require anything else.
     std::function<std::optional<int>(const ParameterValues&)> cell_px{};
-    /// For filters that only map channel values and saturation as Adjust does: the terms.
+    /// Terms of a filter that, like Adjust, only maps channel values and saturation.
     std::function<AdjustTerms(const ParameterValues&)> levels{};
     /// For filters that change the number of frames, and so have no plan: the resulting frame rate. See
     /// split_at_rate().

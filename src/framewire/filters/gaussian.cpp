@@ -89,7 +89,7 @@ public:
         }
     }
 
-    // Row results of the vector of bytes at `at`.
+    // Returns the row pass for the vector of bytes at `at`.
     HWY_INLINE Halves operator()(const std::uint8_t* at) const {
         const D8 d8;
         const D16 d16;
@@ -529,10 +529,10 @@ int gaussian_size_for(double sigma) {
 // dropped, which shortens the window.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding) {
     if (size < 0 || size > max_window_px)
-        fail(ErrorCode::usage, "gaussian of size {}; allowed: 0 to {}", size, max_window_px);
+        fail(ErrorCode::usage, "gaussian's size is {}; allowed: 0 to {}", size, max_window_px);
     if (!(sigma >= 0 && sigma <= max_gaussian_sigma_px))
-        fail(ErrorCode::usage, "gaussian with sigma {}; allowed: 0 to {}", sigma, max_gaussian_sigma_px);
-    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian of size 0 and sigma 0; at least one must be given");
+        fail(ErrorCode::usage, "gaussian's sigma is {}; allowed: 0 to {}", sigma, max_gaussian_sigma_px);
+    if (size == 0 && sigma == 0) fail(ErrorCode::usage, "gaussian has size 0 and sigma 0; at least one must be given");
     if (size == 0) size = gaussian_size_for(sigma);
     const auto exact = exact_weights(size, sigma == 0 ? default_gaussian_sigma(size) : sigma);
 

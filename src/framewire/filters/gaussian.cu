@@ -313,7 +313,7 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
 // Chooses the layout and the width of a strip.
 template <GaussianRounding rounding, int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
-    // A strip as wide as its margins leave of 32 quads; the full 32 quads if that would be too little.
+    // The strip and its margins take 32 quads, or the strip alone if the margins would leave too little of them.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // If two blocks per multiprocessor do not fit, process one channel at a time in a narrow strip, which fits the
     // shared memory of every GPU.

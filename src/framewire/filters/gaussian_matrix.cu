@@ -174,7 +174,7 @@ struct ColumnWeights {
 // The row results of a window's rows in 16 columns: a shift register in the second product's left operand layout.
 template <int units>
 struct Tile {
-    std::uint32_t low[units][2] = {}, high[units][2] = {};  // of two columns; four rows each
+    std::uint32_t low[units][2] = {}, high[units][2] = {};  // halves for two columns, four rows each
 
     // Moves up by one unit and appends the sums of the next 16 rows, eight in `upper` and eight in `lower`.
     __device__ void add(const Sums& upper, const Sums& lower, std::uint32_t kept_bits) {

@@ -169,14 +169,14 @@ TEST(Gaussian, RejectsWrongSizesSigmasAndShapes) {
         return std::string("taken");
     };
     for (const int size : {-1, 256})
-        EXPECT_EQ(message({.size = size}), "gaussian of size " + std::to_string(size) + "; allowed: 0 to 255");
-    EXPECT_EQ(message({.size = 0}), "gaussian of size 0 and sigma 0; at least one must be given");
+        EXPECT_EQ(message({.size = size}), "gaussian's size is " + std::to_string(size) + "; allowed: 0 to 255");
+    EXPECT_EQ(message({.size = 0}), "gaussian has size 0 and sigma 0; at least one must be given");
     const auto info = gaussian_info();
     EXPECT_THROW(info.output_shape(with_defaults(info, {{"size", "0"}}), {1, 4, 4, 3}), Error);
-    EXPECT_EQ(message({.sigma = -1}), "gaussian with sigma -1; allowed: 0 to 1000");
-    EXPECT_EQ(message({.sigma = 1000.5}), "gaussian with sigma 1000.5; allowed: 0 to 1000");
+    EXPECT_EQ(message({.sigma = -1}), "gaussian's sigma is -1; allowed: 0 to 1000");
+    EXPECT_EQ(message({.sigma = 1000.5}), "gaussian's sigma is 1000.5; allowed: 0 to 1000");
     EXPECT_EQ(message({.sigma = std::numeric_limits<double>::quiet_NaN()}),
-              "gaussian with sigma nan; allowed: 0 to 1000");
+              "gaussian's sigma is nan; allowed: 0 to 1000");
     EXPECT_THROW(Gaussian({}, {1, 4, 4, 2}, executor), Error);
     const Gaussian gaussian({}, {1, 4, 4, 3}, executor);
     HostImage in({1, 4, 4, 3}), gray({1, 4, 4, 1});

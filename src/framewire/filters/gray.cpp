@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
-// Gray on the CPU: runs of pixels in vectors. For BGR the loop of gray_input-inl.hpp does the work; this file stores
-// its results with one or three channels.
+// Gray on the CPU, with vectors. gray_input-inl.hpp converts BGR; this file stores the results with one or three
+// channels.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {

@@ -11,7 +11,7 @@ namespace framewire {
 struct GrayParameters {
     /// Weights of the channels.
     GrayMethod method = GrayMethod::weighted;
-    int channels = 3;  ///< of the result: 3 (the gray value in each channel) or 1
+    int channels = 3;  ///< channels of the result: 3 (the gray value in each channel) or 1
 };
 
 /// Gray from BGR (streaming report, section 7), with the weights of GrayMethod. A one-channel image is its own gray

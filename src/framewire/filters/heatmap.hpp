@@ -93,8 +93,8 @@ FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #endif
 }
 
-/// As heat_of(), from a pixel's changes alone: those numbered first to end - 1, each at one of the pixel's bytes. `now`
-/// points to the pixel's current bytes. A single channel counts three times.
+/// Like heat_of(), but from a pixel's changes alone: those numbered first to end - 1, each at one of the pixel's bytes.
+/// `now` points to the pixel's current bytes. A single channel counts three times.
 FRAMEWIRE_HOST_DEVICE inline int heat_of_changes(const std::uint8_t* now, const std::uint32_t* positions,
                                                  const std::uint8_t* differences, std::int64_t first, std::int64_t end,
                                                  int channels) {

@@ -336,7 +336,7 @@ MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const
         windows = threads / threads_per_window;
         most_px = widest_strip_px(size, bytes) / (windows * step_px) * step_px;
     }
-    if (most_px == 0) {  // not even one step per window: fewer windows, and threads that only keep columns
+    if (most_px == 0) {  // no room for one step per window: use fewer windows; the other threads only update columns
         most_px = step_px;
         windows = std::min(windows, most_windows(size, memory.block_bytes));
         if (windows == 0)

@@ -103,11 +103,11 @@ using LevelPair = std::uint32_t;
 /// A window, kept by half a warp, that slides along a row of the block's columns. Of the 32 levels in view, four parts
 /// of eight, each lane has two: pair lane / 4 of part lane % 4.
 struct Window {
-    const std::uint8_t* columns;  // of the block, as bytes
+    const std::uint8_t* columns;  // columns of the block, as bytes
     int size;
     int lane = static_cast<int>(threadIdx.x) % lanes_per_window;
     int group = groups / 2 - 1;  // the first of the two groups in view
-    LevelPair counts = 0;        // of this lane
+    LevelPair counts = 0;        // counts of this lane
 
     __device__ const std::uint8_t* column(int x) const { return columns + x * column_bytes; }
     // Offset of the lane's part in a column, and of the count below the part's group.
@@ -154,7 +154,7 @@ struct Window {
         return __popc(__byte_perm(even, odd, threadIdx.x % 32 < lanes_per_window ? 0x5410 : 0x7632));
     }
 
-    // Returns true if the median lies in view.
+    // Returns true if the median is in view, that is, in one of the two groups whose levels are counted.
     __device__ bool sees_median(int levels_below) const {
         return levels_below < 2 * group_levels && (levels_below > 0 || group == 0);
     }
@@ -205,7 +205,7 @@ struct Window {
         }
     }
 
-    // As slide(), checking after each pixel; used when a median has left the view.
+    // Like slide(), but checks after each pixel. Used when a median has left the view.
     __device__ void slide_by_one(int x, std::uint8_t* medians) {
 #pragma unroll 1
         for (int i = 0; i < step_px; ++i) {

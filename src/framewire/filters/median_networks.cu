@@ -29,7 +29,7 @@ struct TileBlock {
     /// Bytes to the left, and to the right, of the results that windows read.
     static constexpr int border_bytes = (size / 2 + more_px) * channels;
     static constexpr int words =
-        (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // of a row of pairs, rounded out to whole words
+        (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // words in a row of pairs, rounded out to whole words
     static constexpr int row_pairs = 4 * words;      ///< pairs per row
     static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
     static_assert(out_words <= row_threads, "a word of a row each");
@@ -134,8 +134,8 @@ public:
 private:
     const MedianImages& images_;
     const Block& block_;
-    int column_, row_;  // of the result; the column is in bytes
-    int first_column_;  // of the pairs
+    int column_, row_;  // position of the result; the column is in bytes
+    int first_column_;  // first column of the pairs
 };
 
 /// A thread's tile in its block: reads the pairs of its footprint and stores its medians.
@@ -278,7 +278,7 @@ namespace {
 #undef MEDIAN_SIZES_FROM
 #undef MEDIAN_NETWORK
 
-constexpr int side = 4;  // of a tile, in pixels
+constexpr int side = 4;  // side of a tile in pixels
 
 template <int size_, int channels_>
 struct Layout {

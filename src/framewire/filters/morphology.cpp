@@ -598,8 +598,8 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
 
 namespace framewire {
 
-// Rows are grouped by their reach, from the middle outwards. After each group, `a` is widened by as much as the group
-// reaches further than the next one.
+// Rows are grouped by their reach, from the middle outwards. After each group, `a` is widened by the
+// difference between this group's reach and the next one's.
 DilationSteps::DilationSteps(const StructuringElement& element, int largest_shift_px) : radius(element.radius()) {
     for (int row = 0; row <= radius;) {
         const int reach = element.reach(row);
@@ -714,7 +714,7 @@ MorphologyPhases phases_of(MorphologyOperation operation) {
 
 StructuringElement::StructuringElement(ElementShape shape, int diameter) : diameter_(diameter) {
     if (diameter < 1 || diameter > max_element_px || diameter % 2 == 0)
-        fail(ErrorCode::usage, "a structuring element of diameter {}; allowed: odd ones from 1 to {}", diameter,
+        fail(ErrorCode::usage, "the structuring element's diameter is {}; allowed: odd numbers from 1 to {}", diameter,
              max_element_px);
     const int r = radius();
     for (int dy = -r; dy <= r; ++dy) {

@@ -37,7 +37,7 @@ FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;  // starts at the zone's corner
     cuda::KernelImage<std::uint8_t> out;
-    int width, height;  // of the zone
+    int width, height;  // size of the zone
     int cell, columns, rows;
     unsigned long long* totals;     // per frame and channel; null if not wanted
     unsigned long long* cell_sums;  // per frame, cell and channel; only for large cells

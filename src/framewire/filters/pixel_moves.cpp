@@ -107,7 +107,7 @@ PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, co
     validate(from, "the image");
     validate(to, "the result");
     if (map.transposed && !is_inside(map, from, to))
-        fail(ErrorCode::internal, "a transposed image of {} for {}", to_string(from), to_string(to));
+        fail(ErrorCode::internal, "an image of {} cannot be transposed to {}", to_string(from), to_string(to));
     if (executor.backend() != Backend::cpu) return;
     outside_row_ = HostBuffer(static_cast<std::size_t>(to.row_bytes()));
     for (int x = 0; x < to.width; ++x) store_pixel(outside, to.channels, outside_row_.data() + x * to.channels);

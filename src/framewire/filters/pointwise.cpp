@@ -43,7 +43,8 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
     if (adjust != ops_.end()) adjusted_ = adjust_terms_of(*adjust);
     const auto states = std::count_if(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
-        fail(ErrorCode::internal, "a pass of {} filters, {} with a previous frame", ops_.size(), states);
+        fail(ErrorCode::internal, "a pass cannot run {} filters, {} of them with a previous frame", ops_.size(),
+             states);
     if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel stays in registers anyway
     shapes_.push_back(shape);
     for (const auto& op : ops_)
@@ -54,8 +55,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
         if (executor.backend() == Backend::cuda)
             for (const auto& op : ops_) {
                 device_numbers_.push_back(number_on_device(op.filter));
-                if (device_numbers_.back() < 0)
-                    fail(ErrorCode::internal, "a pass on the GPU has no code of '{}'", op.filter);
+                if (device_numbers_.back() < 0) fail(ErrorCode::internal, "there is no GPU code for '{}'", op.filter);
             }
 }
 
@@ -97,7 +97,7 @@ void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std
     std::size_t state = 0;
     for (std::size_t index = 0; index < ops_.size(); ++index) {
         if (!ops_[index].needs_previous) continue;
-        if (state == states.size()) fail(ErrorCode::internal, "a pass without memory for its state {}", state);
+        if (state == states.size()) fail(ErrorCode::internal, "a pass has no memory for its state {}", state);
         validate(states[state++], shapes_[index], "the pass's previous image");
     }
 }

@@ -28,7 +28,7 @@ inline constexpr int group_px = lane_px;
 
 /// 16 BGR pixels in their memory layout. Indexed only by constants, so that it stays in registers.
 struct Group {
-    /// Four pixels in three words each.
+    /// Every three words hold four pixels.
     std::uint32_t words[12];
 };
 
@@ -232,7 +232,7 @@ public:
     /// Takes the terms from an operation of adjust_op().
     explicit AdjustOnDevice(const PointwiseOp& op) : AdjustOnDevice(adjust_terms_of(op)) {}
 
-    /// As adjust_pixel(); clamping to bytes happens in the packing instruction.
+    /// Like adjust_pixel(), but the packing instruction clamps to bytes.
     __device__ Pixel operator()(Pixel pixel) const {
         auto levels = packed(level(pixel & 255), level(pixel >> 8 & 255), level(pixel >> 16 & 255));
         if (saturation_ == neutral_saturation) return levels;

@@ -25,8 +25,8 @@ struct RotateMap {
 };
 
 /// Fractional bits of a RotateMap, and of a position between two pixels.
-inline constexpr int rotate_map_bits = 32,  ///< of a RotateMap
-    rotate_place_bits = 8;                  ///< of a position between two pixels
+inline constexpr int rotate_map_bits = 32,  ///< for a RotateMap
+    rotate_place_bits = 8;                  ///< for a position between two pixels
 
 /// A position along one axis: the pixel before it, and the distance from that pixel in 2^-8 pixels, rounded with
 /// halves up.

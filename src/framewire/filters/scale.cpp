@@ -572,7 +572,8 @@ ScaleMethod method_from(const ParameterValues& values) {
 Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     validate(shape, "scale's image");
     if (down.from != shape.height || along.from != shape.width)
-        fail(ErrorCode::usage, "scale's weights of {}x{} for an image of {}", along.from, down.from, to_string(shape));
+        fail(ErrorCode::usage, "scale's weights are for {}x{}, but the image is {}", along.from, down.from,
+             to_string(shape));
     const Shape to{shape.frames, down.to, along.to, shape.channels};
     validate(to, "scale's result");
     return to;
@@ -642,7 +643,7 @@ FilterInfo scale_info() {
             {
                 {.name = "w",
                  .help = "width: pixels (640), percentage of the image (50%) or expression of iw and ih (iw/2); -1 "
-                         "keeps the aspect ratio, -2 does with an even number, 0 keeps the width",
+                         "keeps the aspect ratio, -2 also makes it even, 0 keeps the width",
                  .type = Type::text,
                  .default_value = "-1"},
                 {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "-1"},

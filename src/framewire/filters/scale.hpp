@@ -50,7 +50,7 @@ ScaleBlocks scale_blocks(const ScaleAxis& axis);
 
 /// Parameters of Scale.
 struct ScaleParameters {
-    int width = 0, height = 0;                  ///< of the result, in pixels
+    int width = 0, height = 0;                  ///< size of the result in pixels
     ScaleMethod method = ScaleMethod::bicubic;  ///< interpolation kernel
 };
 

@@ -524,7 +524,7 @@ const TextParameters& checked(const TextParameters& parameters) {
 
 }  // namespace
 
-// Draws all glyphs that the text can need, now, so that frames only have to be laid out.
+// Draws all glyphs that the text can need in advance, so that frames only need a layout.
 Text::Text(const TextParameters& parameters, const Shape& shape, Executor& executor)
     : shape_((validate(shape, "text's image"), shape)),
       executor_(&executor),

@@ -92,10 +92,10 @@ FontFile find_font(const std::string& wanted);
 
 /// A drawn character: its coverage in the atlas, and its position relative to the pen on the base line.
 struct Glyph {
-    std::uint32_t offset = 0;             ///< of its coverage: width * height bytes, row by row
+    std::uint32_t offset = 0;             ///< offset of its coverage: width * height bytes, row by row
     std::uint16_t width = 0, height = 0;  ///< size of its coverage, in pixels
-    int left = 0, top = 0;                ///< of its first pixel, to the right of the pen and above the base line
-    int advance = 0;                      ///< distance to the next pen position, in pixels
+    int left = 0, top = 0;  ///< position of its first pixel, to the right of the pen and above the base line
+    int advance = 0;        ///< distance to the next pen position, in pixels
 };
 
 /// Characters of one font at one size, rasterised once by FreeType (streaming report, section 3): the coverage of each
@@ -180,8 +180,8 @@ struct TextParameters {
     /// Position of the text's upper left corner. A negative value is the distance from the picture's right or lower
     /// edge to the text's.
     int x = 8, y = 8;
-    int size_px = 24;            ///< of the font, 4..512
-    Color color{0xFFFFFF, 255};  ///< of the glyphs
+    int size_px = 24;            ///< font size, 4..512
+    Color color{0xFFFFFF, 255};  ///< colour of the glyphs
     std::optional<Color> box{};  ///< behind the text, extending a quarter of the size beyond it on all sides
     std::string font{};          ///< as find_font() interprets it
 };

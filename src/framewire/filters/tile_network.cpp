@@ -194,7 +194,7 @@ private:
         for (const int y : beyond_strips_) column.push_back(input(x, y));
         return comparisons_.merge(given(NetworkInput::Kind::column, x), comparisons_.sort(column));
     }
-    // As sorted_column(), for a row.
+    // Like sorted_column(), for a row.
     Values sorted_row(const Part& part, int y) {
         Values row;
         for (int x = part.x.end - 1; x < part.x.begin + size_; ++x) row.push_back(input(x, y));

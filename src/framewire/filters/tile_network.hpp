@@ -45,7 +45,7 @@ struct NetworkStage {
 /// move pixels, move columns along x only, and do not move strips. A value that no median needs has no step. The two
 /// steps on the same pair of values follow each other, the lower one first.
 struct TileNetwork {
-    int size = 0;                         ///< of the median, odd
+    int size = 0;                         ///< size of the median, odd
     int tile_width = 0, tile_height = 0;  ///< in pixels
     int part_width = 0, part_height = 0;  ///< what remains of the tile inside all loops
     /// Pixels that the tile's windows read.

@@ -413,7 +413,7 @@ private:
     float middle_ = 0;
     std::int16_t flat_ = 0, steep_ = 0;  // upper halves of the axes' positions
     float centres_[hinges], last_ = 0;
-    // For each bin its one or two tents; `nothing` if there is no second one.
+    // The one or two tents of each bin; `nothing` if there is no second one.
     HWY_ALIGN std::int32_t own_[room], again_[room];
     HWY_ALIGN std::int16_t along_[rows][room_px];
     HWY_ALIGN std::int16_t across_[rows][room_px];

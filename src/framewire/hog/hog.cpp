@@ -36,7 +36,7 @@ struct CellRow {
 
 // One row of blocks in one frame.
 struct BlockRow {
-    const float* cells;  // of the block's first row of cells
+    const float* cells;  // first row of the block's cells
     std::int64_t cell_row_values;
     int columns, block, bins;
     float* out;
@@ -505,7 +505,7 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
 // The first frame needs a full histogram. Later ones are first counted around the levels of the frame before,
 // which is faster; if the levels have moved too far, the gray image is counted again.
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
-    if (!goes_by_rows()) fail(ErrorCode::usage, "rows for a hog of whole images");
+    if (!goes_by_rows()) fail(ErrorCode::usage, "this hog takes whole images, not rows");
     check(out.shape());
     if (!has_levels_) {
         count_bands([&](int, const RowRange& rows, Histogram& counts) {

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(table_threads)
 
 constexpr int cell_threads = 64;
 constexpr int columns_each = 2;                                  // the last thread of a cell of odd width has one
-constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // of a row: the columns, one more at each end,
+constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // words of a row: the columns, one more at each end,
                                                                  // wherever a word begins
 
 // Iterates over the places of a table with `columns` columns. Thread i takes place i and every cell_threads-th

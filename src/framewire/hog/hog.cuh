@@ -25,8 +25,8 @@ __device__ inline float reciprocal_root_of(float number) {
     return result;
 }
 
-/// A slot and two shares. The first share of slot k belongs to bin k - 1, its second to bin k, so the ring is
-/// closed once per histogram instead of once per pixel.
+/// A slot and two shares. The first share of slot k belongs to bin k - 1, the second to bin k, so slots wrap around
+/// the ring of bins once per histogram instead of once per pixel.
 struct Vote {
     int slot;
     float first, second;

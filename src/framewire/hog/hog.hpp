@@ -154,11 +154,11 @@ private:
     Shape shape_;
     HogShape cells_shape_, output_shape_;  // cells_shape_: what the norm reads
     Executor* executor_;
-    std::int64_t row_stride_bytes_ = 0;  // of the gray image
+    std::int64_t row_stride_bytes_ = 0;  // stride of the gray image
     int bands_ = 1;                      // number of parts in which a frame's levels are counted
     BackendBuffer gray_, counts_, tables_, cells_;
     std::shared_ptr<const HogSpread> spread_;  // with central gradients
-    std::shared_ptr<HogLevels> levels_;        // of the frame before, if rows are accepted
+    std::shared_ptr<HogLevels> levels_;        // levels of the previous frame, if rows are accepted
     bool has_levels_ = false;
 };
 

@@ -179,13 +179,14 @@ void validate(const WindowModel& model, const PeopleParameters& p) {
     people_fields().check(p, "people");
     const int least = least_height_px(model, p), half = (model.height_px + 1) / 2;
     if (least < half || least > max_side_px)
-        fail(ErrorCode::usage, "windows of at least {} pixels height; allowed: {} (half of the model's) to {}", least,
+        fail(ErrorCode::usage, "the minimum window height is {} pixels; allowed: {} (half of the model's) to {}", least,
              half, max_side_px);
     if (p.most_height_px != 0 && (p.most_height_px < least || p.most_height_px > max_side_px))
-        fail(ErrorCode::usage, "windows of at most {} pixels height; allowed: {} (the minimum) to {}", p.most_height_px,
-             least, max_side_px);
+        fail(ErrorCode::usage, "the maximum window height is {} pixels; allowed: {} (the minimum) to {}",
+             p.most_height_px, least, max_side_px);
     if (p.capacity < 1 || p.capacity > most_capacity)
-        fail(ErrorCode::usage, "room for {} windows above the threshold; allowed: 1 to {}", p.capacity, most_capacity);
+        fail(ErrorCode::usage, "the capacity is {} windows above the threshold; allowed: 1 to {}", p.capacity,
+             most_capacity);
 }
 
 // Names the size of the smallest window and how small windows may become.
@@ -221,7 +222,7 @@ struct PeopleDetector::State {
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
         // On CUDA the levels run in parallel, so each has its own memory for descriptors.
         const bool side_by_side = executor_.backend() == Backend::cuda;
-        std::size_t begin = 0, end = 0;  // of the descriptors' memory
+        std::size_t begin = 0, end = 0;  // range of the descriptors' memory
         levels.reserve(scales.size());
         for (int level = 0; level < pyramid.levels(); ++level) {
             Hog hog(model_.hog, pyramid.level_shape(level), executor_);
@@ -283,7 +284,7 @@ struct PeopleDetector::State {
     WindowScores scores;
     std::vector<Level> levels;
     std::shared_ptr<const WindowPlaces> places;
-    BackendBuffer descriptors, window_scores;  // of all windows
+    BackendBuffer descriptors, window_scores;  // for all windows
     std::optional<cuda::Graph> all_levels;     // CUDA: what runs after the octaves
 };
 

@@ -117,7 +117,7 @@ struct WindowPlaces {
     };
     std::vector<Level> levels{};
     std::int64_t windows = 0;
-    int cell = 0, width_px = 0, height_px = 0;  ///< of the model
+    int cell = 0, width_px = 0, height_px = 0;  ///< the model's cell and window size
     Shape frame{};
 
     /// Returns the window of a candidate as a box in the frame.

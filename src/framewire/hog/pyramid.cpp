@@ -171,10 +171,10 @@ int octave_of(double scale) {
 // Rejects scales whose level would be empty or too large.
 void check(std::span<const double> scales, const Shape& frame) {
     validate(frame, "the pyramid's frame");
-    if (frame.frames != 1) fail(ErrorCode::usage, "{} frames for a pyramid; it takes one", frame.frames);
+    if (frame.frames != 1) fail(ErrorCode::usage, "a pyramid takes one frame, not {}", frame.frames);
     for (const double scale : scales) {
         if (!(scale >= least_pyramid_scale && scale <= most_pyramid_scale))
-            fail(ErrorCode::usage, "a pyramid level of scale {}; allowed: {} to {}", scale, least_pyramid_scale,
+            fail(ErrorCode::usage, "a pyramid level has scale {}; allowed: {} to {}", scale, least_pyramid_scale,
                  most_pyramid_scale);
         if (scale > std::min(frame.width, frame.height))
             fail(ErrorCode::usage, "a pyramid level of scale {} is empty for a frame of {}", scale, to_string(frame));

@@ -24,7 +24,7 @@ struct WindowRowsOfVotes {
     const HogSpread* spread;
     const SpreadImages* images;
     const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
-    float* out;                 // of the frame
+    float* out;                 // descriptors of the frame
     int begin, end;
 };
 

@@ -360,9 +360,10 @@ void check(const TrainingImages& positives, const TrainingImages& negatives, con
     if (negatives.size() == 0) fail(ErrorCode::usage, "no negative images to train on");
     training_fields().check(p, "training");
     if (p.hard_windows < 1 || p.hard_windows > most_windows)
-        fail(ErrorCode::usage, "{} hard windows per negative image; allowed: 1 to {}", p.hard_windows, most_windows);
+        fail(ErrorCode::usage, "the limit is {} hard windows per negative image; allowed: 1 to {}", p.hard_windows,
+             most_windows);
     if (!(p.scale_step >= 1.05 && p.scale_step <= 2))
-        fail(ErrorCode::usage, "a scale step of {}; allowed: 1.05 to 2", p.scale_step);
+        fail(ErrorCode::usage, "the scale step is {}; allowed: 1.05 to 2", p.scale_step);
 }
 
 // State of one training run.

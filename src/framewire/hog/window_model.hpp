@@ -13,8 +13,8 @@ namespace framewire {
 /// weights with its descriptor, plus the bias; it is positive for what the model was trained to find.
 struct WindowModel {
     HogParameters hog{.norm = HogNorm::l2hys};
-    int width_px = 64;    ///< of the window; a multiple of the cell's side
-    int height_px = 128;  ///< of the window; a multiple of the cell's side
+    int width_px = 64;    ///< multiple of the cell's side
+    int height_px = 128;  ///< multiple of the cell's side
     /// One weight per value of the window's descriptor, in its order: rows x columns x values.
     std::vector<float> weights{};
     float bias = 0;

@@ -18,13 +18,13 @@ namespace {
 
 // Some rows of windows.
 struct WindowRows {
-    const float* weights;  // of the window's first row
+    const float* weights;  // weights of the window's first row
     std::int64_t weights_stride;
     int window_rows, values;
     float bias;
-    const float* descriptors;  // of the first row of windows
-    std::int64_t row_values;   // of the descriptors
-    int rows, columns;         // of windows
+    const float* descriptors;  // descriptors of the first row of windows
+    std::int64_t row_values;   // values per row of descriptors
+    int rows, columns;         // numbers of windows
     float* scores;
 };
 
@@ -47,7 +47,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::VFromD<DF>;
 
-// As many sums as leave registers for the operands: out of 32, or out of 16.
+// As many sums as possible that leave registers for the operands: 32 or 16 registers in total.
 constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
 constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : 6;
 static_assert(rows_at_once <= window_weights_rows_around + 1);
@@ -171,8 +171,9 @@ WindowScores::WindowScores(const WindowModel& model, Executor& executor)
 
 WindowGrid WindowScores::grid(const HogShape& descriptors) const {
     if (descriptors.frames != 1 || descriptors.values != window_.values)
-        fail(ErrorCode::usage, "windows of {} values a place in descriptors of {} frames and {} values", window_.values,
-             descriptors.frames, descriptors.values);
+        fail(ErrorCode::usage,
+             "the model needs one frame with {} values per cell; the descriptors have {} frames with {}",
+             window_.values, descriptors.frames, descriptors.values);
     if (descriptors.rows < window_.rows || descriptors.columns < window_.columns) return {};
     return {descriptors.rows - window_.rows + 1, descriptors.columns - window_.columns + 1};
 }

@@ -19,7 +19,7 @@ using Layout = WindowTiles;
 struct ScoreJob {
     const float4* weights;
     const float* descriptors;
-    int rows, columns, values;  // of the descriptors
+    int rows, columns, values;  // shape of the descriptors
     WindowTiles tiles;
     WindowGrid windows;
     float bias;

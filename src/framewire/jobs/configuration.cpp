@@ -418,7 +418,7 @@ private:
 
 DocumentNode read_document(std::string_view text, const std::string& name) {
     if (text.size() > max_document_bytes)
-        fail(ErrorCode::config, "{}: larger than {} bytes, the limit", name, max_document_bytes);
+        fail(ErrorCode::config, "{}: larger than the limit of {} bytes", name, max_document_bytes);
     std::istringstream stream{std::string(text)};
     DocumentBuilder builder(name);
     try {

@@ -283,7 +283,7 @@ int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");
     if (backend == Backend::cpu && *under_way > 1)
-        fail(ErrorCode::usage, "hog on {} streams of the cpu backend, which has 1 stream and uses threads instead",
+        fail(ErrorCode::usage, "hog cannot use {} streams on the cpu backend, which has 1 and uses threads instead",
              *under_way);
     return *under_way;
 }

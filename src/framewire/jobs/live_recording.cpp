@@ -33,7 +33,7 @@ std::shared_ptr<LiveRecording> LiveParts::recording() const {
 }
 
 void LiveParts::start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make) {
-    if (recording()) fail(ErrorCode::usage, "it is recorded already");
+    if (recording()) fail(ErrorCode::usage, "it is already being recorded");
     auto recording = make();
     const std::lock_guard lock(mutex_);
     recording_ = std::move(recording);
@@ -46,7 +46,7 @@ void LiveParts::stop_recording() {
         const std::lock_guard lock(mutex_);
         ended = std::exchange(recording_, nullptr);
     }
-    if (!ended) fail(ErrorCode::usage, "it is not recorded");
+    if (!ended) fail(ErrorCode::usage, "it is not being recorded");
     ended->finish(Ending::complete);
 }
 

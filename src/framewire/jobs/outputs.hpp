@@ -155,7 +155,7 @@ class VideoOutput {
 public:
     /// Makes an output that is not wanted.
     VideoOutput() = default;
-    /// Opens the sink; not wanted if `path` is empty. Throws as open_sink() does.
+    /// Opens the sink, or none if `path` is empty. Throws as open_sink() does.
     VideoOutput(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options) {
         if (!path.empty()) sink_ = open_sink(path, frame, rate, options);
     }

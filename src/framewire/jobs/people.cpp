@@ -81,7 +81,8 @@ std::vector<std::string> annotated_of(const std::vector<std::string>& images, co
     const auto& folder = options.annotate;
     if (folder.empty()) return {};
     if (!is_output_folder(folder))
-        fail(ErrorCode::usage, "--annotate {}: images of a folder need a folder, {}/", folder, folder);
+        fail(ErrorCode::usage, "--annotate {} is not a folder name; the images of a folder need one: {}/", folder,
+             folder);
     if (is_same_folder(folder, options.input.source))
         fail(ErrorCode::usage,
              "--annotate {} is the input folder; use another one, because its images would be overwritten", folder);

@@ -47,7 +47,7 @@ public:
 
 private:
     void work(const std::stop_token& stop);
-    // As keep_now(), but logs errors.
+    // Like keep_now(), but logs errors.
     void keep();
 
     std::string path_;

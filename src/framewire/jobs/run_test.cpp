@@ -107,7 +107,7 @@ TEST_P(Run, TextKeepsUncoveredPixelsAsDecoded) {
     EXPECT_GT(changed, 500);
 }
 
-// By rows from planes to planes on the CPU, over BGR on a GPU: the results are the same.
+// Chains run on planes if they can, row by row on the CPU. An appended identity convolve forces BGR images.
 TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();

@@ -74,13 +74,13 @@ std::optional<Shard> shard_of(const Environment& environment, std::optional<int>
         const auto tasks = count ? count : number_of(environment, "SLURM_ARRAY_TASK_COUNT", 1);
         if (!tasks)
             fail(ErrorCode::usage,
-                 "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; set the number of shares with --shards N",
+                 "{} is {}, but SLURM_ARRAY_TASK_COUNT is not set; set the number of shards with --shards N",
                  slurm_task, *task);
         return checked(slurm_task, slurm_index(environment, *task), *tasks);
     }
     if (const auto index = number_of(environment, completion_index, 0)) {
         if (!count)
-            fail(ErrorCode::usage, "{} is {}, but the number of shares is unknown; set it with --shards N or {}",
+            fail(ErrorCode::usage, "{} is {}, but the number of shards is unknown; set it with --shards N or {}",
                  completion_index, *index, shards_variable);
         return checked(completion_index, *index, *count);
     }

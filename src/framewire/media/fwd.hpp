@@ -113,7 +113,7 @@ private:
         FrameTime time{};
         Bytes packed{};       // encoded frame, or else
         HostImage picture{};  // keyframe that is still to be encoded
-        int threshold = 0;    // of the keyframe
+        int threshold = 0;    // threshold of the keyframe
         std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
     };
 

@@ -72,7 +72,7 @@ constexpr std::uint32_t whole_flag = 1;
 // Offsets of the checksum, and of the bytes that it covers, in a frame and in the index.
 constexpr std::size_t check_at = 4, checked_from = 8;
 constexpr std::size_t most_number_bytes = 4;       // longest number in a directory
-constexpr std::int64_t longest_term = 0x7fffffff;  // of fractions
+constexpr std::int64_t longest_term = 0x7fffffff;  // limit for numerator and denominator
 
 // Appending and reading of little-endian fields.
 void put_bytes(ByteSpan bytes, Bytes& out) { out.insert(out.end(), bytes.begin(), bytes.end()); }
@@ -685,7 +685,7 @@ void Writer::write(ByteSpan packed, const FrameTime& time) {
     if (packed.size() < codec::PackedHead::bytes ||
         !codec::read_directory(packed.subspan(codec::PackedHead::bytes), grid.count(), coded_) ||
         (frames_ == 0 && !is_picture(packed)))
-        fail(ErrorCode::internal, "{} received bytes that are not a keyframe first", file_.name());
+        fail(ErrorCode::internal, "{} did not receive a keyframe first", file_.name());
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
         fail(ErrorCode::io, "{} has no room for more than {} frames", file_.name(), frames_);
     if (frames_ == 0) begin(time);

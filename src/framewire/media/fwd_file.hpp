@@ -99,7 +99,7 @@ inline constexpr std::int64_t max_ticks = (std::int64_t{1} << 53) - 1;
 
 /// Fields of the file header.
 struct Header {
-    Shape shape{};  ///< of one frame
+    Shape shape{};  ///< shape of one frame
     codec::Mode mode = codec::Mode::exact;
     int threshold = 0;               ///< the requested threshold; each frame has its own
     Rational time_base{1, 1};        ///< seconds per time unit
@@ -157,7 +157,7 @@ bool is_frame_head_whole(ByteSpan head, ByteSpan directory);
 
 /// Index entry of a frame.
 struct IndexEntry {
-    std::int64_t offset = 0;  ///< of its header in the file
+    std::int64_t offset = 0;  ///< position of its header in the file
     std::int64_t bytes = 0;   ///< total size
     std::int64_t ticks = 0;
     bool whole = false;
@@ -205,7 +205,7 @@ public:
         std::int64_t lost = 0;  ///< number of missing frames between the last one read and this one
         IndexEntry place{};
         ByteSpan packed{};                      ///< valid until the next frame is read
-        std::vector<codec::CodedBlock> blocks;  ///< of `packed`
+        std::vector<codec::CodedBlock> blocks;  ///< blocks of `packed`
         std::vector<std::uint8_t> broken;       ///< per block: nonzero if its checksum is wrong
         bool is_intact = false;                 ///< no block is broken
     };
@@ -246,7 +246,7 @@ private:
     // State of sequential reading.
     struct Position {
         std::int64_t offset = first_record;
-        std::uint32_t number = 0;  // of the next frame
+        std::uint32_t number = 0;  // number of the next frame
         std::int64_t last_ticks = -1;
     };
 
@@ -330,7 +330,7 @@ private:
     Rational time_base_;
     const ThreadPool* pool_;
     IndexWriter index_;
-    Bytes record_;  // of the frame being written
+    Bytes record_;  // record of the frame being written
     std::vector<codec::CodedBlock> coded_;
     std::optional<double> first_seconds_;
     std::uint32_t frames_ = 0;

@@ -468,7 +468,8 @@ Orientation orientation_in(std::FILE& file, const std::string& path) {
             if (fseeko(&file, at, SEEK_SET) != 0 || std::fread(head.data(), head.size(), 1, &file) != 1) break;
             const auto length = length_of(head.data());
             if (name_of(head.data()) == "IEND") break;
-            if (name_of(head.data()) == "acTL") log_warning("{}: it moves (APNG), and its first picture is read", path);
+            if (name_of(head.data()) == "acTL")
+                log_warning("{}: it is animated (APNG); only its first picture is read", path);
             if (name_of(head.data()) == "eXIf" && length <= most_bytes) {
                 std::vector<std::uint8_t> data(static_cast<std::size_t>(length));
                 data.resize(std::fread(data.data(), 1, data.size(), &file));

@@ -85,7 +85,8 @@ std::unique_ptr<Source> open_loop(const OpenSource& open, bool may_open_again, c
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& text, const SourceOptions& options) {
-    if (options.loop && text == "-") fail(ErrorCode::usage, "standard input cannot be read again: no loop");
+    if (options.loop && text == "-")
+        fail(ErrorCode::usage, "standard input cannot be looped, because it cannot be read again");
     const auto open = [text](const SourceOptions& each) {
         const auto call = checked_source(text);
         return call.kind->open(call, each);

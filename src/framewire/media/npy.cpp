@@ -71,10 +71,11 @@ void NpyFile::write(const std::int32_t* values, std::size_t count) { append(valu
 // Checks type and count and writes the values.
 void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     static_assert(sizeof(float) == 4 && sizeof(std::int32_t) == 4);
-    if (kind != values_) fail(ErrorCode::usage, "values of another kind for {}", file_.name());
+    if (kind != values_) fail(ErrorCode::usage, "{} is for values of another type", file_.name());
     if (count != count_of(shape_))
-        fail(ErrorCode::usage, "{} values for {}, whose arrays have {}", count, file_.name(), count_of(shape_));
-    if (!grows_ && arrays_ > 0) fail(ErrorCode::usage, "a second array for {}, which has room for one", file_.name());
+        fail(ErrorCode::usage, "{} needs arrays of {} values, not {}", file_.name(), count_of(shape_), count);
+    if (!grows_ && arrays_ > 0)
+        fail(ErrorCode::usage, "{} has room for one array, but there is a second one", file_.name());
     file_.write(values, array_bytes());
     ++arrays_;
 }
@@ -82,7 +83,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
 std::size_t NpyFile::array_bytes() const { return count_of(shape_) * 4; }
 
 void NpyFile::finish(Ending ending) {
-    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "no array for {}, which needs one", file_.name());
+    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "{} needs an array, but there is none", file_.name());
     if (grows_) {
         file_.seek(0);
         write_header();

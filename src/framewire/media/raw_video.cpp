@@ -673,7 +673,7 @@ private:
 
     std::shared_ptr<InputFile> file_;
     SourceInfo info_;
-    std::shared_ptr<const NativeFrame> own_;  // of the last frame read
+    std::shared_ptr<const NativeFrame> own_;  // native frame of the last frame read
     std::int64_t index_ = 0;
 };
 

@@ -128,7 +128,7 @@ private:
     std::string folder_;         // with the trailing slash
     std::string format_;         // strftime format, without the extension
     std::string ending_;         // extension with its dot
-    std::vector<Token> tokens_;  // of the format
+    std::vector<Token> tokens_;  // tokens of the format
 };
 
 /// Opens a sink that records segments of options.segments.seconds, each in its own file named by SegmentNames from the

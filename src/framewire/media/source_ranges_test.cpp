@@ -213,7 +213,7 @@ TEST(Range, ReadsUpToTheStartOfY4mWithFrameParameters) {
 TEST(Range, ReportsAStartBehindTheEnd) {
     const auto reading = read_video("synth:size=32x24:fps=10:frames=20", {.start_seconds = 2});
     EXPECT_EQ(reading.error, ErrorCode::no_input);
-    EXPECT_NE(reading.message.find("ends before 2 s"), std::string::npos) << reading.message;
+    EXPECT_NE(reading.message.find("ends before the start at 2 s"), std::string::npos) << reading.message;
 }
 
 }  // namespace

@@ -93,8 +93,8 @@ private:
             source_.reset();  // release its files before they are opened again
             source_ = open_();
             if (source_->info().shape != info_.shape)
-                fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
-                     to_string(source_->info().shape));
+                fail(ErrorCode::source_lost, "{} changed from {} to {} when it started over", info_.name,
+                     to_string(info_.shape), to_string(source_->info().shape));
             frames_in_pass_ = false;
             if (!read_one()) return false;
             first_index_ = last_.index + 1 - time.index;
@@ -221,7 +221,7 @@ private:
             time = skipped_time_;
         } else if (!read_one()) {
             if (!starts || stop_.stop_requested()) return false;
-            fail(ErrorCode::no_input, "{} ends before {} s, before its start", info_.name, range_.start_seconds);
+            fail(ErrorCode::no_input, "{} ends before the start at {} s", info_.name, range_.start_seconds);
         }
         position_s_ = time.seconds;
         if (range_.duration_seconds)
@@ -248,8 +248,8 @@ private:
         source_ = open_();
         position_s_ = -1;
         if (source_->info().shape != info_.shape)
-            fail(ErrorCode::source_lost, "{} was {} and begins again as {}", info_.name, to_string(info_.shape),
-                 to_string(source_->info().shape));
+            fail(ErrorCode::source_lost, "{} changed from {} to {} when it started over", info_.name,
+                 to_string(info_.shape), to_string(source_->info().shape));
         return true;
     }
 

@@ -57,7 +57,7 @@ inline std::int64_t even_frame_at(double seconds, Rational rate, std::int64_t fr
 
 /// Times of all frames of a source, found without decoding them.
 struct FrameTimes {
-    std::vector<double> seconds{};       ///< of all frames, in order, as FrameTime::seconds has them
+    std::vector<double> seconds{};       ///< times of all frames in order, as in FrameTime::seconds
     std::vector<std::size_t> entries{};  ///< indices of key frames, at which reading can start; ascending
     std::optional<MediumFile> medium{};  ///< as in SourceInfo
     std::string unknown{};               ///< reason why the times are not available; empty if they are

@@ -1052,8 +1052,8 @@ SourceKind synth_source() {
         .name = "synth",
         .form = "synth:KEY=VALUE...",
         .summary =
-            "the synthetic camera: a still room with moving objects and sensor noise, the same bytes for the "
-            "same text everywhere",
+            "the synthetic camera: a still room with moving objects and sensor noise; the same text gives the "
+            "same bytes on every machine",
         .prefix = "synth:",
         .parameters = {{.name = "size",
                         .help = "frame size",

@@ -219,7 +219,7 @@ private:
 
     Camera camera_;
     std::vector<Figure> figures_;
-    std::vector<Pose> poses_;         // of this frame, furthest first
+    std::vector<Pose> poses_;         // poses of this frame, furthest first
     std::vector<Rectangle> touched_;  // for each pose, the area that was drawn on
     Rows changed_;
     std::vector<Component> truth_;

@@ -268,7 +268,7 @@ namespace {
 
 // Large enough for an SVM that OpenCV wrote with all its support vectors as text.
 constexpr std::size_t most_file_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_text_bytes = 4096;  // of the description after the weights
+constexpr std::size_t most_text_bytes = 4096;  // limit for the description after the weights
 
 // Reads a file completely.
 std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token stop) {

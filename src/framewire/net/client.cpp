@@ -188,7 +188,7 @@ struct Client::State {
     ClientOptions options;
     StreamInfo info;
     std::optional<Receiver> receiver;
-    ViewerOutbox outbox;  // of the current connection
+    ViewerOutbox outbox;  // outbox of the current connection
     int messages = 0;     // keyframes and delta frames received since next() was called
     MessageType last{};   // type of the latest of them
     bool controls = false;
@@ -204,7 +204,7 @@ struct Client::State {
         RetryPauses pauses;
     };
     std::optional<Loss> loss;
-    LimitedLog losses{LogLevel::warning, "losses of the stream"};
+    LimitedLog losses{LogLevel::warning, "stream losses"};
     bool ended = false;
 };
 
@@ -215,10 +215,10 @@ const ClientOptions& checked(const ClientOptions& options) {
     for (const auto deadline :
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
-            fail(ErrorCode::usage, "a viewer deadline of {} ms; allowed: 1 ms to 1 h", deadline.count());
+            fail(ErrorCode::usage, "a viewer deadline is {} ms; allowed: 1 ms to 1 h", deadline.count());
     const bool for_ever = options.reconnect == milliseconds::max();
     if (!for_ever && (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24)))
-        fail(ErrorCode::usage, "{} ms for reconnecting; allowed: 0 to 24 h", options.reconnect.count());
+        fail(ErrorCode::usage, "the time for reconnecting is {} ms; allowed: 0 to 24 h", options.reconnect.count());
     return options;
 }
 

@@ -155,7 +155,7 @@ TEST(Client, RejectsInvalidMessages) {
     picture.insert(picture.end(), 50, 0xee);
     end_state(picture);
     const std::vector<std::pair<Bytes, const char*>> wrong{
-        {Bytes{99, 0, 0, 0, 0}, "a message of the unknown type 99"},
+        {Bytes{99, 0, 0, 0, 0}, "a message has the unknown type 99"},
         {Bytes{2, 0xff, 0xff, 0xff, 0xff}, "a message of type 2 claims 4294967295 bytes"},
         {delta_frame, "begins with the delta frame of version 2"},
         {picture, "broken stream"},

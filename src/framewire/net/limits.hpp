@@ -113,7 +113,8 @@ private:
     std::string about_;
     Clock::time_point period_end_ = Clock::time_point::min();
     int lines_ = 0;
-    std::map<std::string, int> lines_of_;  // of peers with lines in this period; at most lines_a_period entries
+    std::map<std::string, int>
+        lines_of_;  // line counts of the peers with lines in this period; at most lines_a_period entries
     std::int64_t left_out_ = 0;
 };
 

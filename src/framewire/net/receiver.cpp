@@ -33,7 +33,7 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
             const auto error = read_error(payload);
             fail(ErrorCode::source_lost, "the server says: {}", error.text);
         }
-        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(type));
+        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(type));
     }
 }
 

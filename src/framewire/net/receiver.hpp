@@ -90,7 +90,7 @@ private:
     int greatest_threshold_;  // from the hello
     std::size_t max_packed_bytes_ = 0;
     std::uint64_t epoch_;
-    StateHeader state_{}, latest_{};       // of the complete state; of the last message
+    StateHeader state_{}, latest_{};       // headers of the complete state and of the last message
     std::vector<std::uint64_t> versions_;  // version in which each block was last received; 0: not of this stream
     bool follows_ = false;                 // the picture belongs to this stream
     bool resumes_ = false;                 // nothing has been received over this connection

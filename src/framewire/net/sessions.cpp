@@ -89,7 +89,8 @@ void PendingConnections::admit(const PendingPointer& pending) {
     const auto who = eviction->of_same_peer ? fmt::format("{} connections from its address", limits_.greeting_per_peer)
                                             : fmt::format("{} connections", limits_.greeting);
     refuse(PendingPointer(loser->second),
-           {Refusal::too_many_viewers, who + " are without a hello already, the limit; newer ones go first"});
+           {Refusal::too_many_viewers,
+            who + " are without a hello already, which is the limit; newer ones take precedence"});
 }
 
 // Reads the next bytes, into the hello or, after a refusal, into a buffer that nobody reads.

@@ -43,7 +43,7 @@ public:
     using Admit = std::function<std::optional<ServerError>(const ViewerHello& hello, ConnectionPointer&)>;
     /// Takes over a connection that speaks HTTP, with the bytes read so far.
     using HandOver = std::function<void(ConnectionPointer, ByteSpan heard)>;
-    /// Called with the number of refused connections and the bytes of the refusals sent.
+    /// Called with the number of connections refused and the number of bytes sent to refuse them.
     using Count = std::function<void(std::int64_t refused, std::int64_t word_bytes)>;
 
     /// `loop` must outlive this object. Viewers need `token` unless it is empty. If `hand_over` is null, HTTP is not

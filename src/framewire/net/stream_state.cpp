@@ -82,7 +82,7 @@ struct StreamState::State {
     HostImage reference;
     StateHeader newest{};                   // header of the newest state
     std::vector<std::uint64_t> changed;     // version in which each block last changed
-    std::vector<Component> objects;         // of the newest state's frame
+    std::vector<Component> objects;         // objects of the newest state's frame
     bool packing_step = false;              // the delta frame to `newest` is being packed
     std::deque<StateMessage> delta_frames;  // consecutive delta frames; the last one leads to newest_for_delta_frames()
     std::size_t delta_frames_bytes = 0;
@@ -110,7 +110,7 @@ struct StreamState::State {
     // Returns the threshold of a frame. Throws if it exceeds the stream's.
     int allowed(std::optional<int> of_frame) const {
         if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
-            fail(ErrorCode::usage, "a frame threshold of {} in a stream with threshold {}", *of_frame, info.threshold);
+            fail(ErrorCode::usage, "the frame's threshold is {}, but the stream's is {}", *of_frame, info.threshold);
         return of_frame.value_or(info.threshold);
     }
 
@@ -245,7 +245,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
         try {
             state.decoder.decode(changes, state.reference.view());
         } catch (const Error& error) {
-            fail(ErrorCode::internal, "changes that do not fit the reference: {}", error.what());
+            fail(ErrorCode::internal, "the changes do not fit the reference: {}", error.what());
         }
         state.move_on(time, objects, within);
         state.mark_changed(blocks);
@@ -300,7 +300,7 @@ void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const cod
     auto& state = *state_;
     validate(picture, state.info.shape, "the picture of the next state");
     if (blocks.size() != state.changed.size())
-        fail(ErrorCode::usage, "{} blocks of a frame that has {}", blocks.size(), state.changed.size());
+        fail(ErrorCode::usage, "the state has {} blocks, but its frame has {}", blocks.size(), state.changed.size());
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0) fail(ErrorCode::internal, "a state of a stream that was not started");

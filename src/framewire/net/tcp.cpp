@@ -181,7 +181,7 @@ private:
         tcp::socket socket;
         Done read_done, write_done;
         Progress write_progress;
-        std::vector<asio::const_buffer> pieces;  // of the write in progress; reused to avoid allocations
+        std::vector<asio::const_buffer> pieces;  // parts of the write in progress; reused to avoid allocations
     };
 
     static void finish(Done& done, const error_code& error, std::size_t bytes) {

@@ -44,7 +44,7 @@ private:
     struct Answer;
     std::string host_;
     HostLookup lookup_;
-    std::shared_ptr<Answer> awaited_;  // of the lookup in progress
+    std::shared_ptr<Answer> awaited_;  // answer of the lookup in progress
 };
 
 /// Accepts TCP connections at one address, on the thread that runs `context`.

@@ -64,10 +64,10 @@ TEST(Server, ReportsWhyItCannotListen) {
     expect_code(ErrorCode::config, "cannot listen on 192.0.2.1:0", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.viewers_limit = 0;
-    expect_code(ErrorCode::usage, "a limit of 0 viewers", [&] { Server second(stream.state, options); });
+    expect_code(ErrorCode::usage, "the limit is 0 viewers", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.greeting_limit_per_peer = 0;
-    expect_code(ErrorCode::usage, "a limit of 0 greeting connections", [&] { Server second(stream.state, options); });
+    expect_code(ErrorCode::usage, "the limit is 0 pending connections", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.stream = "a/b";
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });

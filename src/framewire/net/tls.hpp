@@ -153,7 +153,7 @@ public:
     /// Maximum number of connections per peer, and of all peers together, in `handshakes_window`. Handshakes are
     /// expensive, and existing viewers have priority.
     static constexpr int handshakes_allowed = 256,  ///< per peer
-        all_handshakes_allowed = 4096;              ///< of all peers together
+        all_handshakes_allowed = 4096;              ///< all peers together
     /// The window starts with a peer's first connection.
     static constexpr std::chrono::seconds handshakes_window{10};
 

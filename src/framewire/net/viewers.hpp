@@ -304,7 +304,7 @@ private:
     std::size_t pinned_limit_ = 0;
     std::size_t count_ = 0;
     PinnedBytes pinned_;
-    std::vector<std::span<const std::uint8_t>> pieces_;  // of the write in progress; reused to avoid allocations
+    std::vector<std::span<const std::uint8_t>> pieces_;  // parts of the write in progress; reused to avoid allocations
     const std::shared_ptr<const Bytes> alive_;
     LimitedLog came_{LogLevel::info, "new viewers"};
     LimitedLog went_{LogLevel::info, "viewers that left"};

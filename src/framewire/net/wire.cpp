@@ -124,7 +124,7 @@ void validate(const StreamInfo& info) {
 Bytes viewer_hello(const ViewerHello& hello) {
     validate_stream_name(hello.stream);
     if (hello.token.size() > max_text_bytes)
-        fail(ErrorCode::usage, "a token of {} bytes; the limit is {}", hello.token.size(), max_text_bytes);
+        fail(ErrorCode::usage, "the token has {} bytes; the limit is {}", hello.token.size(), max_text_bytes);
     Bytes out;
     put_preamble(out, hello.version);
     start_message(out, MessageType::hello);
@@ -350,7 +350,7 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
         case MessageType::error: return within(header, 2, max_error_bytes);
         case MessageType::clock: return within(header, clock_bytes, clock_bytes);
         case MessageType::answer: return within(header, 1, 1 + ControlAnswer::max_text_bytes);
-        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(header.type));
+        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(header.type));
     }
 }
 
@@ -359,7 +359,7 @@ MessageHeader read_viewer_header(ByteSpan bytes) {
         case MessageType::hello: return within(header, 1, max_viewer_hello_bytes);
         case MessageType::drawn: return within(header, drawn_bytes, drawn_bytes);
         case MessageType::control: return within(header, 1, 1 + max_text_bytes);
-        default: fail(ErrorCode::source_lost, "a message of the unknown type {}", static_cast<int>(header.type));
+        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(header.type));
     }
 }
 
@@ -399,7 +399,7 @@ std::string read_control(ByteSpan payload) {
 ControlAnswer read_answer(ByteSpan payload) {
     Reader reader(payload, "the answer to a control request");
     const auto kind = reader.take<std::uint8_t>();
-    if (kind > answer_unsolicited) fail(ErrorCode::source_lost, "an answer of the unknown kind {}", kind);
+    if (kind > answer_unsolicited) fail(ErrorCode::source_lost, "an answer has the unknown kind {}", kind);
     ControlAnswer answer{.done = kind != 0, .unsolicited = kind == answer_unsolicited};
     const auto text = reader.rest();
     answer.text = clean_text({reinterpret_cast<const char*>(text.data()), text.size()}, ControlAnswer::max_text_bytes);
@@ -440,7 +440,7 @@ ServerError read_error(ByteSpan payload) {
     const auto reason = reader.take<std::uint8_t>();
     auto text = reader.take_text();
     reader.expect_end();
-    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message of the unknown kind {}", reason);
+    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message has the unknown kind {}", reason);
     return {static_cast<Refusal>(reason), std::move(text)};
 }
 

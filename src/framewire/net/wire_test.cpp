@@ -99,7 +99,7 @@ TEST(Wire, DrawnClockAndControlMessagesRoundTrip) {
     EXPECT_TRUE(unsolicited.done);
     EXPECT_TRUE(unsolicited.unsolicited);
     EXPECT_EQ(unsolicited.text, "now 2");
-    expect_lost([] { read_answer(Bytes{3, 'x'}); }, "an answer of the unknown kind 3");
+    expect_lost([] { read_answer(Bytes{3, 'x'}); }, "an answer has the unknown kind 3");
 }
 
 TEST(Wire, ServerHelloRoundTrips) {
@@ -198,7 +198,7 @@ TEST(Wire, RejectsImpossibleNumbers) {
     for (const double seconds : {1.001e10, -1e300, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
         expect_lost([&] { read_any_state(payload_with(1, 0, seconds)); }, fmt::format("{} s", seconds));
 
-    // Such a time is not sent either.
+    // Invalid times are not sent either.
     for (const auto& [seconds, sent] : {std::pair{1e12, max_seconds}, {-infinity, -max_seconds}}) {
         Bytes message;
         begin_state(MessageType::picture, {1, 0, seconds}, {}, message);

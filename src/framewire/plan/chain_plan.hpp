@@ -100,8 +100,8 @@ private:
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        BackendImage previous;             // of a filter
-        std::vector<BackendImage> states;  // of a pass
+        BackendImage previous;             // previous image of a filter
+        std::vector<BackendImage> states;  // previous images of a pass
         RowFilter* by_rows() const;
     };
 

@@ -181,7 +181,7 @@ TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
         slot.objects.wait();
     };
     slot.start(detector, 0);
-    slot.objects.wait();  // its frame may still be uploaded until then
+    slot.objects.wait();  // until then the frame may still be uploading
     paint(slot.frame.host(), 3);
     run();
     ASSERT_GT(slot.objects.objects().size(), 300u);

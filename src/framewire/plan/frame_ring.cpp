@@ -298,7 +298,7 @@ private:
     // Used by the capture thread only.
     Clock::time_point first_captured_ = Clock::now();
     double least_behind_ = std::numeric_limits<double>::infinity();
-    double late_seconds_ = 0;  // of the last captured frame
+    double late_seconds_ = 0;  // lateness of the last captured frame
     bool warned_ = false;
 
     std::mutex mutex_;
@@ -315,14 +315,15 @@ private:
 
 void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
-        fail(ErrorCode::usage, "{} frames waiting to be sent; at least 1 is needed", options.waiting);
+        fail(ErrorCode::usage, "{} frames may wait to be sent; at least 1 is needed", options.waiting);
     // One slot each for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
-        fail(ErrorCode::usage, "a frame ring of {} slots; at least {} are needed besides the {} that wait to be sent",
-             options.slots, least_slots_beside_waiting, options.waiting);
+        fail(ErrorCode::usage,
+             "the frame ring has {} slots; at least {} are needed besides the {} that wait to be sent", options.slots,
+             least_slots_beside_waiting, options.waiting);
     if (options.workers < 0) fail(ErrorCode::usage, "{} workers; at least 0 are needed", options.workers);
     if (options.max_frames && *options.max_frames < 1)
-        fail(ErrorCode::usage, "a limit of {} frames; at least 1 is needed", *options.max_frames);
+        fail(ErrorCode::usage, "the limit is {} frames; at least 1 is needed", *options.max_frames);
     FrameRing(stages, options, statistics).run();
 }
 

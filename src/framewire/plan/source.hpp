@@ -57,7 +57,7 @@ public:
 /// Properties of a source that are known before its first frame.
 struct SourceInfo {
     std::string name;      ///< as the user wrote it, passed through without_credentials()
-    Shape shape{};         ///< of every frame; frames is 1
+    Shape shape{};         ///< shape of every frame; frames is 1
     Rational rate{30, 1};  ///< nominal frames per second
     bool live = false;     ///< a camera or the network: frames arrive on their own schedule and are dropped if late
     std::optional<std::int64_t> frames;  ///< total number of frames, if known
@@ -87,7 +87,7 @@ public:
     /// Returns the native frame of the last frame read, if it has the same contents as the image; else null.
     virtual std::shared_ptr<const NativeFrame> native_frame() const { return nullptr; }
 
-    /// Like read(), but if the frame has an native_frame() afterwards, the image may be left unchanged: callers
+    /// Like read(), but if there is a native_frame() afterwards, the image may be left unchanged: callers
     /// that need it make it from the native frame.
     virtual bool read_own(HostView<std::uint8_t> image, FrameTime& time) { return read(image, time); }
 

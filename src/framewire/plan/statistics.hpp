@@ -27,8 +27,8 @@ namespace framewire {
 /// thread-safe.
 class RateMeter {
 public:
-    /// Adds `bytes` of the frame at `seconds`. A frame with an implausible time is placed after the last one by
-    /// the last valid gap.
+    /// Adds `bytes` of the frame at `seconds`. If its time is implausible, it counts as one valid gap after
+    /// the previous frame.
     void add(double seconds, std::int64_t bytes);
     /// Pauses the output; the time until the next add() does not count.
     void pause() { runs_ = false; }
@@ -86,7 +86,7 @@ struct ThresholdStatistics {
     int min = 0;
     double mean = 0;
     int max = 0;
-    int last = 0;  ///< of the newest delta frame
+    int last = 0;  ///< threshold of the newest delta frame
 };
 
 /// Collects thresholds, one per delta frame. Not thread-safe.
@@ -175,7 +175,7 @@ struct DeltaStatistics {
     std::int64_t report_bytes = 0;
     double changed = 0;          ///< share of all bytes that changed, 0 to 1
     int max_error = 0;           ///< largest difference of a viewer's byte from the camera's
-    std::optional<double> psnr;  ///< of the viewer's picture against the camera, in dB; empty if they are equal
+    std::optional<double> psnr;  ///< PSNR of the viewer's picture against the camera's in dB; empty if they are equal
 };
 
 /// Rates of the delta frames sent while someone watched, per viewer; only if someone did.
@@ -256,9 +256,9 @@ private:
 struct RunDescription {
     std::string source;
     std::string backend;
-    Shape size{};                         ///< of the frames sent
+    Shape size{};                         ///< shape of the frames sent
     std::vector<ChainFigures> filters{};  ///< results of the filters for the last frame
-    std::int64_t damaged = 0;             ///< of the source, see Source::damaged()
+    std::int64_t damaged = 0;             ///< damage of the source; see Source::damaged()
 };
 
 /// Returns the statistics as JSON: frames, drops, seconds, fps, read_ms, process_ms and send_ms (each with

@@ -22,8 +22,8 @@ BoundedEncoder::BoundedEncoder(const codec::EncoderParameters& parameters, const
     : executor_(&executor), threshold_(parameters.threshold), reference_(frame, executor.frame_memory()) {
     codec::encoder_fields().check(parameters, "the encoder");
     if (parameters.mode != codec::Mode::bounded)
-        fail(ErrorCode::usage, "a bounded encoder in mode {}", to_string(parameters.mode));
-    if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
+        fail(ErrorCode::usage, "a bounded encoder cannot use mode {}", to_string(parameters.mode));
+    if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
     executor.in_its_space([&]<MemorySpace space>() {
         if constexpr (space == MemorySpace::host)
             packer_.emplace(frame, parameters.effort, &executor.pool());
@@ -137,7 +137,7 @@ StreamEncoder::StreamEncoder(const codec::EncoderParameters& parameters, const S
       encoder_(parameters, frame, executor),
       reference_(frame, executor),
       first_picture_(frame, executor.frame_memory()) {
-    if (frame.frames != 1) fail(ErrorCode::usage, "a stream of {} frames at a time; it takes one", frame.frames);
+    if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
 }
 
 // On CUDA a staging buffer of pinned memory is added, which is smaller than the worst case.
@@ -226,7 +226,7 @@ void FrameChanges::wait_for_changes() {
     found_ = landing_.view();
     const auto count = std::int64_t{found_.summaries[0].count};
     if (count > host_.view().capacity)
-        fail(ErrorCode::internal, "{} changes in a frame of {} bytes", count, host_.view().capacity);
+        fail(ErrorCode::internal, "there are {} changes, but the frame has {} bytes", count, host_.view().capacity);
     encoder_->last_count_ = count;
     if (count <= expected_) return;
     if (count > found_.capacity) found_ = host_.view();

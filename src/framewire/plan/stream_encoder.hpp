@@ -42,8 +42,8 @@ public:
     /// becomes a keyframe if there was no frame before.
     enum class Packs { nothing, picture, step };
 
-    /// Encodes the next frame and returns when done. `threshold` applies to this frame, 0 to 254; if empty, the
-    /// parameters' threshold does. Throws Error{usage} if the shape differs.
+    /// Encodes the next frame and returns when done. `threshold` (0 to 254) applies to this frame; default:
+    /// the parameters' threshold. Throws Error{usage} if the shape differs.
     Outcome encode(Frame& frame, Packs packs, std::optional<int> threshold = {});
 
     /// After encode() of the same frame: refines the static regions of R as `moment` allows, and stores the

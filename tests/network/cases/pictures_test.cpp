@@ -1,4 +1,4 @@
-// Pictures over HTTP and recordings, with slow lines and stalled readers: each is one frame of the camera.
+// Pictures over HTTP and in recordings, with slow lines and stalled readers: each picture equals one camera frame.
 
 #include "network/cases/pictures.hpp"
 #include "e2e/window/display.hpp"

@@ -198,7 +198,8 @@ std::string man_page(const ProgramInfo& program) {
         fmt::format_to(out, ".SS {}\n{}.\n", as_roff(command.name), as_roff(command.description));
         add_options(command, page);
     }
-    page += ".SH SOURCES\nWhat \\fB\\-i\\fR takes.\nParameters stand behind colons: \\fIkey\\fR=\\fIvalue\\fR.\n";
+    page +=
+        ".SH SOURCES\nWhat \\fB\\-i\\fR takes.\nParameters follow, separated by colons: \\fIkey\\fR=\\fIvalue\\fR.\n";
     for (const auto& source : source_registry()) {
         fmt::format_to(out, ".TP\n{}\n{}\n", bold(source.form), as_roff(source.summary));
         add_parameters(source.parameters, page);

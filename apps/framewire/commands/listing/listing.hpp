@@ -14,7 +14,7 @@ namespace framewire::app {
 /// Registry that a subcommand lists: as text, as JSON, and as documentation pages.
 struct Listing {
     std::string_view command;               ///< name of the subcommand: "filters"
-    std::string_view description;           ///< of the subcommand
+    std::string_view description;           ///< description of the subcommand
     std::string_view one;                   ///< noun for one entry, for messages: "filter"
     std::string_view value;                 ///< placeholder of an entry name in the help: "FILTER"
     std::string_view page_help;             ///< help of --markdown

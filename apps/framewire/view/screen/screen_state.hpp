@@ -97,7 +97,7 @@ struct Screen::State {
     std::optional<Adjustment> requested;  // requested, until the camera has applied it
     Clock::time_point requested_at{};
     std::string refusal;             // why the last request was refused
-    jobs::FirstFailure failure;      // of the window
+    jobs::FirstFailure failure;      // first failure of the window
     std::atomic<bool> over = false;  // once set, `failure` no longer changes
 };
 

@@ -36,7 +36,7 @@ struct Shared {
     std::condition_variable changed;
     // All guarded by `mutex`.
     const std::function<void()>* work = nullptr;  // work to do or in progress
-    std::exception_ptr failure;                   // of the last work
+    std::exception_ptr failure;                   // failure of the last work
     bool ending = false;
     std::thread::id window_thread;
     bool lost = false, parked = false;  // the display is lost; the window's thread is blocked forever

@@ -288,7 +288,7 @@ void Companions::say_what_stays(const std::string& name) const {
         }
         if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
-    if (!kinds.empty()) log_warning("{}: omitted these other streams of {}: {}", name, name_, fmt::join(kinds, ", "));
+    if (!kinds.empty()) log_warning("{}: other streams of {} are omitted: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 // Copies chapters, shifted to the output's time and cut at `seconds`.
@@ -427,7 +427,7 @@ void Companions::give(AVFormatContext& output, const Put& put) {
                           av_bsf_receive_packet(stream.filter.get(), &packet) < 0))
         return static_cast<void>(take_complaint());  // corrupt audio
     if (put(packet)) return;
-    log_warning("{}: a stream of it could not be copied further: {}", name_, take_complaint());
+    log_warning("{}: copying one of its streams failed: {}", name_, take_complaint());
     stream.out = -1;
 }
 

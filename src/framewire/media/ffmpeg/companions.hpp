@@ -55,7 +55,7 @@ private:
         std::int64_t last_dts = INT64_MIN;
         BsfPointer filter{};  // null: packets are copied unchanged
         StreamSplices splices{};
-        std::size_t segment = 0;  // of the last packet read
+        std::size_t segment = 0;  // segment of the last packet read
     };
 
     // Adds one stream to the output, or warns.
@@ -84,7 +84,7 @@ private:
 
     MediumFile medium_;
     bool audio_;
-    Rational rate_;  // of the output's pictures
+    Rational rate_;  // rate of the output's pictures
     double start_seconds_;
     std::string name_;
     SourceOptions source_options_;
@@ -94,7 +94,7 @@ private:
     std::vector<Stream> streams_;  // one per stream of the file
     PacketPointer packet_ = make_packet();
     int video_ = -1;                        // the stream with the pictures
-    std::optional<StreamSplices> splices_;  // of the pictures, only for formats that have splices
+    std::optional<StreamSplices> splices_;  // splices of the pictures, only for formats that have splices
     std::deque<PacketPointer> waiting_;     // until the pictures reach the packets' segment
     bool pending_ = false;                  // packet_ holds a packet that is not due yet
     bool over_ = false;

@@ -25,7 +25,7 @@ struct EncoderChoice {
     std::string preset{}, tune{};  ///< empty: chosen automatically
     std::optional<int> gop{};      ///< maximum number of frames from one key frame to the next
     std::string pixels{};          ///< FFmpeg's name of a pixel format; empty: chosen automatically
-    std::optional<int> quality{};  ///< of a still image, 1 to 100
+    std::optional<int> quality{};  ///< quality of a still image, 1 to 100
     bool live = false;             ///< low delay, and a key frame every 2 s
     bool hurry = false;            ///< little enough work to keep up with a camera
 

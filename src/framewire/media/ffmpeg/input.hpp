@@ -30,7 +30,7 @@ struct FfmpegAddress {
     std::string url;     ///< in FFmpeg's syntax
     std::string format;  ///< FFmpeg's name of the demuxer; empty: detected
     Kind kind = Kind::file;
-    Contents contents = Contents::video;  ///< of a file
+    Contents contents = Contents::video;  ///< contents of a file
     std::vector<std::pair<std::string, std::string>> options{};
 };
 

@@ -100,7 +100,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
         log_info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
     }
     stem_ = free_stem(playlist);
-    options_.replace = true;  // of its own playlist; segment names are unused
+    options_.replace = true;  // replaces its own playlist; segment names are unused
 }
 
 void HlsFiles::serve(AVFormatContext& format) {

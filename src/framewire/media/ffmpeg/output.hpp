@@ -105,7 +105,7 @@ private:
 
     std::string name_;     // as the user wrote it
     std::string written_;  // destination of playlist versions: name_, or a file beside it while a finished one exists
-    std::string stem_;     // of segment names
+    std::string stem_;     // stem of segment names
     OutputFileOptions options_;
     bool says_end_;  // whether each version ends with EXT-X-ENDLIST
     CallbackFailure& failure_;

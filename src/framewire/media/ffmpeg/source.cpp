@@ -239,7 +239,7 @@ private:
 
     // State while a live source is away.
     struct Loss {
-        std::string reason;  // of the latest attempt
+        std::string reason;  // reason of the latest attempt
         Clock::time_point give_up;
         RetryPauses pauses;
         int attempts = 0;
