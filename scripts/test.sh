@@ -19,7 +19,7 @@ if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | ta
     export TMPDIR
     trap 'rm -rf "$TMPDIR"' EXIT
 fi
-case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 ;; esac
+case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 TEST_TIMEOUT=${TEST_TIMEOUT:-3600} ;; esac
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # ThreadSanitizer's own exit status, 66, is the program's for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
