@@ -22,7 +22,7 @@ void add_access_options(Command& command, service::AccessOptions& options) {
                                    "file with the token that viewers need, one line; default: a token is created and "
                                    "kept if other machines can connect")
                            .type_name("FILE");
-    command.flag("--no-token", options.open, "let everybody who can connect watch").excludes(token);
+    command.flag("--no-token", options.open, "allow anyone who can connect to watch").excludes(token);
     const auto tls = command.flag("--tls", options.tls,
                                   "encrypt with TLS and a self-signed certificate that is created once and kept; "
                                   "viewers pin the printed fingerprint");

@@ -405,7 +405,7 @@ struct Unpacker::State {
         if (head.threshold > PackedHead::max_threshold) broken("its threshold is 255");
         if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
             coded.clear();
-            broken("its blocks do not fit together");
+            broken("its blocks are inconsistent");
         }
         std::fill_n(parts.begin(), coded.size(), PartSet{0});
         left_out = to_leave_out;

@@ -97,7 +97,7 @@ void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std
     std::size_t state = 0;
     for (std::size_t index = 0; index < ops_.size(); ++index) {
         if (!ops_[index].needs_previous) continue;
-        if (state == states.size()) fail(ErrorCode::internal, "a pass has no memory for its state {}", state);
+        if (state == states.size()) fail(ErrorCode::internal, "state {} of the pass has no buffer", state);
         validate(states[state++], shapes_[index], "the pass's previous image");
     }
 }

@@ -292,7 +292,7 @@ TEST(ImageWindows, MirroredEqualsTheMirrorImage) {
     EXPECT_EQ(values, expected);
 }
 
-TEST(ImageWindows, HaveAllPlacesOfAllSizes) {
+TEST(ImageWindows, CoverAllPositionsAtAllScales) {
     const auto window = small_window();
     const auto image = noise({1, 64, 48, 1}, 4);
     const ImageWindows windows(window, 1.25, image.view(), executor());

@@ -270,7 +270,7 @@ TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
     }
 }
 
-TEST_P(SegmentedJobs, ComputeTheDescriptorsOfAnUnsplitJob) {
+TEST_P(SegmentedJobs, DescriptorsEqualThoseOfAnUnsplitJob) {
     DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
     run_in_segments<DescribeJob>(options, "out.npy");
     options.output = folder_ / "uncut.npy";

@@ -350,7 +350,7 @@ TEST_P(Broadcast, RejectsOtherRecordingFormats) {
 }
 
 // Viewers reject a box outside of the picture. The last frame has a box and reaches every viewer.
-TEST_P(Broadcast, MovesBoxesWithTheFilters) {
+TEST_P(Broadcast, MapsBoxesThroughTheFilters) {
     auto filtered = options(camera());
     filtered.input.filters = "crop=64:64:32:16,flip,scale=48:96";
     filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};

@@ -379,7 +379,7 @@ private:
         require_plain(mark, tag);
         if (takes_key()) refuse(place_of(mark), "a key must be a string");
         if (open_.size() >= max_document_depth)
-            refuse(place_of(mark), fmt::format("it is nested more than {} deep", max_document_depth));
+            refuse(place_of(mark), fmt::format("it is nested more than {} levels deep", max_document_depth));
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
     }
 
@@ -427,7 +427,7 @@ DocumentNode read_document(std::string_view text, const std::string& name) {
         auto root = builder.take();
         DocumentBuilder second(name);
         if (parser.HandleNextDocument(second))
-            fail(ErrorCode::config, "{}: it contains a second document after a line ---", name);
+            fail(ErrorCode::config, "{}: it contains a second YAML document (after '---'); only one is allowed", name);
         return root;
     } catch (const YAML::Exception& error) {
         const auto place = place_of(error.mark);

@@ -522,7 +522,7 @@ void ServedCamera::wait_until_in_force(const RequestTicket& ticket, std::uint64_
                              [&] { return job_number_ != job_number || is_over_; });
             if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has ended", name_);
             if (!given_up_because_.empty())
-                fail(ErrorCode::config, "it does not fit {}: {}; the camera continues as before", name_,
+                fail(ErrorCode::config, "the request does not fit {}: {}; the camera continues as before", name_,
                      given_up_because_);
             first_frame = job_->first_frame();
         }

@@ -103,7 +103,7 @@ inline File read_fwd(const Bytes& bytes) {
                            bytes.begin() + static_cast<std::ptrdiff_t>(at + 32 + packed_bytes));
         const bool whole = u32(at + 28) == 1;
         require(whole == (packed[0] % 2 == 1), "a frame is not of its kind");
-        require(whole || !file.frames.empty(), "no picture to begin with");
+        require(whole || !file.frames.empty(), "the file does not begin with a keyframe");
         picture = codec::unpack_reference(file.shape, packed, picture);
         /// The directory: odd numbers count skipped blocks, even ones are the sizes of coded blocks.
         auto block_at = at + 32 + directory_bytes, check_at = at + 32 + packed_bytes;

@@ -164,7 +164,7 @@ TEST(Images, WriteAndReadPaddedRows) {
     }
 }
 
-TEST(Raw, RepeatsGrayInBgrAndRejectsBgrForGray) {
+TEST(Raw, ReplicatesGrayToBgrAndRejectsBgrForGray) {
     const TemporaryFolder folder;
     write_video(folder / "g.bgr", {1, 1, 2, 1}, {Bytes{10, 200}});
     EXPECT_EQ(read_file(folder / "g.bgr"), (Bytes{10, 10, 10, 200, 200, 200}));

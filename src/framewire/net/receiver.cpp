@@ -149,7 +149,7 @@ std::vector<codec::CodedBlock> coded_blocks(ByteSpan packed, int blocks) {
     coded.reserve(static_cast<std::size_t>(blocks));
     if (packed.size() < codec::PackedHead::bytes ||
         !codec::read_directory(packed.subspan(codec::PackedHead::bytes), blocks, coded))
-        fail(ErrorCode::internal, "a packed delta frame whose blocks do not fit together");
+        fail(ErrorCode::internal, "the blocks of a packed delta frame are inconsistent");
     return coded;
 }
 

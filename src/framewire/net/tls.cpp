@@ -543,7 +543,7 @@ std::string fingerprint_of(X509* certificate) {
     std::array<std::uint8_t, fingerprint_bytes> digest{};
     unsigned bytes = 0;
     if (X509_digest(certificate, EVP_sha256(), digest.data(), &bytes) != 1)
-        fail(ErrorCode::config, "a certificate has no fingerprint: {}", openssl_problem());
+        fail(ErrorCode::config, "computing the fingerprint of a certificate failed: {}", openssl_problem());
     std::string text(fingerprint_scheme);
     for (const auto byte : digest) text += fmt::format("{:02x}", byte);
     return text;

@@ -38,7 +38,7 @@ TEST(LiveZones, CountTouchingObjects) {
     EXPECT_EQ(numbers({{44, 4, 100, 100}, {0, 0, 1, 1}}), (std::vector{1, 3}));
 }
 
-TEST(LiveZones, ParseTheNamesOfKinds) {
+TEST(LiveZones, ParseKindNames) {
     for (const auto kind : {Kind::privacy, Kind::mosaic, Kind::detect})
         EXPECT_EQ(parse_zone_kind(to_string(kind)), kind);
     EXPECT_THROW(parse_zone_kind("blur"), Error);

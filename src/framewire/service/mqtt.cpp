@@ -524,7 +524,7 @@ void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
 void MqttPublisher::State::tell_what_is_left() const {
     const std::lock_guard lock(mutex);
     if (spool.dropped() > 0)
-        log_warning("{} events were dropped: the MQTT broker was away for too long", spool.dropped());
+        log_warning("{} events were dropped: the MQTT broker was unreachable for too long", spool.dropped());
     if (spool.size() == 0) return;
     if (spool.is_kept())
         log_warning("{} events wait for the MQTT broker in {}", spool.size(), options.spool_file);

@@ -147,7 +147,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
         has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not split"));
 }
 
-TEST_F(Segments, JoinEncodedVideoWithOneCopyOfTheSound) {
+TEST_F(Segments, JoinedVideoHasOneCopyOfTheAudio) {
     const auto a = beep();
     const auto pictures = [](const std::string& path) {
         return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:v -fps_mode passthrough -f framemd5 -");

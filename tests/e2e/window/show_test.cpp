@@ -65,7 +65,7 @@ protected:
     Display display_;
 };
 
-TEST_F(Show, FollowsKeys) {
+TEST_F(Show, RespondsToKeys) {
     const auto program = show({"--paused", clip});
     ASSERT_TRUE(display_.has_window("paused"));
     EXPECT_TRUE(saves(frame(0)));

@@ -566,7 +566,7 @@ TEST_P(Times, CountFromTheStart) {
         EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) * step_seconds, 0.002) << number;
 }
 
-TEST_P(Times, TruncatedFileIsLost) {
+TEST_P(Times, TruncatedFileEndsWithSourceLost) {
     const auto whole = read_file(path_);
     write_file(path_, whole.data(), whole.size() * 3 / 4);
     const auto reading = read_video(path_);
