@@ -209,8 +209,8 @@ TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
     expect_refusal("[a]: 1\n", "a key must be a string");
     expect_refusal("{a: 1}: 1\n", "a key must be a string");
-    expect_refusal("a: 1\n---\nb: 2\n", "a second document");
-    expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 deep");
+    expect_refusal("a: 1\n---\nb: 2\n", "a second YAML document");
+    expect_refusal("a: " + std::string(20, '[') + std::string(20, ']'), "nested more than 8 levels deep");
     expect_refusal("a: " + std::string(100'000, '['), "x:");
     expect_refusal(std::string(max_document_bytes + 1, ' '), "larger than");
     std::string keys;
