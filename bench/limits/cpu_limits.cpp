@@ -72,10 +72,9 @@ Timing measure(Session& session, int threads, Loop loop) {
 }  // namespace
 
 std::vector<Limit> cpu_limits(const Session& session) {
-    namespace own = cpu_limits_bench;
     struct Kind {
         const char* name;
-        own::Loop loop;
+        Loop loop;
         int passes;  // over the bytes
     };
     std::vector<Limit> all;
@@ -83,10 +82,10 @@ std::vector<Limit> cpu_limits(const Session& session) {
         all.push_back({name,
                        "cpu",
                        static_cast<double>(kind.passes * bench_frame.bytes()),
-                       [threads, loop = kind.loop](Session& in) { return own::measure(in, threads, loop); },
+                       [threads, loop = kind.loop](Session& in) { return measure(in, threads, loop); },
                        {{"threads", std::to_string(threads)}}});
     };
-    for (const auto& kind : {Kind{"copy", own::copy, 2}, Kind{"read", own::read, 1}, Kind{"write", own::write, 1}}) {
+    for (const auto& kind : {Kind{"copy", copy, 2}, Kind{"read", read, 1}, Kind{"write", write, 1}}) {
         add(fmt::format("cpu {}", kind.name), kind, session.threads());
         const auto most = static_cast<int>(std::thread::hardware_concurrency());
         for (int threads = 1; threads <= most; threads *= 2)

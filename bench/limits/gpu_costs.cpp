@@ -74,19 +74,17 @@ Timing small(Session& session, bool up) {
 }  // namespace
 
 std::vector<Limit> gpu_costs() {
-    namespace own = gpu_costs_bench;
-    const auto launch = [](Session& in) { return [&in] { own::launch(in); }; };
+    const auto launch = [](Session& in) { return [&in] { launch(in); }; };
     return {
-        {"cuda launch", "cuda", 0, [=](Session& in) { return own::often(in, launch(in)); }},
-        {"cuda launch, waited for", "cuda", 0, [=](Session& in) { return own::once(in, launch(in)); }},
-        {"cuda graph node", "cuda", 0, own::graph_node},
-        {"cuda graph, waited for", "cuda", 0, own::graph_launch},
-        {"cuda event", "cuda", 0, own::event},
-        {"cuda event waited for by a stream", "cuda", 0, own::event_wait},
-        {"cuda synchronize", "cuda", 0,
-         [](Session& in) { return own::often(in, [&in] { own::stream_of(in).synchronize(); }); }},
-        {"cuda 4 bytes up, waited for", "cuda", 0, [](Session& in) { return own::small(in, true); }},
-        {"cuda 4 bytes down, waited for", "cuda", 0, [](Session& in) { return own::small(in, false); }},
+        {"cuda launch", "cuda", 0, [=](Session& in) { return often(in, launch(in)); }},
+        {"cuda launch, waited for", "cuda", 0, [=](Session& in) { return once(in, launch(in)); }},
+        {"cuda graph node", "cuda", 0, graph_node},
+        {"cuda graph, waited for", "cuda", 0, graph_launch},
+        {"cuda event", "cuda", 0, event},
+        {"cuda event waited for by a stream", "cuda", 0, event_wait},
+        {"cuda synchronize", "cuda", 0, [](Session& in) { return often(in, [&in] { stream_of(in).synchronize(); }); }},
+        {"cuda 4 bytes up, waited for", "cuda", 0, [](Session& in) { return small(in, true); }},
+        {"cuda 4 bytes down, waited for", "cuda", 0, [](Session& in) { return small(in, false); }},
     };
 }
 

@@ -122,17 +122,16 @@ Timing both_ways(Session& session) {
 }  // namespace
 
 std::vector<Limit> gpu_limits() {
-    namespace own = gpu_limits_bench;
-    constexpr auto frame = static_cast<double>(own::frame_bytes);
+    constexpr auto frame = static_cast<double>(frame_bytes);
     return {
-        {"cuda copy", "cuda", 2 * frame, own::copy},
-        {"cuda read", "cuda", frame, own::read},
-        {"cuda write", "cuda", frame, own::write},
-        {"cuda up", "cuda", frame, [](Session& in) { return own::up(in, cuda::pinned_memory()); }},
-        {"cuda down", "cuda", frame, [](Session& in) { return own::down(in, cuda::pinned_memory()); }},
-        {"cuda both ways", "cuda", 2 * frame, own::both_ways},
-        {"cuda up, pageable", "cuda", frame, [](Session& in) { return own::up(in, heap_memory()); }},
-        {"cuda down, pageable", "cuda", frame, [](Session& in) { return own::down(in, heap_memory()); }},
+        {"cuda copy", "cuda", 2 * frame, copy},
+        {"cuda read", "cuda", frame, read},
+        {"cuda write", "cuda", frame, write},
+        {"cuda up", "cuda", frame, [](Session& in) { return up(in, cuda::pinned_memory()); }},
+        {"cuda down", "cuda", frame, [](Session& in) { return down(in, cuda::pinned_memory()); }},
+        {"cuda both ways", "cuda", 2 * frame, both_ways},
+        {"cuda up, pageable", "cuda", frame, [](Session& in) { return up(in, heap_memory()); }},
+        {"cuda down, pageable", "cuda", frame, [](Session& in) { return down(in, heap_memory()); }},
     };
 }
 
