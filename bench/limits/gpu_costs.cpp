@@ -74,10 +74,10 @@ Timing small(Session& session, bool up) {
 }  // namespace
 
 std::vector<Limit> gpu_costs() {
-    const auto launch = [](Session& in) { return [&in] { launch(in); }; };
+    const auto launching = [](Session& in) { return [&in] { launch(in); }; };
     return {
-        {"cuda launch", "cuda", 0, [=](Session& in) { return often(in, launch(in)); }},
-        {"cuda launch, waited for", "cuda", 0, [=](Session& in) { return once(in, launch(in)); }},
+        {"cuda launch", "cuda", 0, [=](Session& in) { return often(in, launching(in)); }},
+        {"cuda launch, waited for", "cuda", 0, [=](Session& in) { return once(in, launching(in)); }},
         {"cuda graph node", "cuda", 0, graph_node},
         {"cuda graph, waited for", "cuda", 0, graph_launch},
         {"cuda event", "cuda", 0, event},
