@@ -10,7 +10,7 @@
 
 namespace framewire::codec {
 
-/// Set of blocks of a frame: one entry per block, row by row; nonzero entries belong to the set.
+/// Set of blocks of a frame: one entry per block, row by row, which is nonzero if the block belongs to the set.
 using BlockSet = std::vector<std::uint8_t>;
 
 /// Returns true if the set has at least one block.
@@ -37,7 +37,7 @@ struct BlockPlace {
     FRAMEWIRE_HOST_DEVICE int part_columns() const { return (width + part_side - 1) / part_side; }
     /// Returns the number of rows of sub-blocks, including partial ones.
     FRAMEWIRE_HOST_DEVICE int part_rows() const { return (height + part_side - 1) / part_side; }
-    /// Returns the number of pixels.
+    /// Returns the number of pixels in the block.
     FRAMEWIRE_HOST_DEVICE int pixels() const { return width * height; }
 };
 
@@ -57,7 +57,7 @@ public:
     FRAMEWIRE_HOST_DEVICE int rows() const { return rows_; }
     /// Returns the number of blocks.
     FRAMEWIRE_HOST_DEVICE int count() const { return columns_ * rows_; }
-    /// Returns the position of a block, 0 to count() - 1.
+    /// Returns the position and size of a block with a number from 0 to count() - 1.
     FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const {
         const int x = block % columns_ * block_side, y = block / columns_ * block_side;
         return {x, y, width_ - x < block_side ? width_ - x : block_side,

@@ -164,7 +164,8 @@ HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     return above;
 }
 
-/// Returns the lanes whose difference is an increase, if neighbours changed by `like`. SIMD version of signed_steps().
+/// Decides for each lane whether its difference is an increase; `like` is the change of neighbours. SIMD version of
+/// signed_steps().
 HWY_INLINE hn::Mask<Rows> goes_up(Steps difference, Steps like, Steps threshold) {
     const auto negative = hn::Sub(difference, number(256));
     const auto nearer = hn::Lt(hn::Abs(hn::Sub(difference, like)), hn::Abs(hn::Sub(negative, like)));

@@ -117,8 +117,8 @@ FRAMEWIRE_HOST_DEVICE constexpr bool are_runs(int pixels_in_runs, int pixels) {
 /// State and result of coding a sub-block in runs, without the symbols of its rows.
 struct RunsPart {
     RunRow above;  ///< in: the last row of the sub-block above; out: the last row of this one
-    int pixels = 0,
-        pixels_in_runs = 0;  ///< sums over sub-blocks: changed pixels, and those of them in rows that are not mixed
+    /// Sums over sub-blocks: number of changed pixels, and number of those in rows that are not mixed.
+    int pixels = 0, pixels_in_runs = 0;
     /// Magnitudes of one channel. `folded` has room for a whole SIMD vector after the last magnitude.
     struct Channel {
         std::uint8_t folded[part_side * part_side +

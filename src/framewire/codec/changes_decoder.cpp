@@ -103,8 +103,8 @@ template <class Reader>
     magnitude = unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
     return reader.position();
 }
-/// Reads a magnitude with one of the models of ReadingTables. If it is near the expected one, this takes a table lookup
-/// instead of a search.
+/// Reads a magnitude with one of the models of ReadingTables. If the magnitude is near the expected one, this takes a
+/// table lookup instead of a search.
 template <class Reader>
 HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, const ReadingTables& tables, int model,
                                     int expected) {

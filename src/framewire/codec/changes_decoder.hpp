@@ -162,7 +162,7 @@ inline constexpr auto rank_traits = [] {
 static_assert(patterns_by_frequency[0] == all_up && patterns_by_frequency[1] == all_down);
 /// Returns true if all channels of a pixel with these traits go in the same direction.
 constexpr bool all_alike(unsigned traits) { return traits == rank_traits[0] || traits == rank_traits[1]; }
-/// Returns the direction of a pixel whose traits fulfil all_alike(): 0 up, 1 down.
+/// Returns the direction of a pixel if all_alike(traits): 0 up, 1 down.
 constexpr unsigned goes_down(unsigned traits) { return traits >> (direction_bit + 1); }
 static_assert(goes_down(rank_traits[0]) == 0 && goes_down(rank_traits[1]) == 1);
 

@@ -251,8 +251,7 @@ __device__ void put_residuals(int count, LookUp&& look_up, ResidualWords& words)
     constexpr int lanes = residual_lanes;
     static_assert(lanes == 32);
     const int lane = static_cast<int>(threadIdx.x % lanes);
-    const auto later =
-        lane == 31 ? 0u : ~0u << (lane + 1);  // lanes with later residuals, whose words are written first
+    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes with later residuals; their words come first
     std::uint32_t state = rans::least_state;
     int begin = (count - 1) / lanes * lanes;
     ComingResidual next{};

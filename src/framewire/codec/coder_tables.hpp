@@ -85,7 +85,8 @@ struct LaneTables {
 /// Returns the tables for residuals. Builds them at the first call. Thread-safe.
 const LaneTables& lane_tables();
 
-/// Returns the symbols of all sets of models of delta frames. Builds them at the first call. Thread-safe.
+/// Returns the symbols of all sets of models of delta frames, in the form for SIMD lanes. Builds them at the first
+/// call. Thread-safe.
 const std::array<std::array<LaneSymbol, step_models::symbols>, step_models::sets>& step_lane_symbols();
 
 /// Number and class of the residuals of a sub-block in one plane, or of the magnitudes of one channel.

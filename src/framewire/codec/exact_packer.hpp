@@ -27,8 +27,8 @@ public:
     /// written to the head. Returns an empty summary. Throws Error{usage} if an argument is invalid.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
-    /// Updates `reference` where it differs from `camera` by more than `threshold` (0..254), as Encoder does, and
-    /// appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
+    /// Updates the bytes of `reference` that differ from `camera` by more than `threshold` (0..254), as Encoder does,
+    /// and appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
     Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                       std::vector<std::uint8_t>& out);
 

@@ -247,7 +247,7 @@ public:
     /// Throws Error{internal} if its length is wrong or a model is too flat.
     Models(std::span<const ModelKind> kinds, std::string_view levels);
 
-    /// Returns a symbol for the encoder.
+    /// Returns a symbol in the form that the encoder needs.
     const rans::Symbol& symbol(int index) const { return symbols_[static_cast<std::size_t>(index)]; }
     /// Returns the first place of a symbol.
     std::uint32_t start(int index) const { return ranges_[static_cast<std::size_t>(index)].start; }

@@ -192,7 +192,7 @@ struct Packer::State {
     // block.
     void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
         constexpr std::ptrdiff_t run =
-            8;  // not longer than a row of a sub-block, so that its ends lie in all sub-blocks that it touches
+            8;  // at most a row of a sub-block, so that a run touches only the sub-blocks at its ends
         auto* const bytes = differences.view().data();
         const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
         const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);

@@ -61,7 +61,7 @@ struct PackedHead {
         first_picture = 3,  ///< keyframe: like `prediction`, but predicted only within the blocks themselves
         blocks = 4          ///< some blocks of a lossless keyframe
     };
-    /// Size of the head.
+    /// Size of the head in bytes.
     static constexpr std::size_t bytes = 2;
     /// Maximum threshold that a head can store.
     static constexpr int max_threshold = 254;
@@ -230,7 +230,7 @@ public:
     Unpacker& operator=(Unpacker&&) noexcept;
 
     /// Applies a delta frame (kinds changes, prediction and blocks) to `reference`. If the bytes are broken, throws
-    /// Error{source_lost} and leaves `reference` as it was.
+    /// Error{source_lost} and leaves `reference` unchanged.
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Replaces `reference` by a keyframe (kinds picture and first picture). If the bytes are broken, throws
     /// Error{source_lost}; the content of `reference` is then unspecified.

@@ -611,7 +611,7 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
 // Encoder for the form "prediction". Sub-blocks are coded in raster order, because each one is context for the next
 // ones:
 //
-//     1. may_stay()        a sub-block within the threshold stays as it was and costs one symbol
+//     1. may_stay()        a sub-block within the threshold stays unchanged and costs one symbol
 //     2. find_vectors()    the motion search proposes a few vectors
 //     3. code_part()       each candidate is quantized and coded to a CostSink; the cheapest one is taken
 //

@@ -100,7 +100,8 @@ private:
     std::array<Part, static_cast<std::size_t>(parts_per_row* parts_per_row)> parts_;
 };
 
-/// Coding of a vector: equal to the left one, equal to the one above, or a difference from its prediction.
+/// Kind of a coded vector: equal to that of the left sub-block, equal to that of the upper one, or new, which is coded
+/// as a difference from its prediction.
 enum VectorKind { as_left = 0, as_above = 1, new_vector = 2 };
 
 /// Compares a block in two pictures of the same shape. Returns the number of bytes that differ by more than
@@ -458,8 +459,7 @@ private:
     MotionSearch search_;
     std::array<std::vector<MotionVector>, static_cast<std::size_t>(parts_per_row* parts_per_row)> vectors_;
     std::vector<Candidate> candidates_;
-    alignas(64) PartSamples camera_,
-        mask_;  // samples of the sub-block, and a mask that is 255 for samples inside the frame
+    alignas(64) PartSamples camera_, mask_;  // samples of the sub-block, and a mask: 255 inside the frame, else 0
     std::array<QuantizedPart, 2> quantized_;
     std::uint32_t changed_samples_ = 0,
                   all_steps_ = 0;  // in the current block: number of samples with steps, and sum of these steps

@@ -87,9 +87,8 @@ struct Run {
     int threshold = 10;
     int frames = 600;
     double rate = 30;
-    int late = 0;  // delay in frames until the size of a frame is reported
-    int unwatched =
-        1;  // number of initial frames without a viewer, in which nothing is sent and R is the camera's picture
+    int late = 0;       // delay in frames until the size of a frame is reported
+    int unwatched = 1;  // number of initial frames without a viewer: nothing is sent, R is the camera's picture
     std::function<double(int)> time{};
 };
 

@@ -55,11 +55,11 @@ struct Picture {
     Shape shape;
     std::vector<std::uint8_t> bytes;
 
-    /// Returns the index of a sample.
+    /// Returns the index of a sample in `bytes`.
     std::size_t place(int x, int y, int channel) const {
         return static_cast<std::size_t>((std::int64_t{y} * shape.width + x) * shape.channels + channel);
     }
-    /// Returns a sample.
+    /// Returns a sample of the pixel (x, y).
     std::uint8_t& at(int x, int y, int channel) { return bytes[place(x, y, channel)]; }
     /// Returns a sample of the pixel that is nearest to (x, y), which may lie outside the picture.
     int nearest(int x, int y, int channel) const {
@@ -143,7 +143,7 @@ struct Symbols {
     virtual ~Symbols() = default;
     /// Returns the next symbol of a model.
     virtual int symbol(const Model& model) = 0;
-    /// Returns a number of `count` bits.
+    /// Returns the next raw number, of `count` bits.
     virtual int bits(int count) = 0;
 };
 
@@ -303,7 +303,7 @@ struct Pixels {
     Area block;
     std::array<std::array<Pixel, block_side>, block_side> coded{};
 
-    /// Returns a pixel.
+    /// Returns the pixel (x, y).
     Pixel at(int x, int y) const {
         const bool inside = x >= 0 && y >= 0 && x < block.width && y < block.height;
         return inside ? coded[std::size_t(y)][std::size_t(x)] : Pixel{};
@@ -482,9 +482,9 @@ struct Plane {
     Area block;
     std::array<std::array<std::uint8_t, block_side>, block_side> samples{};
 
-    /// Returns a sample.
+    /// Returns a sample of the pixel (x, y).
     int at(int x, int y) const { return x < 0 || y < 0 ? 0 : samples[std::size_t(y)][std::size_t(x)]; }
-    /// Returns the prediction of a sample.
+    /// Returns the prediction of a sample by a predictor.
     int predicted(int predictor, int x, int y) const {
         if (predictor == 0) return at(x - 1, y) + at(x, y - 1) - at(x - 1, y - 1);
         return predictor == 1 ? at(x - 1, y) : at(x, y - 1);

@@ -108,21 +108,21 @@ struct RestingCell {
 
 /// Decisions of the host for one frame. Times are in nanoseconds, sizes in 1/1024 byte.
 struct RefinementTurn {
-    bool starts_over;             ///< all cells start over
-    std::int64_t now, rests;      ///< time of the frame; time that a cell must stay static per stage
-    int turns, phase;             ///< one of `turns` cells takes a sample, selected by `phase`; see takes_sample()
-    int within;                   ///< threshold of the frame
-    int thresholds[rest_stages];  ///< per stage: differences from the mean that exceed this are refined
-    std::int64_t credit, most;    ///< addition to the budget, and maximum of the budget
-    std::int64_t least;           ///< minimum budget for a delta frame
-    std::int64_t correction,
-        done;  ///< sums over refinements reported since the last frame: expected minus actual size, and expected size
-    std::int64_t room;                     ///< amount that may be in flight
+    bool starts_over;               ///< all cells start over
+    std::int64_t now, rests;        ///< time of the frame; time that a cell must stay static per stage
+    int turns, phase;               ///< one of `turns` cells takes a sample, selected by `phase`; see takes_sample()
+    int within;                     ///< threshold of the frame
+    int thresholds[rest_stages];    ///< per stage: differences from the mean that exceed this are refined
+    std::int64_t credit, most;      ///< addition to the budget, and maximum of the budget
+    std::int64_t least;             ///< minimum budget for a delta frame
+    std::int64_t correction, done;  ///< sums over newly reported refinements: expected minus actual size, expected size
+    std::int64_t room;              ///< amount that may be in flight
     std::int64_t per_change[rest_stages];  ///< expected size of a change, per stage
     std::uint32_t looked_at;               ///< maximum number of cells to examine
 };
 
-/// Byte budget, kept where the decision is made: on the host or on the device. Initially all zero.
+/// Byte budget of refinement in 1/1024 byte. It is stored where the decisions are made, on the host or on the device.
+/// Initially all zero.
 struct RestAccount {
     std::int64_t allowance, under_way;
     std::int32_t next_stage;

@@ -11,7 +11,7 @@
 //     choose_cells    decides which cells are refined
 //     aim_cells       writes them into a copy of R, the target
 //     Encoder         lists the differences between the target and R, updates R
-//     download        brings the SignalledStep to the host, on a stream of its own
+//     download        copies the SignalledStep to the host, on a separate stream
 
 namespace framewire::codec {
 namespace {

@@ -126,7 +126,7 @@ FRAMEWIRE_HOST_DEVICE constexpr int folded_of(int symbol, int value) {
 
 /// Returns the signed steps of a nonzero difference: the amount by which it exceeds the threshold. A difference is only
 /// known modulo 256, so it may be an increase or a decrease, at least one of which exceeds the threshold. If both do,
-/// chooses the one closer to `like`, by which neighbours changed; it is usually the right one.
+/// chooses the one closer to `like`, the change of neighbours; it is usually the right one.
 FRAMEWIRE_HOST_DEVICE inline int signed_steps(std::uint8_t difference, int threshold, int like) {
     const int positive = difference, negative = difference - 256;
     const int from_positive = positive < like ? like - positive : positive - like;
@@ -360,7 +360,7 @@ template <class Reader>
             models.read(reader, step_models::magnitude.at(context.model), step_models::magnitude.symbols);
         const int bits = token_bits(symbol);
         const int folded = folded_of(symbol, bits ? static_cast<int>(reader.bits(bits)) : 0);
-        // A magnitude that is too large for a byte is rejected where the byte is reconstructed.
+        // A magnitude that is too large for a byte is rejected when the byte is reconstructed.
         steps[channel] = sign * unfold(folded, context.expected);
         coded.set_steps(x, y, channel, steps[channel]);
         before = channel;
